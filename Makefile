@@ -1,0 +1,51 @@
+# Everything works from a fresh clone: each goal first makes .venv, with uv fetched by pip where it is not installed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export UV_SYSTEM_CERTS = 1
+export UV_NATIVE_TLS = 1
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export VIRTUAL_ENV = $(CURDIR)/$(VENV)
+
+.PHONY: help run test check format bench lock clean
+.DEFAULT_GOAL := help
+
+help:  ## what each goal does
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
+	@$(BIN)/hookline run --demo
+
+test: $(VENV)/.ready  ## every test
+	@$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.ready  ## lint, format, types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.ready  ## rewrite the sources the way `check` wants them
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(VENV)/.bench  ## our figures beside the others', in one run
+	@$(BIN)/python -m bench
+
+lock: $(VENV)/.ready  ## resolve the dependencies anew
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group dev pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group bench -c requirements.lock pyproject.toml -o bench/requirements.lock
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install --quiet --no-deps -e .
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.ready bench/requirements.lock
+	@$(BIN)/uv pip install --quiet --require-hashes -r bench/requirements.lock
+	@touch $@
+
+clean:  ## remove what the goals made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,289 @@
+"""YAML text → value and marks, in one pass over libyaml's events, without recursion.
+
+YAML 1.2's core schema, and `<<` merges as YAML 1.1 has them: a mapping's own keys win, then the earlier source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from yaml import events
+from yaml.cyaml import CParser
+from yaml.error import MarkedYAMLError, YAMLError
+
+from hookline.config.document import KeyAndValue, Places
+from hookline.config.scalars import FIRST_OF_NON_TEXT, TooLarge, core_value
+from hookline.config.source import DEEPEST, MOST_VALUES, Source, Unreadable
+from hookline.config.yaml_trouble import explain
+
+MOST_ALIASED = 200_000
+
+_TAG_DIRECTIVE = re.compile(r"^%TAG\b", re.MULTILINE)
+_STANDARD = "tag:yaml.org,2002:"
+_TYPE_OF_TAG: dict[str, tuple[type, ...]] = {
+    _STANDARD + "int": (int,),
+    _STANDARD + "float": (float, int),
+    _STANDARD + "bool": (bool,),
+    _STANDARD + "null": (type(None),),
+}
+_TEXT_TAGS = frozenset(("!", _STANDARD + "str"))
+
+
+def read_yaml(source: Source, start: int, end: int) -> tuple[Any, int, Places]:
+    """The value of that part of the text, where it begins, and the places of all its parts. Empty text is `{}`."""
+    source.refuse_control_characters(start, end)
+    source.refuse_hidden_line_ends(start, end)
+    text = source.text[start:end]
+    directive = _TAG_DIRECTIVE.search(text)
+    if directive:  # libyaml compares each with all before it, which takes minutes for a file full of them
+        source.stop("tag", start + directive.start(), "%TAG directives are not supported.", "Remove the line.")
+    build = _Build(source, start)
+    try:
+        build.read(text)
+    except MarkedYAMLError as error:
+        code, position, what, hint = explain(error, text, source.line(start))
+        source.stop(code, start + position, what, hint)
+    except YAMLError as error:
+        source.stop("syntax", start, f"This is not YAML: {error}.")
+    return build.root, build.root_at, build.places
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or mapping whose end has not come yet."""
+
+    value: Any
+    places: Any
+    at: int
+    anchor: str | None
+    values_before: int
+    height: int = 1
+    key: str | None = None
+    key_at: int = 0
+    merge_at: int = -1
+    merged: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    value: Any
+    size: int
+    height: int
+
+
+_MERGE = "<<"
+_UNFINISHED = _Anchored(None, 0, 0)
+
+
+class _Build:
+    def __init__(self, source: Source, offset: int) -> None:
+        self.source = source
+        self.offset = offset
+        self.root: Any = {}
+        self.root_at = offset
+        self.places: Places = {}
+        self.documents = 0
+        self.values = 0
+        self.aliased = 0
+        self.anchors: dict[str, _Anchored] = {}
+        self.stack: list[_Open] = []
+        self.steps = {
+            events.ScalarEvent: self.scalar,
+            events.MappingStartEvent: self.mapping,
+            events.SequenceStartEvent: self.sequence,
+            events.MappingEndEvent: self.close_mapping,
+            events.SequenceEndEvent: self.close,
+            events.AliasEvent: self.alias,
+            events.DocumentStartEvent: self.document,
+        }
+
+    def read(self, text: str) -> None:
+        parser = CParser(text)
+        steps = self.steps
+        try:
+            while (event := parser.get_event()) is not None:
+                step = steps.get(type(event))
+                if step is not None:
+                    step(event)
+        finally:
+            parser.dispose()
+
+    def document(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            what = "A second document begins here; a config file has one."
+            self.source.stop("several-documents", self.position(event), what, "Remove the --- or use another file.")
+
+    def scalar(self, event: Any) -> None:
+        at: int = event.start_mark.index + self.offset
+        word: str = event.value
+        plain = event.style == "" and event.tag is None
+        value: Any = word
+        if plain:
+            if word == "" or word[0] in FIRST_OF_NON_TEXT:
+                value = self.number_or_word(word, at)
+            elif word == _MERGE and self.awaits_key():
+                self.begin_merge(at)
+                return
+        elif event.tag is not None:
+            value = self.tagged(event.tag, word, at)
+        self.count(at)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchored(value, 1, 0)
+        self.place(value, at)
+
+    def number_or_word(self, word: str, at: int) -> Any:
+        try:
+            return core_value(word)
+        except TooLarge:
+            what = f"{word[:20]}… is too large a number."
+            self.source.note("number-too-large", at, what, "Write it in quotes if it is meant as text.")
+            return 0
+
+    def tagged(self, tag: str, word: str, at: int) -> Any:
+        if tag in _TEXT_TAGS:
+            return word
+        types = _TYPE_OF_TAG.get(tag)
+        if types is None:
+            self.refuse_tag(tag, at)
+            return word
+        value = self.number_or_word(word, at)
+        if type(value) not in types:
+            self.source.note("tag", at, f"{word[:60]!r} is not of the type {_shown_tag(tag)}.", "Remove the tag.")
+        return float(value) if types[0] is float and type(value) is int else value
+
+    def refuse_tag(self, tag: str, at: int) -> None:
+        what = f"The tag {_shown_tag(tag)} is not supported."
+        self.source.note("tag", at, what, "Remove it; if it belongs to the text, put the text in quotes.")
+
+    def mapping(self, event: Any) -> None:
+        self.open(event, {}, {}, _STANDARD + "map")
+
+    def sequence(self, event: Any) -> None:
+        self.open(event, [], [], _STANDARD + "seq")
+
+    def open(self, event: Any, value: Any, places: Any, tag: str) -> None:
+        at = self.position(event)
+        if event.tag is not None and event.tag not in (tag, "!"):
+            self.refuse_tag(event.tag, at)
+        if len(self.stack) >= DEEPEST:
+            self.source.too_deep(at)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _UNFINISHED
+        self.stack.append(_Open(value, places, at, event.anchor, self.values))
+        self.places[id(value)] = places
+        self.count(at)
+
+    def close_mapping(self, event: Any) -> None:
+        mapping = self.stack[-1]
+        for merged in mapping.merged:
+            self.merge(mapping, merged)
+        self.close(event)
+
+    def close(self, _event: Any) -> None:
+        closed = self.stack.pop()
+        if closed.anchor is not None:
+            size = self.values - closed.values_before
+            self.anchors[closed.anchor] = _Anchored(closed.value, size, closed.height)
+        if self.stack:
+            parent = self.stack[-1]
+            parent.height = max(parent.height, closed.height + 1)
+        self.place(closed.value, closed.at)
+
+    def alias(self, event: Any) -> None:
+        at = self.position(event)
+        anchored = self.anchors.get(event.anchor)
+        if anchored is None:
+            hint = f'Define it with &{event.anchor} above, or put text that begins with * in quotes: "*{event.anchor}".'
+            self.source.note("unknown-anchor", at, f"*{event.anchor} refers to an anchor that is not defined.", hint)
+            anchored = _UNFINISHED
+        elif anchored is _UNFINISHED:
+            what = f"*{event.anchor} refers to the value that it stands in."
+            self.source.note("alias-cycle", at, what, "Write out what is meant.")
+        self.count_aliased(anchored, at)
+        self.place(anchored.value, at)
+
+    def count_aliased(self, anchored: _Anchored, at: int) -> None:
+        self.values += anchored.size
+        self.aliased += anchored.size
+        if self.aliased > MOST_ALIASED:
+            what = f"Aliases make this file more than {MOST_ALIASED:,} values long."
+            self.source.stop("alias-bomb", at, what, "Write out what is meant.")
+        if len(self.stack) + anchored.height > DEEPEST:
+            self.source.too_deep(at)
+        if self.stack:
+            self.stack[-1].height = max(self.stack[-1].height, anchored.height + 1)
+
+    def count(self, at: int) -> None:
+        self.values += 1
+        if self.values - self.aliased > MOST_VALUES:
+            self.source.too_many(at)
+
+    def awaits_key(self) -> bool:
+        return bool(self.stack) and type(self.stack[-1].value) is dict and self.stack[-1].key is None
+
+    def place(self, value: Any, at: int) -> None:
+        if not self.stack:
+            self.root, self.root_at = value, at
+            return
+        parent = self.stack[-1]
+        container = parent.value
+        if type(container) is list:
+            container.append(value)
+            parent.places.append(at)
+        elif parent.key is None:
+            parent.key, parent.key_at = self.key_of(value, at), at
+        elif parent.key == _MERGE and parent.merge_at == parent.key_at:
+            self.note_sources(parent, value, at)
+        else:
+            container[parent.key] = value
+            parent.places[parent.key] = (parent.key_at, at)
+            parent.key = None
+
+    def key_of(self, value: Any, at: int) -> str:
+        if type(value) is not str:
+            what, hint = _odd_key(value)
+            self.source.note("key-not-text", at, what, hint)
+            value = str(value) if not isinstance(value, (dict, list)) else f"\0{at}"
+        seen: KeyAndValue | None = self.stack[-1].places.get(value)
+        if seen is not None:
+            self.source.duplicate(value, at, seen[0])
+        return str(value)
+
+    def begin_merge(self, at: int) -> None:
+        mapping = self.stack[-1]
+        if mapping.merge_at >= 0:
+            self.source.duplicate(_MERGE, at, mapping.merge_at)
+        mapping.key, mapping.key_at, mapping.merge_at = _MERGE, at, at
+
+    def note_sources(self, mapping: _Open, value: Any, at: int) -> None:
+        mapping.key = None
+        sources = value if isinstance(value, list) else [value]
+        if all(isinstance(each, dict) for each in sources):
+            mapping.merged.extend(sources)
+            return
+        hint = 'Write "<<": in quotes if it is meant as a key.'
+        self.source.note("merge", at, "<< can only take in a mapping, or a list of mappings.", hint)
+
+    def merge(self, mapping: _Open, merged: dict[str, Any]) -> None:
+        places = self.places[id(merged)]
+        for key, value in merged.items():
+            if key not in mapping.value:
+                mapping.value[key] = value
+                mapping.places[key] = places[key]  # type: ignore[call-overload]
+
+    def position(self, event: Any) -> int:
+        return int(event.start_mark.index) + self.offset
+
+
+def _odd_key(value: Any) -> tuple[str, str]:
+    if isinstance(value, (dict, list)):
+        return "A key must be text, not a list or mapping.", "Put text that begins with { or [ in quotes."
+    word = {True: "true", False: "false", None: "null"}.get(value, str(value)) if not value else str(value)
+    return f"The key {word} is not text.", f'Write it in quotes: "{word}".'
+
+
+def _shown_tag(tag: str) -> str:
+    return "!!" + tag.removeprefix(_STANDARD) if tag.startswith(_STANDARD) else tag[:60]

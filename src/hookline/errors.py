@@ -1,0 +1,31 @@
+"""Every error of ours, and how the command line ends because of it.
+
+HooklineError                 something the user can mend; exit code 1
+├── ConfigError               a config that cannot be used: carries every problem found
+├── MustWait                  decide_now() was asked, but a hook has to wait; await decide() instead
+└── Unavailable               an action needs something that this host does not have
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class HooklineError(Exception):
+    exit_code = 1
+
+
+class ConfigError(HooklineError):
+    """`problems` are config.problem.Problem values; typed as objects because this module is everyone's."""
+
+    def __init__(self, problems: Iterable[object]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class MustWait(HooklineError):
+    pass
+
+
+class Unavailable(HooklineError):
+    pass

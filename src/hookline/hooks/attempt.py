@@ -1,0 +1,89 @@
+"""One function attempts an action, one folds outcomes; the engine and `chain` share both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from hookline.errors import Unavailable
+from hookline.hooks.action import Action
+from hookline.hooks.event import Changes, Event
+from hookline.hooks.host import Asking, Host, asking
+from hookline.hooks.outcome import Failed, Failure, FailureKind, Note, Outcome, Request, Verdict
+from hookline.hooks.secrets import mask
+
+_MOST = 500  # characters of somebody's exception that we repeat
+
+
+async def attempt(
+    action: Action, event: Event, host: Host, timeout: timedelta, who: Asking | None = None
+) -> Outcome | Failure:
+    """What the action asks for, or how it failed. Only cancellation leaves this function as an exception."""
+    if action.constant is not None:
+        return action.constant
+    token = asking.set(who) if who is not None else None
+    try:
+        if action.instant:
+            return await action.run(event, host)
+        async with asyncio.timeout(timeout.total_seconds()) as deadline:
+            return await action.run(event, host)
+    except Failed as failed:
+        return failed.failure
+    except TimeoutError:
+        took = f"did not answer within {timeout.total_seconds():g} s"
+        return Failure(FailureKind.TIMEOUT, took if deadline.expired() else "timed out")
+    except Unavailable as missing:
+        return Failure(FailureKind.UNAVAILABLE, str(missing))
+    except Exception as error:  # an action may be anybody's code
+        return Failure(FailureKind.RAISED, mask(f"{type(error).__name__}: {error}"[:_MOST]))
+    finally:
+        if token is not None:
+            asking.reset(token)
+
+
+def instead_of(failure: Failure, on_error: Outcome) -> Outcome:
+    """The declared answer to a failure; where it has no words of its own, it takes the failure's."""
+    reason = on_error.reason or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
+    notes = tuple(note if note.text else replace(note, text=failure.text) for note in on_error.notes)
+    if reason == on_error.reason and notes == on_error.notes:
+        return on_error
+    return replace(on_error, reason=reason, notes=notes)
+
+
+@dataclass(slots=True)
+class Sum:
+    """Outcomes heard so far, as one. The strongest verdict counts; its reason and voice are the first with it."""
+
+    verdict: Verdict = Verdict.SILENT
+    reason: str = ""
+    by: str | None = None
+    halt: bool = False
+    notes: tuple[Note, ...] = ()
+    requests: tuple[Request, ...] = ()
+    changes: Changes = ()
+
+    def hear(self, outcome: Outcome, by: str | None) -> None:
+        if outcome.verdict > self.verdict or (outcome.halt and not self.halt):
+            self.verdict = max(self.verdict, outcome.verdict)
+            self.reason, self.by = outcome.reason, by
+        self.halt = self.halt or outcome.halt
+        self.notes += outcome.notes
+        self.requests += outcome.requests
+        self.changes += outcome.changes
+
+    def forget_allow(self) -> None:
+        """An answer counts for the event that it was given about."""
+        if self.verdict is Verdict.ALLOW:
+            self.verdict, self.reason, self.by = Verdict.SILENT, "", None
+
+    def outcome(self, **more: bool) -> Outcome:
+        return Outcome(self.verdict, self.reason, self.changes, self.notes, self.requests, self.halt, **more)
+
+
+def together(outcomes: Iterable[Outcome]) -> Outcome:
+    heard = Sum()
+    for outcome in outcomes:
+        heard.hear(outcome, None)
+    return heard.outcome()

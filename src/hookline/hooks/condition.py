@@ -1,0 +1,50 @@
+"""A pure question about an event, and what the index may know of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from hookline.hooks.event import Event, Path
+
+NEVER: Final = math.inf
+
+
+class TextPattern(Protocol):
+    """A pattern that cannot hang; `deadline` is a moment of time.perf_counter()."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def linear(self) -> str | None: ...
+    def search(self, text: str, deadline: float = NEVER) -> bool: ...
+
+
+class Subject(Protocol):
+    """Which texts of an event a pattern is asked about; hashable, so that equal ones share an index."""
+
+    def texts(self, event: Event) -> tuple[str, ...]: ...
+    def reads(self) -> tuple[Path, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One of the subject's texts must match, or the condition cannot hold."""
+
+    subject: Subject
+    pattern: TextPattern
+
+
+class Condition(Protocol):
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        """May raise patterns.Undecided when the deadline passes."""
+
+    def needs(self) -> tuple[Need, ...]:
+        """All of these must hold for it to hold; () means that the index can say nothing."""
+
+    def reads(self) -> Iterable[Path]: ...
+
+    def why_not(self, event: Event) -> str:
+        """The part that did not hold, in words; asked only after holds() said no."""

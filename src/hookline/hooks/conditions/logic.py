@@ -1,0 +1,121 @@
+"""And, or, not; always, never."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hookline.hooks.condition import NEVER, Condition, Need
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.event import Event, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        return True
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> Iterable[Path]:
+        return ()
+
+    def why_not(self, event: Event) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    because: str = "it is switched off (never)"
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        return False
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> Iterable[Path]:
+        return ()
+
+    def why_not(self, event: Event) -> str:
+        return self.because
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Stops at the first part that does not hold."""
+
+    parts: tuple[Condition, ...]
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        return all(part.holds(event, deadline) for part in self.parts)
+
+    def needs(self) -> tuple[Need, ...]:
+        return tuple(need for part in self.parts for need in part.needs())
+
+    def reads(self) -> Iterable[Path]:
+        return (path for part in self.parts for path in part.reads())
+
+    def why_not(self, event: Event) -> str:
+        return next((part.why_not(event) for part in self.parts if not part.holds(event)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Stops at the first part that holds; of nothing, nothing holds."""
+
+    parts: tuple[Condition, ...]
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        return any(part.holds(event, deadline) for part in self.parts)
+
+    def needs(self) -> tuple[Need, ...]:
+        return self.parts[0].needs() if len(self.parts) == 1 else ()
+
+    def reads(self) -> Iterable[Path]:
+        return (path for part in self.parts for path in part.reads())
+
+    def why_not(self, event: Event) -> str:
+        return "; ".join(part.why_not(event) for part in self.parts) or "there is nothing that could hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Condition
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        return not self.part.holds(event, deadline)
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> Iterable[Path]:
+        return self.part.reads()
+
+    def why_not(self, event: Event) -> str:
+        return f"{in_words(self.part)} holds, and it must not"
+
+
+def in_words(condition: Condition) -> str:
+    match condition:
+        case Matches(subject, pattern):
+            return f"{subject} matches {pattern.source}"
+        case All(parts):
+            return " and ".join(in_words(part) for part in parts)
+        case AnyOf(parts):
+            return " or ".join(in_words(part) for part in parts)
+        case _:
+            return type(condition).__name__
+
+
+def all_of(parts: Iterable[Condition]) -> Condition:
+    """The plainest condition that says the same."""
+    flat = tuple(part for part in parts if not isinstance(part, Always))
+    if not flat:
+        return ALWAYS
+    return flat[0] if len(flat) == 1 else All(flat)
+
+
+ALWAYS = Always()
+NEVER_HOLDS = Never()

@@ -1,0 +1,73 @@
+"""Counts, turns, context pressure: a fact against a number."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.hooks.condition import NEVER, Need
+from hookline.hooks.conditions.text import shown
+from hookline.hooks.event import Event, Path, path_text
+
+COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "above": operator.gt,
+    "at_least": operator.ge,
+    "below": operator.lt,
+    "at_most": operator.le,
+    "equals": operator.eq,
+}
+
+
+def number_at(event: Event, path: Path) -> float | None:
+    """The number there; a list or a mapping stands for its length."""
+    value: Any = event.read(path)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return value
+    return len(value) if isinstance(value, (list, dict)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    path: Path
+    comparison: str  # a key of COMPARISONS
+    number: float
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        found = number_at(event, self.path)
+        return found is not None and COMPARISONS[self.comparison](found, self.number)
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def why_not(self, event: Event) -> str:
+        found = number_at(event, self.path)
+        said = shown(event.read(self.path)) if found is None else f"{found:g}"
+        return f"{path_text(self.path)} is {said}, not {self.comparison.replace('_', ' ')} {self.number:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """The number is N, 2N, 3N …"""
+
+    path: Path
+    number: int
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        found = number_at(event, self.path)
+        return found is not None and found > 0 and found % self.number == 0
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def why_not(self, event: Event) -> str:
+        return f"{path_text(self.path)} is {shown(event.read(self.path))}, not a multiple of {self.number}"

@@ -1,0 +1,97 @@
+"""Patterns and values on any fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
+from hookline.hooks.event import MISSING, Event, Path, path_text
+
+_SHOWN = 60  # characters of a fact that an explanation repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """The text at a path; anything but text is no subject for a pattern."""
+
+    path: Path
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        value = event.read(self.path)
+        return (value,) if isinstance(value, str) else ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def __str__(self) -> str:
+        return path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """One of the subject's texts matches."""
+
+    subject: Subject
+    pattern: TextPattern
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        search = self.pattern.search
+        return any(search(text, deadline) for text in self.subject.texts(event))
+
+    def needs(self) -> tuple[Need, ...]:
+        return (Need(self.subject, self.pattern),)
+
+    def reads(self) -> tuple[Path, ...]:
+        return self.subject.reads()
+
+    def why_not(self, event: Event) -> str:
+        texts = self.subject.texts(event)
+        if not texts:
+            return f"{self.subject} is absent or not text"
+        return f"{self.subject} {shown(texts[0])} does not match {self.pattern.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """The fact at a path is exactly this value; `True` is not `1`."""
+
+    path: Path
+    value: Any
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        found = event.read(self.path)
+        return found == self.value and isinstance(found, bool) == isinstance(self.value, bool)
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def why_not(self, event: Event) -> str:
+        return f"{path_text(self.path)} is {shown(event.read(self.path))}, not {shown(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    path: Path
+
+    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        return event.read(self.path) is not MISSING
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def why_not(self, event: Event) -> str:
+        return f"{path_text(self.path)} is absent"
+
+
+def shown(value: Any) -> str:
+    if value is MISSING:
+        return "absent"
+    text = repr(value[: _SHOWN + 1]) if isinstance(value, str) else repr(value)[: _SHOWN + 3]
+    return text if len(text) <= _SHOWN + 2 else text[:_SHOWN] + "…"

@@ -1,0 +1,109 @@
+"""What happened, as plain facts, and the way to a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+Path = tuple[str | int, ...]
+
+
+class _Mark:
+    """A value that cannot be mistaken for a fact."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __deepcopy__(self, memo: object) -> _Mark:
+        return self
+
+
+MISSING: Final = _Mark("MISSING")
+REMOVED: Final = _Mark("REMOVED")
+
+Changes = tuple[tuple[Path, Any], ...]  # (path, new value or REMOVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Nobody mutates the facts of an event that someone else holds; `changed` makes a new one."""
+
+    name: str
+    facts: dict[str, Any]
+
+    def read(self, path: Path) -> Any:
+        """The fact at `path`, or MISSING; negative indexes count from the end, attributes are never reached."""
+        return read(self.facts, path)
+
+    def changed(self, changes: Changes) -> Event:
+        facts: Any = self.facts
+        for path, value in changes:
+            facts = _with(facts, path, value)
+        return Event(self.name, facts)
+
+
+def read(value: Any, path: Path) -> Any:
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step, MISSING) if isinstance(step, str) else value.get(str(step), MISSING)
+        elif isinstance(value, (list, tuple)):
+            if not isinstance(step, int) or not -len(value) <= step < len(value):
+                return MISSING
+            value = value[step]
+        else:
+            return MISSING
+    return value
+
+
+def parse_path(text: str) -> Path:
+    """`files.0.path` → ("files", 0, "path")."""
+    return tuple(int(step) if _is_index(step) else step for step in text.split(".") if step)
+
+
+def path_text(path: Path) -> str:
+    return ".".join(str(step) for step in path)
+
+
+def overlaps(one: Path, other: Path) -> bool:
+    """True if a change at one of the two places can be seen at the other."""
+    return all(a == b for a, b in zip(one, other, strict=False))
+
+
+def touches(paths: Iterable[Path], changes: Changes) -> bool:
+    return any(overlaps(path, changed) for path in paths for changed, _ in changes)
+
+
+def _is_index(step: str) -> bool:
+    digits = step[1:] if step.startswith("-") else step
+    return len(digits) < 10 and digits.isascii() and digits.isdigit()
+
+
+def _with(value: Any, path: Path, new: Any) -> Any:
+    """`value` with `new` at `path`: copies along the way and shares the rest; missing mappings are made."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return _list_with(value, step, rest, new)
+    held = dict(value) if isinstance(value, dict) else {}
+    key = str(step)
+    if new is REMOVED and not rest:
+        held.pop(key, None)
+        return held
+    held[key] = _with(held.get(key), rest, new)
+    return held
+
+
+def _list_with(value: list[Any], step: str | int, rest: Path, new: Any) -> list[Any]:
+    if not isinstance(step, int) or not -len(value) <= step < len(value):
+        return value
+    held = list(value)
+    if new is REMOVED and not rest:
+        del held[step]
+    else:
+        held[step] = _with(held[step], rest, new)
+    return held

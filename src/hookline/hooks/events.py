@@ -1,0 +1,300 @@
+"""Every event, in the order in which they happen: when it comes, its facts, and the answers it accepts.
+
+This is the one place. A new event is a new entry here and one call of `decide` where it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from hookline.hooks.action import May
+from hookline.hooks.event import Path, overlaps, parse_path
+
+_DENY = May.DENY | May.ALLOW | May.HALT | May.COMPACT
+_ASK = May.ASK
+_NOTES = May.NOTES | May.HALT | May.COMPACT
+
+EVERYWHERE: Final = (
+    "host.name",
+    "session.id",
+    "session.tool_calls",
+    "agent.id",
+    "agent.name",
+    "agent.prompt",
+    "thread.id",
+    "user.name",
+    "execution.flow",
+    "execution.side",
+    "execution.step",
+    "execution.stopped",
+    "cwd",
+    "workspace",
+    "time",
+    "turn.number",
+    "turn.max",
+    "context.tokens",
+    "context.limit",
+    "context.pressure",
+    "messages",
+    "metadata",
+)
+_CALL: Final = ("tool.name", "tool.kind", "tool.id", "tool.caller", "tool.input")
+_RESULT: Final = (*_CALL, "tool.result", "tool.error", "tool.ok")
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    name: str
+    when: str
+    facts: tuple[str, ...] = ()  # beside those that every event may have
+    accepts: May = May.NOTHING
+    changes: tuple[str, ...] = ()  # the facts that a hook may change
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # dialect → its own names, the usual one first
+    changeable: tuple[Path, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "changeable", tuple(parse_path(place) for place in self.changes))
+        if self.changes:
+            object.__setattr__(self, "accepts", self.accepts | May.CHANGE)
+
+    def takes_change(self, path: Path) -> bool:
+        return any(path[: len(place)] == place for place in self.changeable)
+
+    def has_fact(self, path: Path) -> bool:
+        return any(overlaps(parse_path(fact), path) for fact in (*EVERYWHERE, *self.facts))
+
+
+_ALL: Final = (
+    EventKind(
+        "session.start",
+        "a session begins, before its first prompt",
+        accepts=_NOTES,
+        names={"microai": ("SessionStart",), "digitorn": ("session_start",)},
+    ),
+    EventKind(
+        "agent.start",
+        "an agent starts; a denied start means that its session does not begin",
+        accepts=_DENY | _NOTES,
+        names={"flo": ("AgentStart",)},
+    ),
+    EventKind(
+        "thread.created",
+        "a thread was created, before anything runs in it",
+        names={"standard_agents": ("after_thread_created",)},
+    ),
+    EventKind(
+        "activation",
+        "a trigger (a schedule, a changed file, an HTTP call) is about to start a turn",
+        ("trigger",),
+        _DENY | _NOTES,
+        names={"digitorn": ("activation",)},
+    ),
+    EventKind(
+        "prompt.submit",
+        "the user sent a prompt, before the agent reads it",
+        ("prompt",),
+        _DENY | _NOTES,
+        ("prompt",),
+        names={
+            "flo": ("UserPromptSubmit",),
+            "microai": ("UserPromptSubmit",),
+            "ai_agents": ("UserPromptSubmit",),
+        },
+    ),
+    EventKind(
+        "turn.start",
+        "a turn begins: one model call and the tool calls that it asks for",
+        ("prompt",),
+        accepts=_NOTES,
+        changes=("messages",),
+        names={"digitorn": ("turn_start", "user_prompt")},
+    ),
+    EventKind(
+        "history.system",
+        "the system message was rendered for a request",
+        ("system",),
+        changes=("system",),
+        names={"standard_agents": ("after_system_message",)},
+    ),
+    EventKind(
+        "history.filter",
+        "stored messages are about to become the model's history",
+        changes=("messages",),
+        names={"standard_agents": ("filter_messages",)},
+    ),
+    EventKind(
+        "history.request",
+        "the request is complete and about to be sent to the model",
+        ("request.messages",),
+        changes=("request.messages",),
+        names={"standard_agents": ("prefilter_llm_history",)},
+    ),
+    EventKind(
+        "history.compact",
+        "the history is about to be shortened",
+        accepts=_DENY | _NOTES,
+        names={"digitorn": ("pre_compact",)},
+    ),
+    EventKind(
+        "model.error",
+        "a call of the model failed, before it is tried again",
+        ("error.code", "error.message"),
+        _NOTES,
+        names={"digitorn": ("error",)},
+    ),
+    EventKind(
+        "message.create",
+        "a message is about to be stored",
+        ("message",),
+        _DENY,
+        ("message",),
+        names={"standard_agents": ("before_create_message",)},
+    ),
+    EventKind(
+        "message.created",
+        "a message was stored",
+        ("message",),
+        names={"standard_agents": ("after_create_message",)},
+    ),
+    EventKind(
+        "message.update",
+        "a stored message is about to change",
+        ("message.id", "message.updates"),
+        _DENY,
+        ("message.updates",),
+        names={"standard_agents": ("before_update_message",)},
+    ),
+    EventKind(
+        "message.updated",
+        "a stored message was changed",
+        ("message",),
+        names={"standard_agents": ("after_update_message",)},
+    ),
+    EventKind(
+        "tool.before",
+        "a tool is about to run",
+        _CALL,
+        _DENY | _ASK | _NOTES,
+        ("tool.input",),
+        names={
+            "flo": ("PreToolUse",),
+            "microai": ("PreToolUse",),
+            "ai_agents": ("PreToolUse",),
+            "digitorn": ("tool_start", "pre_tool_use"),
+        },
+    ),
+    EventKind(
+        "approval.request",
+        "a person is about to be asked whether a tool may run",
+        (*_CALL, "approval"),
+        _DENY | _NOTES,
+        names={"digitorn": ("approval_request",)},
+    ),
+    EventKind(
+        "tool.succeeded",
+        "a tool ran and succeeded",
+        _RESULT,
+        changes=("tool.result", "tool.error", "tool.ok"),
+        names={"standard_agents": ("after_tool_call_success",)},
+    ),
+    EventKind(
+        "tool.failed",
+        "a tool ran and failed",
+        _RESULT,
+        changes=("tool.result", "tool.error", "tool.ok"),
+        names={"standard_agents": ("after_tool_call_failure",)},
+    ),
+    EventKind(
+        "tool.after",
+        "a tool has run, whether it succeeded or failed",
+        _RESULT,
+        _NOTES,
+        ("tool.result", "tool.error", "tool.ok"),
+        names={
+            "flo": ("PostToolUse",),
+            "microai": ("PostToolUse",),
+            "ai_agents": ("PostToolUse",),
+            "digitorn": ("tool_end", "post_tool_use"),
+        },
+    ),
+    EventKind(
+        "tool.store",
+        "a tool's result is about to be stored",
+        _RESULT,
+        changes=("tool.result", "tool.error", "tool.ok"),
+        names={"standard_agents": ("before_store_tool_result",)},
+    ),
+    EventKind(
+        "subagent.created",
+        "a child thread was created, told to its parent",
+        ("subagent",),
+        names={"standard_agents": ("after_subagent_created",)},
+    ),
+    EventKind(
+        "subagent.start",
+        "a sub-agent is about to start",
+        ("subagent", "tool.input"),
+        _DENY | _NOTES,
+        names={"digitorn": ("agent_spawn",)},
+    ),
+    EventKind(
+        "subagent.end",
+        "a sub-agent has its result; a deny makes it go on",
+        ("subagent", "tool.result"),
+        _DENY | _NOTES,
+        names={"digitorn": ("agent_complete",)},
+    ),
+    EventKind(
+        "turn.end",
+        "a turn is over, the one with the final answer included",
+        accepts=_NOTES,
+        names={"digitorn": ("turn_end",)},
+    ),
+    EventKind(
+        "stop",
+        "the model ended its turn without a tool call; a deny makes the agent go on",
+        ("stop.reason",),
+        _DENY | _NOTES,
+        names={"flo": ("Stop",)},
+    ),
+    EventKind(
+        "agent.end",
+        "an agent's session is over",
+        accepts=_NOTES,
+        names={"flo": ("AgentEnd",)},
+    ),
+    EventKind(
+        "session.end",
+        "a session is over: it was closed, deleted, or idle for too long",
+        names={"microai": ("SessionEnd",), "digitorn": ("session_end",)},
+    ),
+)
+
+EVENTS: Final = {kind.name: kind for kind in _ALL}
+
+
+def names_in(dialect: str) -> dict[str, str]:
+    """A dialect's own event names → the event's name here."""
+    return {name: kind.name for kind in _ALL for name in kind.names.get(dialect, ())}
+
+
+def name_in(dialect: str, event: str) -> str | None:
+    """What the dialect calls this event."""
+    names = EVENTS[event].names.get(dialect)
+    return names[0] if names else None
+
+
+def canonical(name: str) -> str | None:
+    """The event that `name` means here or in any dialect."""
+    if name in EVENTS:
+        return name
+    return next((kind.name for kind in _ALL for names in kind.names.values() if name in names), None)
+
+
+def all_names() -> Iterable[str]:
+    for kind in _ALL:
+        yield kind.name
+        for names in kind.names.values():
+            yield from names

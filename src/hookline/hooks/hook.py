@@ -1,0 +1,85 @@
+"""When an event comes and its condition holds, do its action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from hookline.hooks.action import Action
+from hookline.hooks.condition import Condition
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import SILENT, Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    file: str
+    line: int
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whom a hook belongs to; what is not named, it does not ask."""
+
+    agent: str | None = None  # an agent's id or name
+    prompt: str | None = None
+    session: str | None = None
+
+    def covers(self, event: Event) -> bool:
+        facts = event.facts
+        if self.agent is not None:
+            agent = facts.get("agent")
+            if not isinstance(agent, dict) or self.agent not in (agent.get("id"), agent.get("name")):
+                return False
+        if self.prompt is not None and event.read(("agent", "prompt")) != self.prompt:
+            return False
+        return self.session is None or event.read(("session", "id")) == self.session
+
+
+EVERYWHERE = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How often a hook may fire in a session. The first fire is never held back."""
+
+    max_fires: int | None = None
+    cooldown: timedelta | None = None
+    cooldown_turns: int | None = None
+    counted: bool = False  # count its fires even though nothing holds it back
+
+
+UNLIMITED = Limit()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    id: str
+    event: str
+    when: Condition
+    then: Action
+    origin: Origin
+    scope: Scope = EVERYWHERE
+    order: int = 0  # lower is asked first; ties as loaded
+    group: str = ""  # hooks that stop together: one dialect's
+    timeout: timedelta = timedelta(seconds=60)
+    wait: bool = True  # False: started, not awaited
+    on_error: Outcome = SILENT  # what an error or a timeout counts as; without a reason it takes the failure's
+    limit: Limit = UNLIMITED
+    enabled: bool = True
+    tags: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What its counts are kept under: the same hook after a reload has the same key."""
+        return (self.origin.file, self.id, self.scope.agent or "")
+
+    @property
+    def guards(self) -> bool:
+        """A constant deny or ask: it holds whenever its condition could not be decided in time."""
+        constant = self.then.constant
+        return constant is not None and constant.verdict >= Verdict.ASK
+
+    def __str__(self) -> str:
+        return self.id

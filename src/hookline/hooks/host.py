@@ -1,0 +1,159 @@
+"""The only way out of an action: tools, programs, scripts, a model, people, time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from hookline.errors import Unavailable
+from hookline.hooks.event import Event
+
+if TYPE_CHECKING:
+    from hookline.hooks.hook import Hook
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One program to run: shell text that a template made safe, or an argv."""
+
+    text: str = ""
+    argv: tuple[str, ...] = ()  # if not empty, run as it is, without a shell
+    stdin: bytes = b""
+    env: Mapping[str, str] = field(default_factory=dict)  # added to, or instead of, ours
+    inherit_env: bool | tuple[str, ...] = True  # all of ours, none, or just these names
+    without_env: tuple[str, ...] = ()  # names of ours that the program must not see
+    cwd: str | None = None
+    timeout: timedelta = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that ended by itself. One that could not start, was killed or ran out of time raises Failed."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    dropped: int = 0  # bytes of output past what is kept
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """JavaScript: the body of an async function, with these names defined."""
+
+    source: str
+    variables: Mapping[str, Any]
+    timeout: timedelta = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    content: Any
+    ok: bool = True
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something for the people who watch: a notification, or data on a channel."""
+
+    channel: str
+    message: str
+    title: str = ""
+    level: str = "info"
+    tag: str = ""
+    hook: str = ""
+    data: Any = None
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Seconds on a clock that never goes back."""
+
+    def wall(self) -> float:
+        """Seconds since 1970, UTC."""
+
+
+class SystemClock:
+    def now(self) -> float:
+        return time.monotonic()
+
+    def wall(self) -> float:
+        return time.time()
+
+
+class Limits(Protocol):
+    """Who fired how often, by hook and session. All three are atomic."""
+
+    def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
+        """None if the hook may not fire now; else what gives the claim back."""
+
+    def allows(self, hook: Hook, event: Event, now: float) -> bool: ...
+
+    def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
+        """How often it fired, and when last."""
+
+
+class Host(Protocol):
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def clock(self) -> Clock: ...
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult: ...
+    async def run_program(self, command: Command) -> Finished: ...
+    async def run_script(self, script: Script) -> Any: ...
+    async def complete(self, prompt: str) -> str: ...
+    async def publish(self, notice: Notice) -> None: ...
+    def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        """Runs `work` in the background, in order per session; a host drains it at the session's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is being asked right now, for what an action does through its host."""
+
+    hook: str
+    again: bool = False  # asked once more about an event that a later hook changed
+    above: tuple[str, ...] = ()  # hooks whose own tool calls led here, outermost first
+
+    @property
+    def stack(self) -> tuple[str, ...]:
+        return (*self.above, self.hook)
+
+
+asking: Final[ContextVar[Asking | None]] = ContextVar("asking", default=None)
+
+
+class Nobody:
+    """A host that has nothing: each thing asked of it is Unavailable. Hosts inherit it and add what they have."""
+
+    clock: Clock = SystemClock()
+
+    @property
+    def limits(self) -> Limits:
+        raise Unavailable("this host keeps no counts")
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        raise Unavailable(f"there is no tool {name!r} here")
+
+    async def run_program(self, command: Command) -> Finished:
+        raise Unavailable("programs cannot be run here")
+
+    async def run_script(self, script: Script) -> Any:
+        raise Unavailable("scripts cannot be run here")
+
+    async def complete(self, prompt: str) -> str:
+        raise Unavailable("there is no model here")
+
+    async def publish(self, notice: Notice) -> None:
+        raise Unavailable("nobody is watching here")
+
+    def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        raise Unavailable("nothing can be run in the background here")
+
+
+NOBODY: Final[Host] = Nobody()

@@ -1,0 +1,104 @@
+"""What one action asks for, and what went wrong when it could not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from hookline.hooks.event import Changes
+
+
+class Verdict(IntEnum):
+    """The strongest voice heard is the decision's."""
+
+    SILENT = 0
+    ALLOW = 1
+    ASK = 2
+    DENY = 3
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class Audience(StrEnum):
+    AGENT = "agent"
+    USER = "user"
+
+
+class Place(StrEnum):
+    """Where a host puts a note for the agent."""
+
+    CONTEXT = "context"  # what the agent reads next
+    RESULT = "result"  # with the tool's result
+    LAST_USER = "last_user"  # appended to the last user message, else to the system prompt
+    SYSTEM = "system"  # appended to the system prompt, which is made if there is none
+    MESSAGE = "message"  # a message of its own, with `role` and `position`
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    text: str
+    audience: Audience = Audience.AGENT
+    place: Place = Place.CONTEXT
+    role: str = "user"
+    position: str = "end"  # of a MESSAGE: start, before_last or end
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Asks the host to shorten the history after the round."""
+
+    strategy: str = "summarize"
+    keep_recent: int = 10
+    summary_max_tokens: int = 1024
+    summary_prompt: str | None = None
+    target_pressure: float | None = None
+
+
+Request = Compact
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    verdict: Verdict = Verdict.SILENT
+    reason: str = ""
+    changes: Changes = ()
+    notes: tuple[Note, ...] = ()
+    requests: tuple[Request, ...] = ()
+    halt: bool = False  # stop the agent
+    final: bool = False  # no later hook of the same group is asked
+    applied: bool = True  # False: it looked and had nothing to do; its limit is given back
+
+
+SILENT = Outcome()
+NOT_APPLIED = Outcome(applied=False)
+ALLOW = Outcome(Verdict.ALLOW)
+
+
+class FailureKind(StrEnum):
+    TIMEOUT = "timeout"
+    CANNOT_START = "cannot_start"
+    SIGNAL = "signal"
+    EXIT = "exit"  # a program's exit code that its hook counts as an error
+    UNREADABLE_ANSWER = "unreadable_answer"
+    RAISED = "raised"
+    NOT_ACCEPTED = "not_accepted"  # an answer that this event does not take
+    NOT_TRUSTED = "not_trusted"  # a project's hook that the user has not accepted yet
+    UNAVAILABLE = "unavailable"  # the host has no tool, model or person for it
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    kind: FailureKind
+    text: str
+    hook: str = ""
+    answer: Outcome | None = None  # what was learned before it failed, e.g. a chain's earlier notes
+
+
+class Failed(Exception):
+    """Raised inside an action; `attempt` turns it into the Failure that it carries."""
+
+    def __init__(self, kind: FailureKind, text: str) -> None:
+        super().__init__(text)
+        self.failure = Failure(kind, text)

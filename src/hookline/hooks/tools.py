@@ -1,0 +1,334 @@
+"""One name for a tool, everywhere: what each kind of tool and its main fields are called in each dialect and host.
+
+A *tongue* is one column of the table: how a dialect or a host says it. A matcher is tested against a tool's own name
+and against its tongue's names for that kind; input fields are renamed the same way, and a changed input back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final
+
+from hookline.hooks.event import MISSING, Event, Path, read
+
+
+class Kind(StrEnum):
+    SHELL = "shell"
+    READ = "read"
+    WRITE = "write"
+    EDIT = "edit"
+    LIST = "list"
+    GLOB = "glob"
+    GREP = "grep"
+    FETCH = "fetch"
+    SEARCH = "search"
+    AGENT = "agent"
+    OTHER = "other"
+
+
+# kind → field, as our own runtime says it → every name that it goes by somewhere
+_FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
+    Kind.SHELL: {"command": ("cmd", "script"), "cwd": ("workdir", "directory", "dir_path"), "timeout": ()},
+    Kind.READ: {
+        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
+        "offset": (),
+        "limit": (),
+    },
+    Kind.WRITE: {
+        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
+        "content": ("contents", "text", "file_text", "file_content"),
+    },
+    Kind.EDIT: {
+        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
+        "old_string": ("oldString", "old_str", "old_text"),
+        "new_string": ("newString", "new_str", "new_text"),
+    },
+    Kind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath")},
+    Kind.GLOB: {"pattern": ("glob", "glob_pattern"), "path": ("dir_path", "directory")},
+    Kind.GREP: {"pattern": ("regex", "query"), "path": ("dir_path", "directory", "file_path")},
+    Kind.FETCH: {"url": ("uri", "link")},
+    Kind.SEARCH: {"query": ("q", "search_term")},
+    Kind.AGENT: {"prompt": ("task", "message"), "description": (), "agent": ("subagent_type", "agent_type", "specialist")},
+    Kind.OTHER: {},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """How one dialect or host calls the kinds of tools, and their fields where they differ from ours."""
+
+    name: str
+    names: Mapping[Kind, tuple[str, ...]]
+    fields: Mapping[str, str]  # ours → theirs
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def _tongue(name: str, names: dict[Kind, tuple[str, ...]], **fields: str) -> Tongue:
+    return Tongue(name, names, fields)
+
+
+_RUNTIME: Final[dict[Kind, tuple[str, ...]]] = {
+    Kind.SHELL: ("bash",),
+    Kind.READ: ("read_file",),
+    Kind.WRITE: ("write_file",),
+    Kind.EDIT: ("edit_file",),
+    Kind.LIST: ("list_directory",),
+    Kind.GLOB: ("glob",),
+    Kind.GREP: ("grep",),
+    Kind.FETCH: ("fetch",),
+    Kind.SEARCH: ("web_search",),
+    Kind.AGENT: ("agent",),
+}
+_CLAUDE: Final[dict[Kind, tuple[str, ...]]] = {
+    Kind.SHELL: ("Bash",),
+    Kind.READ: ("Read",),
+    Kind.WRITE: ("Write",),
+    Kind.EDIT: ("Edit", "MultiEdit", "NotebookEdit"),
+    Kind.LIST: ("LS",),
+    Kind.GLOB: ("Glob",),
+    Kind.GREP: ("Grep",),
+    Kind.FETCH: ("WebFetch",),
+    Kind.SEARCH: ("WebSearch",),
+    Kind.AGENT: ("Task", "Agent"),
+}
+_GEMINI: Final[dict[Kind, tuple[str, ...]]] = {
+    Kind.SHELL: ("run_shell_command",),
+    Kind.READ: ("read_file", "read_many_files"),
+    Kind.WRITE: ("write_file",),
+    Kind.EDIT: ("replace", "edit"),
+    Kind.LIST: ("list_directory",),
+    Kind.GLOB: ("glob",),
+    Kind.GREP: ("search_file_content", "grep_search"),
+    Kind.FETCH: ("web_fetch",),
+    Kind.SEARCH: ("google_web_search", "web_search"),
+    Kind.AGENT: ("task",),
+}
+
+TONGUES: Final[dict[str, Tongue]] = {
+    tongue.name: tongue
+    for tongue in (
+        _tongue("native", _RUNTIME),
+        _tongue("flo", _RUNTIME),
+        _tongue("standard_agents", _RUNTIME),
+        _tongue("microai", {**_CLAUDE, Kind.EDIT: ("Edit",), Kind.LIST: (), Kind.AGENT: ()}, path="file_path"),
+        _tongue(
+            "ai_agents",
+            {
+                Kind.SHELL: ("BashExecutor", "Bash"),
+                Kind.READ: ("FileReader", "Read"),
+                Kind.WRITE: ("FileWriter", "Write"),
+                Kind.EDIT: ("CodeEditor", "Edit"),
+            },
+            path="file_path",
+        ),
+        _tongue(
+            "digitorn",
+            {
+                Kind.SHELL: ("shell.run", "Bash"),
+                Kind.READ: ("filesystem.read", "Read"),
+                Kind.WRITE: ("filesystem.write", "Write"),
+                Kind.EDIT: ("filesystem.edit", "Edit"),
+                Kind.LIST: ("filesystem.list",),
+                Kind.GLOB: ("filesystem.glob",),
+                Kind.GREP: ("filesystem.grep",),
+                Kind.FETCH: ("web.fetch",),
+                Kind.SEARCH: ("web.search",),
+                Kind.AGENT: ("agent_spawn",),
+            },
+        ),
+        _tongue("claude_code", _CLAUDE, path="file_path"),
+        _tongue("codex", {**_CLAUDE, Kind.EDIT: ("apply_patch", "Edit", "Write"), Kind.AGENT: ("spawn_agent",)}),
+        _tongue("gemini_cli", _GEMINI, path="file_path"),
+        _tongue("qwen_code", _GEMINI, path="file_path"),
+        _tongue(
+            "copilot_cli",
+            {
+                Kind.SHELL: ("bash", "powershell"),
+                Kind.READ: ("view",),
+                Kind.WRITE: ("create",),
+                Kind.EDIT: ("edit", "str_replace_editor", "apply_patch"),
+                Kind.GLOB: ("glob",),
+                Kind.GREP: ("grep", "rg"),
+                Kind.FETCH: ("web_fetch",),
+                Kind.SEARCH: ("web_search",),
+                Kind.AGENT: ("task",),
+            },
+        ),
+        _tongue(
+            "opencode",
+            {
+                Kind.SHELL: ("bash",),
+                Kind.READ: ("read",),
+                Kind.WRITE: ("write",),
+                Kind.EDIT: ("edit", "patch", "multiedit"),
+                Kind.LIST: ("list",),
+                Kind.GLOB: ("glob",),
+                Kind.GREP: ("grep",),
+                Kind.FETCH: ("webfetch",),
+                Kind.SEARCH: ("websearch",),
+                Kind.AGENT: ("task",),
+            },
+            path="filePath",
+            old_string="oldString",
+            new_string="newString",
+        ),
+    )
+}
+NATIVE: Final = TONGUES["native"]
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> Kind:
+    """The kind that the table gives a name whose kind nobody declared."""
+    for tongue in TONGUES.values():
+        for kind, names in tongue.names.items():
+            if name in names:
+                return kind
+    return Kind.OTHER
+
+
+def declared_kind(tool: Any) -> Kind:
+    """The kind that the event's tool declares, else the one that its name has in the table."""
+    if not isinstance(tool, dict):
+        return Kind.OTHER
+    kind, name = tool.get("kind"), tool.get("name")
+    if isinstance(kind, str) and kind in _KINDS:
+        return _KINDS[kind]
+    return kind_of(name) if isinstance(name, str) else Kind.OTHER
+
+
+_KINDS: Final = {kind.value: kind for kind in Kind}
+
+
+@lru_cache(maxsize=8192)
+def names_of(own: str, kind: Kind, tongue: Tongue) -> tuple[str, ...]:
+    """Every name that the tool answers to in this tongue, its own first."""
+    return tuple(dict.fromkeys((own, *tongue.names.get(kind, ()), *_mcp_names(own))))
+
+
+def _mcp_names(own: str) -> tuple[str, ...]:
+    """An MCP tool answers to `mcp.<server>.<tool>`, `mcp_<server>.<tool>` and `mcp__<server>__<tool>`."""
+    for start, middle in (("mcp__", "__"), ("mcp.", "."), ("mcp_", ".")):
+        if own.startswith(start):
+            server, found, tool = own[len(start) :].partition(middle)
+            if found and server and tool:
+                return (f"mcp.{server}.{tool}", f"mcp_{server}.{tool}", f"mcp__{server}__{tool}")
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolName:
+    """The subject of a tool matcher."""
+
+    tongue: Tongue = NATIVE
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        tool = event.facts.get("tool")
+        if not isinstance(tool, dict):
+            return ()
+        name = tool.get("name")
+        if not isinstance(name, str):
+            return ()
+        return names_of(name, declared_kind(tool), self.tongue)
+
+    def reads(self) -> tuple[Path, ...]:
+        return (("tool", "name"), ("tool", "kind"))
+
+    def __str__(self) -> str:
+        return "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolField:
+    """The subject of a matcher on an input field, by the tongue's name for it; only text counts."""
+
+    path: Path  # within the input
+    tongue: Tongue = NATIVE
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        value = field_value(event, self.path)
+        return (value,) if isinstance(value, str) else ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (("tool", "input", *self.path), *(("tool", "input", name) for name in _other_names(self.path)))
+
+    def __str__(self) -> str:
+        return "input." + ".".join(str(step) for step in self.path)
+
+
+def field_value(event: Event, path: Path) -> Any:
+    """The value at `path` of the tool's input, whatever the host calls that field."""
+    tool = event.facts.get("tool")
+    if not isinstance(tool, dict):
+        return MISSING
+    input = tool.get("input")
+    if not isinstance(input, dict) or not path:
+        return input if not path and input is not None else MISSING
+    return read(input, (own_field(input, str(path[0]), declared_kind(tool)), *path[1:]))
+
+
+def own_field(input: Mapping[str, Any], name: str, kind: Kind) -> str:
+    """What this very input calls the field that somebody's tongue calls `name`; `name` itself where it has none."""
+    if name in input:
+        return name
+    return next((other for other in _synonyms(kind, name) if other in input), name)
+
+
+@lru_cache(maxsize=1024)
+def _synonyms(kind: Kind, name: str) -> tuple[str, ...]:
+    for ours, others in _FIELDS[kind].items():
+        if name == ours or name in others:
+            return (ours, *others)
+    return ()
+
+
+def _other_names(path: Path) -> set[str]:
+    if not path:
+        return set()
+    return {other for kind in Kind for other in _synonyms(kind, str(path[0]))}
+
+
+def input_in(event: Event, tongue: Tongue) -> Any:
+    """The tool's input with its fields named as the tongue names them."""
+    tool = event.facts.get("tool")
+    if not isinstance(tool, dict):
+        return MISSING
+    input, kind = tool.get("input", MISSING), declared_kind(tool)
+    if not isinstance(input, dict):
+        return input
+    renamed: dict[str, Any] = {}
+    for name, value in input.items():
+        ours = next(iter(_synonyms(kind, name)), name)
+        theirs = tongue.fields.get(ours, ours) if ours in _FIELDS[kind] else name
+        renamed[name if theirs in input else theirs] = value
+    return renamed
+
+
+def input_back(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """A whole changed input with its fields named as this event's host names them."""
+    tool = event.facts.get("tool")
+    input = tool.get("input") if isinstance(tool, dict) else None
+    if not isinstance(input, dict):
+        return dict(changed)
+    kind = declared_kind(tool)
+    return {own_field(input, name, kind): value for name, value in changed.items()}
+
+
+def name_in(event: Event, tongue: Tongue) -> str:
+    """What a program that speaks this tongue is told the tool's name is."""
+    tool = event.facts.get("tool")
+    own = tool.get("name") if isinstance(tool, dict) else None
+    if not isinstance(own, str):
+        return ""
+    names = tongue.names.get(declared_kind(tool), ())
+    return own if not names or own in names else names[0]
+
+
+def main_field(kind: Kind) -> str | None:
+    """The field that says what a call is about: a shell's command, a file's path."""
+    return next(iter(_FIELDS[kind]), None)
