@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from hookline.config.document import Places
 from hookline.config.scalars import TooLarge, real_number, whole_number
@@ -24,7 +24,6 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
 _LIKE_NUMBER = re.compile(r"[-+]?\.?[0-9]")
 
 _CONTAINERS = (dict, list)
-_CLOSING = {dict: "}", list: "]"}
 _WORDS = {"true": True, "false": False, "null": None}
 _NOT_FINITE = frozenset(sign + word for sign in ("", "-", "+") for word in ("NaN", "Infinity"))
 _MEANT = {"True": "true", "False": "false", "None": "null", "undefined": "null", "nil": "null"}
@@ -36,13 +35,17 @@ def read_json(source: Source) -> tuple[Any, int, Places]:
     return _Parse(source).read()
 
 
+_Open: TypeAlias = tuple[Any, Any, int, str]
+"""A list or mapping whose end has not come yet, the places of its parts, where it began, and the bracket that ends it."""
+
+
 class _Parse:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.text = source.text
         self.places: Places = {}
         self.values = 0
-        self.opened: list[tuple[Any, Any, int]] = []
+        self.opened: list[_Open] = []
 
     def read(self) -> tuple[Any, int, Places]:
         root_at = self.after_gap(0)
@@ -51,7 +54,7 @@ class _Parse:
         root, position = self.value(root_at)
         position = self.after(root, root_at, position)
         while self.opened:
-            container, places, _ = self.opened[-1]
+            container, places, _, _ = self.opened[-1]
             entry = self.entry_of_mapping if type(container) is dict else self.entry_of_list
             position = entry(container, places, position)
         rest = self.after_gap(position)
@@ -103,13 +106,13 @@ class _Parse:
             self.source.too_deep(at)
         places: Any = {} if type(container) is dict else []
         self.places[id(container)] = places
-        self.opened.append((container, places, at))
+        self.opened.append((container, places, at, "}" if type(container) is dict else "]"))
 
     def close(self, bracket: str, at: int) -> None:
-        container, _, opened_at = self.opened.pop()
-        if bracket != _CLOSING[type(container)]:
+        _, _, opened_at, closing = self.opened.pop()
+        if bracket != closing:
             opening = f"{self.text[opened_at]} on line {self.source.line(opened_at)}"
-            self.fail(at, f"Found {bracket}, but the {opening} is still open.", f"Close it with {_CLOSING[type(container)]}.")
+            self.fail(at, f"Found {bracket}, but the {opening} is still open.", f"Close it with {closing}.")
 
     def end_or_fail(self, position: int, bracket: str) -> int:
         """After an opening bracket or a comma, where no entry follows."""
@@ -141,13 +144,10 @@ class _Parse:
         number = _NUMBER.fullmatch(word)
         if number:
             return self.number(word, number.lastindex is None, at)
-        if word in _NOT_FINITE:
-            self.source.note("not-finite", at, f"{word} is not a number that JSON has.", "Write a finite number, or null.")
-            return None
-        if _LIKE_NUMBER.match(word):
-            self.fail(at, f"{_short(word)} is not a number.", "Write digits without leading zeros, or quote it as text.")
-        hint = f"Write {_MEANT[word]}." if word in _MEANT else f'Write text in double quotes: "{_short(word)}".'
-        self.fail(at, f"{_short(word)} is neither text in quotes nor a number, true, false or null.", hint)
+        if word not in _NOT_FINITE:
+            self.fail_word(word, at)
+        self.source.note("not-finite", at, f"{word} is not a number that JSON has.", "Write a finite number, or null.")
+        return None
 
     def number(self, word: str, whole: bool, at: int) -> int | float:
         try:
@@ -179,7 +179,9 @@ class _Parse:
         match = _TEXT.match(self.text, at)
         if match:
             behind = self.after_gap(match.end())
-            self.fail(behind, f"Expected a colon after the key {_short(match[0])}, found {self.found(behind)}.", "Write :")
+            self.fail(
+                behind, f"Expected a colon after the key {_short(match[0])}, found {self.found(behind)}.", "Write :"
+            )
         hint = "Write the key in double quotes." if self.text[at] not in ",:]" else ""
         self.fail(at, f"Expected a key or }}, found {self.found(at)}.", hint)
 
@@ -188,11 +190,19 @@ class _Parse:
         hint = 'Text stands in double quotes: "…".' if self.text[at] in "'`" else ""
         self.fail(at, f"Expected a value, found {self.found(at)}.", hint)
 
+    def fail_word(self, word: str, at: int) -> NoReturn:
+        if _LIKE_NUMBER.match(word):
+            hint = "Write digits without leading zeros, or quote it as text."
+            self.fail(at, f"{_short(word)} is not a number.", hint)
+        hint = f"Write {_MEANT[word]}." if word in _MEANT else f'Write text in double quotes: "{_short(word)}".'
+        self.fail(at, f"{_short(word)} is neither text in quotes nor a number, true, false or null.", hint)
+
     def fail_after_value(self, position: int) -> NoReturn:
         at = self.after_gap(position)
         self.fail_unclosed(at)
-        closing = _CLOSING[type(self.opened[-1][0])]
-        self.fail(at, f"Expected a comma or {closing}, found {self.found(at)}.", "Put a comma between two entries.")
+        self.fail(
+            at, f"Expected a comma or {self.opened[-1][3]}, found {self.found(at)}.", "Put a comma between two entries."
+        )
 
     def fail_unclosed(self, at: int) -> None:
         """Fails if what stands there begins and never ends, or if the file has ended."""
@@ -203,16 +213,19 @@ class _Parse:
         if at < len(self.text):
             return
         if self.opened:
-            container, _, opened_at = self.opened[-1]
-            closing = _CLOSING[type(container)]
-            self.fail(opened_at, f"The {self.text[opened_at]} that stands here is never closed.", f"Close it with {closing}.")
+            _, _, opened_at, closing = self.opened[-1]
+            self.fail(
+                opened_at, f"The {self.text[opened_at]} that stands here is never closed.", f"Close it with {closing}."
+            )
         self.fail(at, "The file ends where a value is expected.", "")
 
     def fail_text(self, at: int) -> NoReturn:
         match = _TEXT_SO_FAR.match(self.text, at)
         if match and self.text.startswith("\t", match.end()):
             self.fail(match.end(), "The text has a tab in it.", r"Write \t.")
-        self.fail(at, "The text that begins here is not closed on its line.", r'Close it with ", or write \n for a line end.')
+        self.fail(
+            at, "The text that begins here is not closed on its line.", r'Close it with ", or write \n for a line end.'
+        )
 
     def fail(self, at: int, what: str, hint: str) -> NoReturn:
         self.source.stop("syntax", at, what, hint)

@@ -22,7 +22,7 @@ LARGEST = 10_000_000
 Reading: TypeAlias = tuple[Document | None, tuple[Problem, ...]]
 
 _FRONT_MATTER = re.compile(r"---[ \t]*+(?:\r\n|\n|\r)")
-_FRONT_MATTER_END = re.compile(r"^(?:---|\.\.\.)[ \t]*+$", re.MULTILINE)
+_FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*+(?=[\r\n]|\Z)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
@@ -48,10 +48,9 @@ _KIND_OF_ENDING = {
 def read_file(path: str | os.PathLike[str], shown_as: str | None = None) -> Reading:
     """Reads regular files only, so it never waits for a pipe or device. The kind is told by the path's ending."""
     shown = str(path) if shown_as is None else shown_as
-    try:
-        data = _bytes_of(os.fspath(path))
-    except _NotReadable as reason:
-        return None, (Problem(reason.code, shown, 1, reason.what, reason.hint),)
+    data = _bytes_of(os.fspath(path), shown)
+    if isinstance(data, Problem):
+        return None, (data,)
     return read_text(data, shown, _kind_of_name(os.fspath(path)))
 
 
@@ -76,6 +75,8 @@ def _read(source: Source, kind: Kind) -> Reading:
         return None, tuple(sorted(source.problems))
     if source.problems:
         return None, tuple(sorted(source.problems))
+    if value is None:
+        value = {}
     return Document(source.file, source.text, value, source.marks(root_at, places)), ()
 
 
@@ -87,17 +88,17 @@ def _value(source: Source, kind: Kind) -> tuple[Any, int, Places]:
     start, end = 0, len(source.text)
     if kind is Kind.FRONT_MATTER:
         start, end = _front_matter(source)
-    value, root_at, places = read_yaml(source, start, end)
-    return ({} if value is None else value), root_at, places
+    return read_yaml(source, start, end)
 
 
 def _front_matter(source: Source) -> tuple[int, int]:
     opening = _FRONT_MATTER.match(source.text)
     if opening is None:
         return 0, 0
-    for closing in _line_matches(source.text, opening.end()):
-        return opening.end(), closing
-    source.stop("front-matter", 0, "The front matter that begins here never ends.", "End it with a line of ---.")
+    closing = _FRONT_MATTER_END.search(source.text, opening.end() - 1)
+    if closing is None:
+        source.stop("front-matter", 0, "The front matter that begins here never ends.", "End it with a line of ---.")
+    return opening.end(), closing.start() + 1
 
 
 def _kind_of_name(name: str) -> Kind | None:
@@ -106,3 +107,51 @@ def _kind_of_name(name: str) -> Kind | None:
 
 def _kind_of_text(text: str) -> Kind:
     return Kind.JSON if text.lstrip()[:1] in ("{", "[") else Kind.YAML
+
+
+def _bytes_of(path: str, shown: str) -> bytes | Problem:
+    try:
+        return _read_regular(path)
+    except _Refused as refusal:
+        return Problem(refusal.code, shown, 1, refusal.what, refusal.hint)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            return Problem("no-file", shown, 1, "This link points to a file that does not exist.")
+        return Problem("no-file", shown, 1, "This file does not exist.")
+    except PermissionError:
+        return Problem("no-permission", shown, 1, "This file may not be read by the current user.")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return Problem("cannot-read", shown, 1, f"This file cannot be read: {reason}.")
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, what: str, hint: str = "") -> None:
+        self.code, self.what, self.hint = code, what, hint
+
+
+def _read_regular(path: str) -> bytes:
+    _refuse_special(os.stat(path))
+    descriptor = os.open(path, _FLAGS)
+    with open(descriptor, "rb", closefd=True) as file:
+        _refuse_special(os.fstat(descriptor))  # again, because the path may lead elsewhere by now
+        return file.read(LARGEST + 1)
+
+
+def _refuse_special(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise _Refused("not-a-file", "This is a directory.", "Name a file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise _Refused("not-a-file", "This is a pipe, socket or device.", "Name a regular file.")
+
+
+def _too_large(file: str) -> Problem:
+    return Problem(
+        "too-large", file, 1, f"The file is larger than {LARGEST // 1_000_000} MB.", "Split it into several."
+    )
+
+
+def _not_utf8(error: UnicodeDecodeError, file: str) -> Problem:
+    line = len(_LINE_END.findall(error.object, 0, error.start)) + 1
+    what = f"Byte {error.start} (0x{error.object[error.start]:02X}) is not UTF-8."
+    return Problem("not-utf8", file, line, what, "Save the file as UTF-8.")

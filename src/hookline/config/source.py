@@ -16,7 +16,7 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\
 _HIDDEN_LINE_END = re.compile("[\u2028\u2029]")
 
 
-class Unreadable(Exception):  # noqa: N818 - not an error of ours: it ends the reading of one file
+class Unreadable(Exception):
     """The file cannot be read any further; why is already among the problems."""
 
 

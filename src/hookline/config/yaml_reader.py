@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from yaml import events
-from yaml.cyaml import CParser
+from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
 
 from hookline.config.document import KeyAndValue, Places
 from hookline.config.scalars import FIRST_OF_NON_TEXT, TooLarge, core_value
-from hookline.config.source import DEEPEST, MOST_VALUES, Source, Unreadable
+from hookline.config.source import DEEPEST, MOST_VALUES, Source
 from hookline.config.yaml_trouble import explain
 
 MOST_ALIASED = 200_000

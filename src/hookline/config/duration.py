@@ -1,0 +1,46 @@
+"""How long, as people write it: `10s`, `500ms`, `1.5h`."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+LONGEST = timedelta(hours=24)
+
+_MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+_DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h)")
+_BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def duration(text: str) -> timedelta:
+    """At most 24 h, to the microsecond. ValueError says what to write instead."""
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise ValueError(_why_not(text))
+    microseconds = Decimal(found[1]) * _MICROSECONDS[found[2]]
+    if microseconds > LONGEST // timedelta(microseconds=1):
+        raise ValueError(f"{text} is too long; write at most 24h")
+    if 0 < microseconds < 1:
+        raise ValueError(f"{text} is too short; write at least 0.001ms")
+    return timedelta(microseconds=int(microseconds))
+
+
+def duration_text(length: timedelta) -> str:
+    """The shortest way to write it in the largest unit that needs no fraction; `duration` reads it back unchanged."""
+    microseconds = length // timedelta(microseconds=1)
+    if microseconds == 0:
+        return "0s"
+    for unit in ("h", "m", "s", "ms"):
+        if microseconds % _MICROSECONDS[unit] == 0:
+            return f"{microseconds // _MICROSECONDS[unit]}{unit}"
+    return f"{Decimal(microseconds) / 1000:f}ms"
+
+
+def _why_not(text: str) -> str:
+    shown = text if len(text) <= 60 else text[:59] + "…"
+    if text.startswith("-"):
+        return f"{shown} is negative; write a duration such as 10s"
+    if _BARE.fullmatch(text):
+        return f"{shown} has no unit; write {shown}s for seconds or {shown}ms for milliseconds"
+    return f"{shown!r} is not a duration; write a number and a unit: 500ms, 10s, 2m or 1h"

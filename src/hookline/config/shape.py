@@ -1,0 +1,214 @@
+"""Reading a document by an explicit table of keys, collecting every problem on the way."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from hookline.config.document import Document, Path
+from hookline.config.duration import duration
+from hookline.config.problem import Problem, Severity, nearest
+
+LONGEST_SHOWN = 60
+MOST_GUESSES = 100
+"""After so many problems nobody reads the guesses at misspelt keys any more, and each costs half a millisecond."""
+
+_LIST_HINT = "Write [ ] around it, or elements that begin with -."
+_PLAIN_KEY = re.compile(r"[\w$-]+")
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
+@dataclass(slots=True, eq=False)
+class Reader:
+    """A place in a document. Whatever it is asked for and does not find becomes a problem, and the answer is None.
+
+    Readers of one document share `problems`.
+    """
+
+    document: Document
+    path: Path
+    problems: list[Problem]
+    value: Any = field(repr=False)
+
+    @classmethod
+    def of(cls, document: Document, problems: list[Problem] | None = None) -> Reader:
+        return cls(document, (), [] if problems is None else problems, document.value)
+
+    @property
+    def line(self) -> int:
+        return self.document.line(self.path)
+
+    @property
+    def place(self) -> str:
+        """As people write it: `hooks[3].when.tool`."""
+        return dotted(self.path)
+
+    def keys(self, known: Collection[str], what: str) -> None:
+        """Notes each key that is not known; `what` says whose keys they are: "a hook"."""
+        if not self._is_mapping():
+            return
+        for key in self.value:
+            if key not in known:
+                self._unknown_key(key, known, what)
+
+    def get(self, key: str) -> Reader | None:
+        """None if the key is absent, and also if this is no mapping, which `keys` or `mapping` has noted."""
+        if type(self.value) is not dict or key not in self.value:
+            return None
+        return self._child(key, self.value[key])
+
+    def items(self, *, one_or_many: bool = False) -> Iterator[Reader]:
+        """The elements of a list; where one or many may stand, a value that is no list is the only element."""
+        if type(self.value) is list:
+            for index, value in enumerate(self.value):
+                yield self._child(index, value)
+        elif one_or_many:
+            yield self
+        else:
+            self._wrong("a list", _LIST_HINT)
+
+    def entries(self) -> Iterator[tuple[str, Reader]]:
+        if self._is_mapping():
+            for key, value in self.value.items():
+                yield key, self._child(key, value)
+
+    def mapping(self) -> dict[str, Any] | None:
+        return self.value if self._is_mapping() else None
+
+    def sequence(self) -> list[Any] | None:
+        if type(self.value) is list:
+            return self.value
+        self._wrong("a list", _LIST_HINT)
+        return None
+
+    def text(self, *, empty: bool = False, hint: str = "") -> str | None:
+        """The text; an empty one is a problem unless it is allowed."""
+        if type(self.value) is not str:
+            self._wrong("text", hint or self._in_quotes())
+            return None
+        if not self.value and not empty:
+            self.problem("empty", self._says("text is expected, but it is empty."), hint)
+            return None
+        return self.value
+
+    def texts(self, *, empty: bool = False) -> tuple[str, ...] | None:
+        """One text or a list of them; None if any of them is no text."""
+        found = [item.text(empty=empty) for item in self.items(one_or_many=True)]
+        texts = tuple(text for text in found if text is not None)
+        return texts if len(texts) == len(found) else None
+
+    def number(self, *, least: float | None = None, most: float | None = None, hint: str = "") -> int | float | None:
+        """A finite number. True and false are none."""
+        if type(self.value) not in (int, float) or not math.isfinite(self.value):
+            self._wrong("a number", hint)
+            return None
+        return self.value if self._within(least, most, hint) else None
+
+    def whole(self, *, least: int | None = None, most: int | None = None, hint: str = "") -> int | None:
+        """A whole number, written as one: 1.0 is not."""
+        if type(self.value) is float and self.value.is_integer() and abs(self.value) < 1e15:
+            self._wrong("a whole number", hint or f"Write {int(self.value)}.")
+            return None
+        if type(self.value) is not int:
+            self._wrong("a whole number", hint)
+            return None
+        return self.value if self._within(least, most, hint) else None
+
+    def flag(self, *, hint: str = "") -> bool | None:
+        if type(self.value) is not bool:
+            self._wrong("true or false", hint)
+            return None
+        return self.value
+
+    def one_of(self, words: Collection[str], *, hint: str = "") -> str | None:
+        if type(self.value) is str and self.value in words:
+            return self.value
+        listed = ", ".join(words)
+        guess = nearest(self.value, words) if type(self.value) is str and len(self.problems) < MOST_GUESSES else None
+        meant = f"Did you mean {guess}? " if guess else ""
+        self.problem("unknown-word", self._says(f"{shown(self.value)} is none of: {listed}."), hint or meant.strip())
+        return None
+
+    def duration(self) -> timedelta | None:
+        """A text such as `10s`."""
+        text = self.value
+        if type(text) in (int, float):
+            hint = f"Write {shown(text)}s for seconds or {shown(text)}ms for milliseconds."
+            self._wrong("a duration: it has no unit", hint)
+            return None
+        if type(text) is not str:
+            self._wrong("a duration", "Write a number and a unit: 500ms, 10s, 2m or 1h.")
+            return None
+        try:
+            return duration(text)
+        except ValueError as error:
+            what, _, hint = str(error).partition("; ")
+            self.problem("wrong-type", self._says(f"{what}."), f"{hint[:1].upper()}{hint[1:]}.")
+            return None
+
+    def problem(
+        self, code: str, what: str, hint: str = "", *, at_key: bool = False, severity: Severity = Severity.ERROR
+    ) -> None:
+        line = self.document.key_line(self.path) if at_key else self.document.line(self.path)
+        self.problems.append(Problem(code, self.document.file, line, what, hint, severity))
+
+    def _child(self, step: str | int, value: Any) -> Reader:
+        return Reader(self.document, (*self.path, step), self.problems, value)
+
+    def _is_mapping(self) -> bool:
+        if type(self.value) is dict:
+            return True
+        self._wrong("a mapping", "Write keys and values: {key: value}.")
+        return False
+
+    def _unknown_key(self, key: str, known: Collection[str], what: str) -> None:
+        guess = nearest(key, known) if len(self.problems) < MOST_GUESSES else None
+        meant = f"Did you mean {guess}? " if guess else ""
+        child = self._child(key, None)
+        text = child._says(f"{shown(key)} is not a key of {what}.")
+        child.problem("unknown-key", text, f"{meant}Known: {', '.join(sorted(known))}.", at_key=True)
+
+    def _within(self, least: float | None, most: float | None, hint: str) -> bool:
+        if least is not None and self.value < least:
+            self.problem("out-of-range", self._says(f"{shown(self.value)} is less than {least}."), hint)
+            return False
+        if most is not None and self.value > most:
+            self.problem("out-of-range", self._says(f"{shown(self.value)} is more than {most}."), hint)
+            return False
+        return True
+
+    def _wrong(self, wanted: str, hint: str) -> None:
+        self.problem("wrong-type", self._says(f"{shown(self.value)} is not {wanted}."), hint)
+
+    def _says(self, what: str) -> str:
+        return f"{self.place}: {what}" if self.path else what
+
+    def _in_quotes(self) -> str:
+        if self.value is None or isinstance(self.value, (dict, list)):
+            return "Write text."
+        return f'Write it in quotes: "{shown(self.value)}".'
+
+
+def dotted(path: Path) -> str:
+    place = ""
+    for step in path:
+        if isinstance(step, int):
+            place += f"[{step}]"
+        else:
+            name = step if _PLAIN_KEY.fullmatch(step) else shown(step)
+            place += f".{name}" if place else name
+    return place
+
+
+def shown(value: Any) -> str:
+    """The value as JSON, cut at 60 characters; only so much of it is rendered."""
+    if isinstance(value, str):
+        value = value[: LONGEST_SHOWN + 1]
+    text = "".join(islice(_ENCODER.iterencode(value), LONGEST_SHOWN))
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
