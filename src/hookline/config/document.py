@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import Enum
@@ -23,15 +24,17 @@ class Missing(Enum):
 MISSING: Final = Missing.MISSING
 
 
-def line_starts(text: str) -> list[int]:
-    return [0, *(end.end() for end in _LINE_END.finditer(text))]
+def line_starts(text: str) -> array[int]:
+    starts = array("L", (0,))
+    starts.extend(end.end() for end in _LINE_END.finditer(text))
+    return starts
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """Positions in a text. They are keyed by identity, so they hold for the very value that was read, not for a copy."""
 
-    starts: list[int] = field(default_factory=lambda: [0])
+    starts: array[int] = field(default_factory=lambda: line_starts(""))
     root: int = 0
     places: Places = field(default_factory=dict)
 

@@ -6,6 +6,8 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 
+from hookline.config.problem import short
+
 LONGEST = timedelta(hours=24)
 
 _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
@@ -38,7 +40,7 @@ def duration_text(length: timedelta) -> str:
 
 
 def _why_not(text: str) -> str:
-    shown = text if len(text) <= 60 else text[:59] + "…"
+    shown = short(text)
     if text.startswith("-"):
         return f"{shown} is negative; write a duration such as 10s"
     if _BARE.fullmatch(text):

@@ -7,6 +7,7 @@ import re
 from typing import Any, NoReturn, TypeAlias
 
 from hookline.config.document import Places
+from hookline.config.problem import short
 from hookline.config.scalars import TooLarge, real_number, whole_number
 from hookline.config.source import DEEPEST, MOST_VALUES, Source
 
@@ -153,7 +154,7 @@ class _Parse:
         try:
             return whole_number(word) if whole else real_number(word)
         except TooLarge:
-            what = f"{_short(word)} is too large a number."
+            what = f"{short(word)} is too large a number."
             self.source.note("number-too-large", at, what, "Write it in quotes if it is meant as text.")
             return 0
 
@@ -172,7 +173,7 @@ class _Parse:
         if at >= len(self.text):
             return "the end of the file"
         match = _VALUE.match(self.text, at)
-        return _short(match[0]) if match else _short(self.text[at])
+        return short(match[0]) if match else short(self.text[at])
 
     def fail_key(self, at: int) -> NoReturn:
         self.fail_unclosed(at)
@@ -180,7 +181,7 @@ class _Parse:
         if match:
             behind = self.after_gap(match.end())
             self.fail(
-                behind, f"Expected a colon after the key {_short(match[0])}, found {self.found(behind)}.", "Write :"
+                behind, f"Expected a colon after the key {short(match[0])}, found {self.found(behind)}.", "Write :"
             )
         hint = "Write the key in double quotes." if self.text[at] not in ",:]" else ""
         self.fail(at, f"Expected a key or }}, found {self.found(at)}.", hint)
@@ -193,9 +194,9 @@ class _Parse:
     def fail_word(self, word: str, at: int) -> NoReturn:
         if _LIKE_NUMBER.match(word):
             hint = "Write digits without leading zeros, or quote it as text."
-            self.fail(at, f"{_short(word)} is not a number.", hint)
-        hint = f"Write {_MEANT[word]}." if word in _MEANT else f'Write text in double quotes: "{_short(word)}".'
-        self.fail(at, f"{_short(word)} is neither text in quotes nor a number, true, false or null.", hint)
+            self.fail(at, f"{short(word)} is not a number.", hint)
+        hint = f"Write {_MEANT[word]}." if word in _MEANT else f'Write text in double quotes: "{short(word)}".'
+        self.fail(at, f"{short(word)} is neither text in quotes nor a number, true, false or null.", hint)
 
     def fail_after_value(self, position: int) -> NoReturn:
         at = self.after_gap(position)
@@ -229,7 +230,3 @@ class _Parse:
 
     def fail(self, at: int, what: str, hint: str) -> NoReturn:
         self.source.stop("syntax", at, what, hint)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+LONGEST_SHOWN = 60
 LONGEST_WORD = 64
 """Words longer than this are not compared: nobody mistypes that much, and comparing costs their length squared."""
 
@@ -58,6 +59,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def short(text: str) -> str:
+    """At most 60 characters of it."""
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

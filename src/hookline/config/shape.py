@@ -13,15 +13,14 @@ from typing import Any
 
 from hookline.config.document import Document, Path
 from hookline.config.duration import duration
-from hookline.config.problem import Problem, Severity, nearest
+from hookline.config.problem import LONGEST_SHOWN, Problem, Severity, nearest, short
 
-LONGEST_SHOWN = 60
 MOST_GUESSES = 100
 """After so many problems nobody reads the guesses at misspelt keys any more, and each costs half a millisecond."""
 
 _LIST_HINT = "Write [ ] around it, or elements that begin with -."
 _PLAIN_KEY = re.compile(r"[\w$-]+")
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 
 @dataclass(slots=True, eq=False)
@@ -129,10 +128,10 @@ class Reader:
     def one_of(self, words: Collection[str], *, hint: str = "") -> str | None:
         if type(self.value) is str and self.value in words:
             return self.value
-        listed = ", ".join(words)
         guess = nearest(self.value, words) if type(self.value) is str and len(self.problems) < MOST_GUESSES else None
-        meant = f"Did you mean {guess}? " if guess else ""
-        self.problem("unknown-word", self._says(f"{shown(self.value)} is none of: {listed}."), hint or meant.strip())
+        meant = f"Did you mean {guess}?" if guess else ""
+        what = f"{shown(self.value)} is none of: {', '.join(sorted(words))}."
+        self.problem("unknown-word", self._says(what), hint or meant)
         return None
 
     def duration(self) -> timedelta | None:
@@ -170,9 +169,8 @@ class Reader:
     def _unknown_key(self, key: str, known: Collection[str], what: str) -> None:
         guess = nearest(key, known) if len(self.problems) < MOST_GUESSES else None
         meant = f"Did you mean {guess}? " if guess else ""
-        child = self._child(key, None)
-        text = child._says(f"{shown(key)} is not a key of {what}.")
-        child.problem("unknown-key", text, f"{meant}Known: {', '.join(sorted(known))}.", at_key=True)
+        text = self._says(f"{shown(key)} is not a key of {what}.")
+        self._child(key, None).problem("unknown-key", text, f"{meant}Known: {', '.join(sorted(known))}.", at_key=True)
 
     def _within(self, least: float | None, most: float | None, hint: str) -> bool:
         if least is not None and self.value < least:
@@ -211,4 +209,4 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         value = value[: LONGEST_SHOWN + 1]
     text = "".join(islice(_ENCODER.iterencode(value), LONGEST_SHOWN))
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return short(text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from array import array
 from typing import NoReturn
 
 from hookline.config.document import Marks, Places, line_starts
-from hookline.config.problem import Problem
+from hookline.config.problem import Problem, short
 
 MOST_PROBLEMS = 100
 MOST_VALUES = 1_000_000
@@ -25,10 +26,10 @@ class Source:
         self.file = file
         self.text = text
         self.problems: list[Problem] = []
-        self._starts: list[int] | None = None
+        self._starts: array[int] | None = None
 
     @property
-    def starts(self) -> list[int]:
+    def starts(self) -> array[int]:
         if self._starts is None:
             self._starts = line_starts(self.text)
         return self._starts
@@ -51,8 +52,7 @@ class Source:
         raise Unreadable
 
     def duplicate(self, key: str, position: int, first: int) -> None:
-        name = key if len(key) <= 60 else key[:59] + "…"
-        what = f'"{name}" stands twice in the same mapping, first on line {self.line(first)}.'
+        what = f'"{short(key)}" stands twice in the same mapping, first on line {self.line(first)}.'
         self.note("duplicate-key", position, what, "Keep one of them.")
 
     def too_deep(self, position: int) -> NoReturn:

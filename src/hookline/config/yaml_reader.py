@@ -5,22 +5,24 @@ YAML 1.2's core schema, and `<<` merges as YAML 1.1 has them: a mapping's own ke
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from yaml import events
 from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
 
-from hookline.config.document import KeyAndValue, Places
+from hookline.config.document import Places
+from hookline.config.problem import short
 from hookline.config.scalars import FIRST_OF_NON_TEXT, TooLarge, core_value
 from hookline.config.source import DEEPEST, MOST_VALUES, Source
 from hookline.config.yaml_trouble import explain
 
 MOST_ALIASED = 200_000
 
-_TAG_DIRECTIVE = re.compile(r"^%TAG\b", re.MULTILINE)
+_TAG_DIRECTIVE = re.compile(r"(?<![^\r\n])%TAG\b")
 _STANDARD = "tag:yaml.org,2002:"
 _TYPE_OF_TAG: dict[str, tuple[type, ...]] = {
     _STANDARD + "int": (int,),
@@ -63,11 +65,13 @@ class _Open:
     key: str | None = None
     key_at: int = 0
     merge_at: int = -1
-    merged: list[dict[str, Any]] = field(default_factory=list)
+    merged: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Anchored:
+    """A value that an alias may repeat, how many values stand inside it, and how deep they are nested."""
+
     value: Any
     size: int
     height: int
@@ -129,9 +133,8 @@ class _Build:
                 return
         elif event.tag is not None:
             value = self.tagged(event.tag, word, at)
-        self.count(at)
         if event.anchor is not None:
-            self.anchors[event.anchor] = _Anchored(value, 1, 0)
+            self.anchors[event.anchor] = _Anchored(value, 0, 0)
         self.place(value, at)
 
     def number_or_word(self, word: str, at: int) -> Any:
@@ -151,7 +154,7 @@ class _Build:
             return word
         value = self.number_or_word(word, at)
         if type(value) not in types:
-            self.source.note("tag", at, f"{word[:60]!r} is not of the type {_shown_tag(tag)}.", "Remove the tag.")
+            self.source.note("tag", at, f"{short(word)!r} is not of the type {_shown_tag(tag)}.", "Remove the tag.")
         return float(value) if types[0] is float and type(value) is int else value
 
     def refuse_tag(self, tag: str, at: int) -> None:
@@ -174,7 +177,6 @@ class _Build:
             self.anchors[event.anchor] = _UNFINISHED
         self.stack.append(_Open(value, places, at, event.anchor, self.values))
         self.places[id(value)] = places
-        self.count(at)
 
     def close_mapping(self, event: Any) -> None:
         mapping = self.stack[-1]
@@ -194,13 +196,14 @@ class _Build:
 
     def alias(self, event: Any) -> None:
         at = self.position(event)
+        name = short(event.anchor)
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
-            hint = f'Define it with &{event.anchor} above, or put text that begins with * in quotes: "*{event.anchor}".'
-            self.source.note("unknown-anchor", at, f"*{event.anchor} refers to an anchor that is not defined.", hint)
+            hint = f'Define it with &{name} above, or put text that begins with * in quotes: "*{name}".'
+            self.source.note("unknown-anchor", at, f"*{name} refers to an anchor that is not defined.", hint)
             anchored = _UNFINISHED
         elif anchored is _UNFINISHED:
-            what = f"*{event.anchor} refers to the value that it stands in."
+            what = f"*{name} refers to the value that it stands in."
             self.source.note("alias-cycle", at, what, "Write out what is meant.")
         self.count_aliased(anchored, at)
         self.place(anchored.value, at)
@@ -216,11 +219,6 @@ class _Build:
         if self.stack:
             self.stack[-1].height = max(self.stack[-1].height, anchored.height + 1)
 
-    def count(self, at: int) -> None:
-        self.values += 1
-        if self.values - self.aliased > MOST_VALUES:
-            self.source.too_many(at)
-
     def awaits_key(self) -> bool:
         return bool(self.stack) and type(self.stack[-1].value) is dict and self.stack[-1].key is None
 
@@ -234,23 +232,31 @@ class _Build:
             container.append(value)
             parent.places.append(at)
         elif parent.key is None:
-            parent.key, parent.key_at = self.key_of(value, at), at
+            parent.key, parent.key_at = value, at
+            if type(value) is not str or value in parent.places:
+                parent.key = self.odd_key(value, at)
+            return
         elif parent.key == _MERGE and parent.merge_at == parent.key_at:
             self.note_sources(parent, value, at)
         else:
             container[parent.key] = value
             parent.places[parent.key] = (parent.key_at, at)
             parent.key = None
+        self.values += 1
+        if self.values - self.aliased > MOST_VALUES:
+            self.source.too_many(at)
 
-    def key_of(self, value: Any, at: int) -> str:
-        if type(value) is not str:
-            what, hint = _odd_key(value)
-            self.source.note("key-not-text", at, what, hint)
-            value = str(value) if not isinstance(value, (dict, list)) else f"\0{at}"
-        seen: KeyAndValue | None = self.stack[-1].places.get(value)
-        if seen is not None:
-            self.source.duplicate(value, at, seen[0])
-        return str(value)
+    def odd_key(self, value: Any, at: int) -> str:
+        """Notes why it cannot be a key, and makes one of it so that reading can go on."""
+        if type(value) is str:
+            self.source.duplicate(value, at, self.stack[-1].places[value][0])
+            return value
+        what, hint = "A key must be text, not a list or mapping.", "Put text that begins with { or [ in quotes."
+        if not isinstance(value, (dict, list)):
+            word = short(json.dumps(value))
+            what, hint = f"The key {word} is not text.", f'Write it in quotes: "{word}".'
+        self.source.note("key-not-text", at, what, hint)
+        return f"\0{at}"
 
     def begin_merge(self, at: int) -> None:
         mapping = self.stack[-1]
@@ -262,7 +268,7 @@ class _Build:
         mapping.key = None
         sources = value if isinstance(value, list) else [value]
         if all(isinstance(each, dict) for each in sources):
-            mapping.merged.extend(sources)
+            mapping.merged = tuple(sources)
             return
         hint = 'Write "<<": in quotes if it is meant as a key.'
         self.source.note("merge", at, "<< can only take in a mapping, or a list of mappings.", hint)
@@ -278,12 +284,5 @@ class _Build:
         return int(event.start_mark.index) + self.offset
 
 
-def _odd_key(value: Any) -> tuple[str, str]:
-    if isinstance(value, (dict, list)):
-        return "A key must be text, not a list or mapping.", "Put text that begins with { or [ in quotes."
-    word = {True: "true", False: "false", None: "null"}.get(value, str(value)) if not value else str(value)
-    return f"The key {word} is not text.", f'Write it in quotes: "{word}".'
-
-
 def _shown_tag(tag: str) -> str:
-    return "!!" + tag.removeprefix(_STANDARD) if tag.startswith(_STANDARD) else tag[:60]
+    return "!!" + tag.removeprefix(_STANDARD) if tag.startswith(_STANDARD) else short(tag)

@@ -1,0 +1,54 @@
+import pytest
+
+from hookline.config.problem import Problem, Severity, nearest, short
+
+
+def test_a_problem_reads_as_one_line_with_its_place_and_its_hint() -> None:
+    problem = Problem(
+        "wrong-type", "hub.json", 14, 'timeout: "5s" is not a number.', "flo counts milliseconds; write 5000."
+    )
+    assert str(problem) == 'hub.json:14  timeout: "5s" is not a number. flo counts milliseconds; write 5000.'
+
+
+def test_a_problem_without_a_hint_ends_after_what_is_wrong() -> None:
+    assert str(Problem("syntax", "a.yaml", 1, "It ends.")) == "a.yaml:1  It ends."
+
+
+def test_problems_sort_by_file_and_line_whatever_their_codes() -> None:
+    late, early, other = Problem("a", "b", 10, "x"), Problem("z", "b", 9, "x"), Problem("z", "a", 99, "x")
+    assert sorted([late, early, other]) == [other, early, late]
+
+
+def test_as_json_has_every_field_as_plain_data() -> None:
+    assert Problem("syntax", "a", 2, "Bad.", "Good.", Severity.WARNING).as_json() == {
+        "code": "syntax",
+        "severity": "warning",
+        "file": "a",
+        "line": 2,
+        "what": "Bad.",
+        "hint": "Good.",
+    }
+
+
+@pytest.mark.parametrize("nasty", ["\x1b[2J", "\n", "\r", "\u202e", "\ud800", "\x00", "\u2028"])
+def test_what_a_file_says_cannot_steer_a_terminal_or_break_its_encoding(nasty: str) -> None:
+    shown = str(Problem("x", f"f{nasty}", 1, f"what{nasty}", f"hint{nasty}"))
+    assert shown.isprintable()
+    assert shown.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("onError", "on_error"), ("ON-ERROR", "on_error"), ("timeot", "timeout"), ("wehn", "when"), ("zebra", None)],
+)
+def test_nearest_finds_what_was_meant(word: str, meant: str | None) -> None:
+    assert nearest(word, ["on_error", "timeout", "when", "then"]) == meant
+
+
+def test_nearest_does_not_compare_endless_words() -> None:
+    assert nearest("timeout" * 100_000, ["timeout"]) is None
+
+
+def test_short_keeps_sixty_characters() -> None:
+    assert short("x" * 60) == "x" * 60
+    assert short("x" * 61) == "x" * 59 + "…"
