@@ -30,11 +30,12 @@ CORE_SCHEMA: list[tuple[str, Any]] = [
     ("+.INF", math.inf),
     ("-.Inf", -math.inf),
 ]
-TEXT = """
+TEXT_LINES = """
 on off yes no y n Yes NO ON Off nULL nul TRue tRUE truE nan NaN inf Infinity .Nan .iNF -.nan +.nan
-12:30:00 190:20:30 2024-01-01 2024-01-01T00:00:00Z 1_000 0b101 0o8 0o 0x 0xg 0X1 0O7 -0x1 +0o7 1e 1e+ e5 . .. + - -- +-1 1.2.3
-1,000 0.5.  .e5 1__0 ١٢ = << n/a null? t f true! 5s
-""".split()
+12:30:00 190:20:30 2024-01-01 2024-01-01T00:00:00Z 1_000 0b101 0o8 0o 0x 0xg 0X1 0O7 -0x1 +0o7
+1e 1e+ e5 . .. + - -- +-1 1.2.3 1,000 0.5. .e5 1__0 ١٢ = << n/a null? t f true! 5s
+"""
+TEXT = TEXT_LINES.split()
 
 
 @pytest.mark.parametrize(("word", "value"), CORE_SCHEMA)
