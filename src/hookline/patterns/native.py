@@ -1,0 +1,271 @@
+"""RE2's syntax, with look-around and back-references added. https://github.com/google/re2/wiki/Syntax
+
+RE2 reads its own syntax itself; this reads what RE2 refuses, and tells how costly a pattern may become.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from hookline.patterns import charset
+from hookline.patterns.charset import Ranges, complement, fold_simply, union, with_other_cases
+from hookline.patterns.parser import Parser
+from hookline.patterns.tree import Chars, Edge, Group, Look, Node, Reference, children
+
+_ESCAPED = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
+_HEX = re.compile(r"x([0-9a-fA-F]{2})|x\{([0-9a-fA-F]{1,6})\}")
+_PROPERTY = re.compile(r"([pP])(?:\{(\^?)([A-Za-z_]{1,40})\}|([A-Z]))")
+_POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
+_NAME = r"([A-Za-z_][A-Za-z0-9_]{0,99})"
+_FLAGS = re.compile(r"\(\?([imsU]{0,9})(-[imsU]{1,9})?([:)])")
+
+_POSIX_SETS: dict[str, Ranges] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0, 0x7F),),
+    "blank": ((9, 9), (0x20, 0x20)),
+    "cntrl": ((0, 0x1F), (0x7F, 0x7F)),
+    "digit": charset.DIGITS,
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": ((9, 13), (0x20, 0x20)),
+    "upper": ((0x41, 0x5A),),
+    "word": charset.WORD,
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
+
+
+def parse(source: str) -> Node:
+    return Native(source).parse()
+
+
+class Native(Parser):
+    name_openings: ClassVar[tuple[str, ...]] = (r"\(\?P<", r"\(\?<")
+    octal: ClassVar[re.Pattern[str]] = re.compile("0[0-7]{0,2}|[1-7][0-7]{1,2}")
+    edges: ClassVar[dict[str, Edge]] = {
+        "A": Edge.TEXT_START,
+        "z": Edge.TEXT_END,
+        "b": Edge.WORD,
+        "B": Edge.NOT_WORD,
+    }
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.names: dict[str, int] = {}
+
+    def parse(self) -> Node:
+        tree = super().parse()
+        for number in _referred(tree):
+            if number > self.group_count:
+                self.fail(f"there is no group {number}", 0)
+        return tree
+
+    def may_repeat(self, atom: Node) -> bool:
+        return True
+
+    def atom(self) -> Node | None:
+        start = self.at
+        if self.peek() in "*+?":
+            self.fail("nothing to repeat")
+        if self.peek() == "(":
+            return self.group()
+        character = self.next()
+        match character:
+            case "^" | "$":
+                return self.edge(character)
+            case ".":
+                return Chars(charset.EVERYTHING if self.flags.dot_all else complement(charset.NEWLINE))
+            case "[":
+                return self.set_of_characters(start)
+            case "\\":
+                return self.escape(start)
+            case _:
+                return self.chars(_one(ord(character)))
+
+    def edge(self, sign: str) -> Node:
+        if self.flags.many_lines:
+            return Look(Chars(complement(charset.NEWLINE)), ahead=sign == "$", negative=True)
+        return Edge.TEXT_START if sign == "^" else self.end()
+
+    def end(self) -> Edge:
+        return Edge.TEXT_END
+
+    def group(self) -> Node | None:
+        start = self.at
+        if look := self.look():
+            return look
+        if flags := _FLAGS.match(self.source, self.at):
+            return self.flagged(flags)
+        if name := self.matched("(?:" + "|".join(self.name_openings) + ")" + _NAME + ">"):
+            return self.captured(name[1], start)
+        if back := self.matched(r"\(\?P=" + _NAME + r"\)"):
+            return self.named_reference(back[1], start)
+        if self.source.startswith("(?", self.at):
+            self.fail("this kind of group is not supported")
+        self.at += 1
+        return self.captured("", start)
+
+    def matched(self, expression: str) -> re.Match[str] | None:
+        found = re.compile(expression).match(self.source, self.at)
+        if found:
+            self.at = found.end()
+        return found
+
+    def captured(self, name: str, start: int) -> Node:
+        self.group_count += 1
+        number = self.group_count
+        if name in self.names:
+            self.fail(f"two groups are named {name}", start)
+        if name:
+            self.names[name] = number
+        return Group(self.grouped(), number)
+
+    def flagged(self, flags: re.Match[str]) -> Node | None:
+        if not (flags[1] or flags[2] or flags[3] == ":"):
+            self.fail("there is no flag here")
+        self.at = flags.end()
+        before = self.flags
+        self.flags = before.changed(flags[1], True).changed((flags[2] or "-")[1:], False)
+        if flags[3] == ")":
+            return None
+        inner = self.grouped()
+        self.flags = before
+        return inner
+
+    def named_reference(self, name: str, start: int) -> Node:
+        if name not in self.names:
+            self.fail(f"there is no group named {name} before this", start)
+        return self.reference(self.names[name])
+
+    def reference(self, number: int) -> Node:
+        return Reference((number,), self.flags.any_case, unset_is_empty=False)
+
+    def escape(self, start: int) -> Node | None:
+        if self.peek() in self.edges:
+            return self.edges[self.next()]
+        if back := self.matched("k<" + _NAME + ">"):
+            return self.named_reference(back[1], start)
+        if self.peek() in ("Q", "E"):
+            return self.quoted()
+        if not self.octal.match(self.source, self.at) and (digits := self.matched("[1-9][0-9]?")):
+            return self.reference(int(digits[0]))
+        return self.character_escape(start)
+
+    def quoted(self) -> Node | None:
+        r"""\Q…\E, a character at a time, so that a repetition after it concerns the last one alone."""
+        if self.next() == "E":
+            return None
+        end = self.source.find("\\E", self.at)
+        end = len(self.source) if end < 0 else end
+        text = self.source[self.at : end]
+        self.source = (
+            self.source[: self.at] + "".join(f"\\x{{{ord(character):x}}}" for character in text) + self.source[end:]
+        )
+        return None
+
+    def character_escape(self, start: int) -> Chars:
+        letter = self.peek()
+        if not letter:
+            self.fail("a \\ at the end escapes nothing", start)
+        return self.class_escape() or self.property() or self.chars(_one(self.code(start)))
+
+    def class_escape(self) -> Chars | None:
+        letter = self.peek()
+        if letter not in ("d", "w", "s", "D", "W", "S"):
+            return None
+        self.at += 1
+        ranges = self.class_ranges(letter.lower())
+        return Chars(complement(ranges) if letter.isupper() else ranges)
+
+    def class_ranges(self, letter: str) -> Ranges:
+        return {"d": charset.DIGITS, "w": charset.WORD, "s": charset.RE2_SPACE}[letter]
+
+    def property(self) -> Chars | None:
+        found = _PROPERTY.match(self.source, self.at)
+        if not found:
+            return None
+        self.at = found.end()
+        negative = (found[1] == "P") != bool(found[2])
+        return Chars((), (f"\\{'P' if negative else 'p'}{{{found[3] or found[4]}}}",))
+
+    def code(self, start: int) -> int:
+        """The one character that an escape stands for."""
+        if found := _HEX.match(self.source, self.at):
+            self.at = found.end()
+            code = int(found[1] or found[2], 16)
+            return code if code <= charset.LAST else self.fail("there is no such character", start)
+        if found := self.octal.match(self.source, self.at):
+            self.at = found.end()
+            return int(found[0], 8)
+        letter = self.next()
+        if letter in _ESCAPED:
+            return _ESCAPED[letter]
+        if letter.isalnum() and letter.isascii():
+            self.fail(f"\\{letter} means nothing", start)
+        return ord(letter)
+
+    def set_of_characters(self, start: int) -> Chars:
+        negated = self.take("^")
+        ranges: list[Ranges] = []
+        properties: list[str] = []
+        first = True
+        while first or not self.take("]"):
+            first = False
+            if self.at >= len(self.source):
+                self.fail("a [ is not closed", start)
+            member = self.member()
+            ranges.append(member.ranges)
+            properties += member.properties
+        return self.chars(union(*ranges), tuple(properties), negated)
+
+    def member(self) -> Chars:
+        start = self.at
+        if posix := self.posix():
+            return posix
+        low = self.single()
+        if isinstance(low, Chars):
+            return low
+        if self.peek() != "-" or self.source[self.at + 1 : self.at + 2] in ("", "]"):
+            return Chars(_one(low))
+        self.at += 1
+        high = self.single()
+        if isinstance(high, Chars) or high < low:
+            self.fail("a range of characters is out of order", start)
+        return Chars(((low, high),))
+
+    def posix(self) -> Chars | None:
+        found = _POSIX.match(self.source, self.at)
+        if not found:
+            return None
+        if found[2] not in _POSIX_SETS:
+            self.fail(f"there is no class {found[0]}")
+        self.at = found.end()
+        ranges = _POSIX_SETS[found[2]]
+        return Chars(complement(ranges) if found[1] else ranges)
+
+    def single(self) -> int | Chars:
+        start = self.at
+        character = self.next()
+        if character != "\\":
+            return ord(character) if character else self.fail("a [ is not closed", start)
+        return self.class_escape() or self.property() or self.code(start)
+
+    def chars(self, ranges: Ranges, properties: tuple[str, ...] = (), negated: bool = False) -> Chars:
+        if self.flags.any_case:
+            if properties:
+                self.fail("a Unicode class cannot ignore case together with look-around or back-references")
+            ranges = with_other_cases(ranges, fold_simply)
+        return Chars(ranges, properties, negated)
+
+
+def _one(code: int) -> Ranges:
+    return ((code, code),)
+
+
+def _referred(node: Node) -> list[int]:
+    if isinstance(node, Reference):
+        return list(node.groups)
+    return [number for child in children(node) for number in _referred(child)]

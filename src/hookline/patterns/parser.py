@@ -1,0 +1,141 @@
+"""The part of reading a pattern that every syntax shares: choices, sequences, repetitions."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from hookline.patterns.tree import BadPattern, Edge, Look, Node, Repeat, choice, sequence
+
+DEEPEST = 100
+ENDLESS = 1_000_000_000
+"""No text is long enough to tell a repetition of so many from one without a bound."""
+_BRACES = re.compile(r"\{([0-9]{1,1000})(,([0-9]{0,1000}))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    any_case: bool = False
+    many_lines: bool = False
+    dot_all: bool = False
+    lazy: bool = False
+
+    def changed(self, letters: str, to: bool) -> Flags:
+        names = {"i": "any_case", "m": "many_lines", "s": "dot_all", "U": "lazy"}
+        return replace(self, **{names[letter]: to for letter in letters})
+
+
+class Parser(ABC):
+    """Reads one source once. A subclass knows its syntax's atoms, escapes and classes."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.at = 0
+        self.depth = 0
+        self.flags = Flags()
+        self.group_count = 0
+
+    @abstractmethod
+    def atom(self) -> Node | None:
+        """The next thing that may be repeated; None where it only changed the flags."""
+
+    def parse(self) -> Node:
+        tree = self.choice()
+        if self.at < len(self.source):
+            self.fail("there is a ) without its (")
+        return tree
+
+    def choice(self) -> Node:
+        """Flags that are set inside a group end with it."""
+        if self.depth > DEEPEST:
+            self.fail(f"it is nested deeper than {DEEPEST} levels")
+        self.depth += 1
+        flags, options = self.flags, [self.branch()]
+        while self.take("|"):
+            options.append(self.branch())
+        self.flags = flags
+        self.depth -= 1
+        return choice(options)
+
+    def branch(self) -> Node:
+        parts: list[Node] = []
+        while self.at < len(self.source) and self.source[self.at] not in "|)":
+            start = self.at
+            atom = self.atom()
+            if atom is not None:
+                parts.append(self.repeated(atom, start))
+        return sequence(parts)
+
+    def repeated(self, atom: Node, start: int) -> Node:
+        bounds = self.quantifier()
+        if bounds is None:
+            return atom
+        if not self.may_repeat(atom):
+            self.fail("nothing to repeat", start)
+        least, most = bounds
+        if most is not None and least > most:
+            self.fail("the numbers of a repetition are out of order", start)
+        if most is not None and most >= ENDLESS:
+            most = None
+        lazy = self.take("?") != self.flags.lazy
+        if self.quantifier() is not None:
+            self.fail("a repetition cannot be repeated")
+        return Repeat(atom, least, most, lazy)
+
+    def may_repeat(self, atom: Node) -> bool:
+        return not isinstance(atom, Edge)
+
+    def quantifier(self) -> tuple[int, int | None] | None:
+        for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
+            if self.take(sign):
+                return bounds
+        braces = self.braces()
+        if braces is None:
+            return None
+        self.at = braces.end()
+        least, comma, most = braces.groups()
+        return int(least), int(most) if most else None if comma else int(least)
+
+    def braces(self) -> re.Match[str] | None:
+        return _BRACES.match(self.source, self.at)
+
+    def grouped(self) -> Node:
+        """What stands up to the closing parenthesis, which is taken too."""
+        start = self.at
+        inner = self.choice()
+        if not self.take(")"):
+            self.fail("a ( is not closed", start - 1)
+        return inner
+
+    def look(self) -> Look | None:
+        for sign, ahead, negative in (("(?=", 1, 0), ("(?!", 1, 1), ("(?<=", 0, 0), ("(?<!", 0, 1)):
+            if self.take(sign):
+                return Look(self.grouped(), bool(ahead), bool(negative))
+        return None
+
+    def take(self, text: str) -> bool:
+        if not self.source.startswith(text, self.at):
+            return False
+        self.at += len(text)
+        return True
+
+    def peek(self) -> str:
+        return self.source[self.at : self.at + 1]
+
+    def next(self) -> str:
+        character = self.peek()
+        self.at += 1
+        return character
+
+    def number(self, digits: str, base: int, width: int) -> int | None:
+        """Exactly `width` digits, or nothing taken."""
+        text = self.source[self.at : self.at + width]
+        if len(text) < width or not set(text) <= set(digits):
+            return None
+        self.at += width
+        return int(text, base)
+
+    def fail(self, why: str, position: int | None = None) -> NoReturn:
+        raise BadPattern(why, self.at if position is None else position)
