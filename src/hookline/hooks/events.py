@@ -40,6 +40,7 @@ EVERYWHERE: Final = (
     "messages",
     "metadata",
 )
+METADATA: Final[Path] = ("metadata",)  # notes that hooks keep for each other; changing them changes nothing judged
 _CALL: Final = ("tool.name", "tool.kind", "tool.id", "tool.caller", "tool.input")
 _RESULT: Final = (*_CALL, "tool.result", "tool.error", "tool.ok")
 
@@ -60,7 +61,7 @@ class EventKind:
             object.__setattr__(self, "accepts", self.accepts | May.CHANGE)
 
     def takes_change(self, path: Path) -> bool:
-        return any(path[: len(place)] == place for place in self.changeable)
+        return any(path[: len(place)] == place for place in (*self.changeable, METADATA))
 
     def has_fact(self, path: Path) -> bool:
         return any(overlaps(parse_path(fact), path) for fact in (*EVERYWHERE, *self.facts))

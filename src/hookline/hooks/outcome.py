@@ -93,12 +93,12 @@ class Failure:
     kind: FailureKind
     text: str
     hook: str = ""
-    answer: Outcome | None = None  # what was learned before it failed, e.g. a chain's earlier notes
+    answer: Outcome | None = None  # what counts instead of the hook's on_error, where the failure itself says it
 
 
 class Failed(Exception):
     """Raised inside an action; `attempt` turns it into the Failure that it carries."""
 
-    def __init__(self, kind: FailureKind, text: str) -> None:
+    def __init__(self, kind: FailureKind, text: str, answer: Outcome | None = None) -> None:
         super().__init__(text)
-        self.failure = Failure(kind, text)
+        self.failure = Failure(kind, text, answer=answer)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from hookline.hooks.event import MISSING, Event
+from hookline.hooks.event import MISSING, Event, Path
 
-Reader = Callable[[Event], Any]
+
+class Reader(Protocol):
+    """How a placeholder is read from an event, and which facts that takes."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]: ...
+    def __call__(self, event: Event, /) -> Any: ...
+
+
 Resolve = Callable[[str], Reader | None]  # a placeholder's name → how to read it; None: there is no such name
 
 DOUBLE: Final = re.compile(r"\{\{([^{}\n]*)\}\}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hookline.hooks.event import MISSING, Event
+from hookline.hooks.event import MISSING, Event, Path
 from hookline.hooks.placeholder import (
     DOUBLE,
     SINGLE_OR_DOUBLE,
@@ -54,6 +54,16 @@ class Template:
             return self.render(event)
         value = self._pieces[0](event)
         return "" if value is MISSING else value
+
+    def found(self, event: Event) -> Any:
+        """As `value`, but MISSING where the text is exactly one placeholder and its fact is absent."""
+        if len(self._pieces) != 1 or isinstance(self._pieces[0], str):
+            return self.render(event)
+        return self._pieces[0](event)
+
+    def reads(self) -> tuple[Path, ...]:
+        """The facts behind its placeholders."""
+        return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece.paths)
 
 
 def template(text: str, resolve: Resolve, *, unknown: Unknown = "problem") -> Template:
@@ -103,6 +113,10 @@ class ShellTemplate:
     source: str
     names: tuple[str, ...]
     _pieces: tuple[str | tuple[Reader, Quote], ...]
+
+    def reads(self) -> tuple[Path, ...]:
+        """The facts behind its placeholders."""
+        return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece[0].paths)
 
     def render(self, event: Event) -> str:
         return "".join(

@@ -51,7 +51,11 @@ _FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
     Kind.GREP: {"pattern": ("regex", "query"), "path": ("dir_path", "directory", "file_path")},
     Kind.FETCH: {"url": ("uri", "link")},
     Kind.SEARCH: {"query": ("q", "search_term")},
-    Kind.AGENT: {"prompt": ("task", "message"), "description": (), "agent": ("subagent_type", "agent_type", "specialist")},
+    Kind.AGENT: {
+        "prompt": ("task", "message"),
+        "description": (),
+        "agent": ("subagent_type", "agent_type", "specialist"),
+    },
     Kind.OTHER: {},
 }
 

@@ -1,0 +1,52 @@
+"""What a dialect is: a config format that turns a document into hooks. It knows nothing of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hookline.config.document import Document
+from hookline.config.problem import Problem
+from hookline.hooks.hook import Hook
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Every good hook of a document, and every problem: one bad hook never disables another."""
+
+    hooks: tuple[Hook, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Hooks in a dialect's own words, and each thing that it has no words for."""
+
+    value: Any  # what the file holds, as plain data
+    kind: str  # json or yaml
+    unsaid: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a dialect's files are found, below the user's home or a project's directory."""
+
+    pattern: str  # a glob
+    user: bool = False  # below the user's home instead
+    local: bool = False  # not shared with others: after the project's
+
+
+class Dialect(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def places(self) -> Sequence[Place]: ...
+    def recognises(self, document: Document) -> bool:
+        """True if this could be a file of ours, by its name or by its shape."""
+
+    def load(self, document: Document) -> Loaded: ...
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of a file."""
+
+    def write(self, hooks: Iterable[Hook]) -> Written: ...

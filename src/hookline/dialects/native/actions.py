@@ -1,0 +1,349 @@
+"""`then:` — one action, or a list of them as a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from hookline.config.shape import Reader
+from hookline.dialects.native.programs import PROGRAM_KEYS, run
+from hookline.dialects.native.texts import filled, filled_text, text_of
+from hookline.hooks.action import Action, May
+from hookline.hooks.actions.answer import Answer, Say
+from hookline.hooks.actions.call import Call, Tell
+from hookline.hooks.actions.chain import Chain, Step
+from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.actions.tell import LEVELS, Log, Notify
+from hookline.hooks.event import Path
+from hookline.hooks.facts import fact_path
+from hookline.hooks.filled import Filled
+from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
+from hookline.hooks.template import Template
+from hookline.hooks.tools import Tongue
+from hookline.patterns.pattern import BadPattern, pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """Whose action is being read."""
+
+    event: str
+    tongue: Tongue
+    timeout: timedelta
+
+
+Maker = Callable[[Reader, Reader, Doing], Action | None]  # the action's mapping, the main key's value
+
+
+def action(at: Reader, doing: Doing) -> Action | None:
+    """None after a problem was noted."""
+    if isinstance(at.value, list):
+        return _chain_of(at, doing, stop_on_failure=False)
+    if at.value in ("allow", "deny", "ask", "halt", "compact"):
+        return Answer(_bare(at.value))
+    if at.mapping() is None:
+        return None
+    main = [key for key in at.value if key in ACTIONS]
+    if not main:
+        at.problem("no-action", f"{at.place}: there is nothing to do here.", f"Write one of: {', '.join(ACTIONS)}.")
+        at.keys((*ACTIONS, *_all_options()), "an action")
+        return None
+    key = next((each for each in main if each in ("run", "call", "pipe")), main[0])
+    make, options = ACTIONS[key]
+    at.keys((key, *options), f"the action {key}")
+    if any(each not in (key, *options) for each in at.value):
+        return None
+    value = at.get(key)
+    return None if value is None else make(at, value, doing)
+
+
+def _all_options() -> Collection[str]:
+    return {option for _, options in ACTIONS.values() for option in options}
+
+
+def _bare(word: str) -> Outcome:
+    if word == "compact":
+        return Outcome(requests=(Compact(),))
+    return Outcome(halt=True) if word == "halt" else Outcome(Verdict[word.upper()])
+
+
+def _verdict(verdict: Verdict) -> Maker:
+    def make(at: Reader, value: Reader, doing: Doing) -> Action | None:
+        if value.value is True or value.value is None:
+            return Answer(Outcome(verdict))
+        return _said(Outcome(verdict), text_of(value, doing.tongue))
+
+    return make
+
+
+def _halt(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    if value.value is True or value.value is None:
+        return Answer(Outcome(halt=True))
+    return _said(Outcome(halt=True), text_of(value, doing.tongue))
+
+
+def _said(outcome: Outcome, reason: Template | None) -> Action | None:
+    if reason is None:
+        return None
+    if reason.constant:
+        return Answer(Outcome(outcome.verdict, reason.source, halt=outcome.halt))
+    return Say(outcome, reason)
+
+
+def _tell(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    if isinstance(value.value, str):
+        return _note(Note(""), text_of(value, doing.tongue))
+    value.keys(("text", "to", "place", "role", "position"), "tell")
+    text = value.get("text")
+    if text is None:
+        value.problem("missing-key", f"{value.place}: text is missing.", "Write tell: {text: …, to: agent}.")
+        return None
+    to = _word(value, "to", [str(each) for each in Audience], "agent")
+    place = _word(value, "place", [str(each) for each in Place], "context")
+    position = _word(value, "position", ("start", "before_last", "end"), "end")
+    role = _word(value, "role", ("user", "assistant", "system"), "user")
+    if to is None or place is None or role is None or position is None:
+        return None
+    return _note(Note("", Audience(to), Place(place), role, position), text_of(text, doing.tongue))
+
+
+def _note(note: Note, text: Template | None) -> Action | None:
+    if text is None:
+        return None
+    if text.constant:
+        kept = Note(text.source, note.audience, note.place, note.role, note.position)
+        return Answer(Outcome(notes=(kept,)))
+    return Say(SILENT, notes=((note, text),))
+
+
+def _word(at: Reader, key: str, words: Collection[str], default: str) -> str | None:
+    place = at.get(key)
+    return default if place is None else place.one_of(words)
+
+
+def _log(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    if isinstance(value.value, str):
+        text = text_of(value, doing.tongue)
+        return None if text is None else Log(text)
+    value.keys(("message", "level"), "log")
+    message, level = value.get("message"), _word(value, "level", LEVELS, "info")
+    if message is None:
+        value.problem("missing-key", f"{value.place}: message is missing.", "Write log: {message: …, level: info}.")
+        return None
+    text = text_of(message, doing.tongue)
+    return None if text is None or level is None else Log(text, level)
+
+
+def _notify(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    untitled = filled_text(value, "", doing.tongue)
+    if isinstance(value.value, str):
+        text = text_of(value, doing.tongue)
+        return None if text is None or untitled is None else Notify(text, untitled)
+    value.keys(("message", "title", "level", "tag"), "notify")
+    message, title, tag = value.get("message"), value.get("title"), value.get("tag")
+    level = _word(value, "level", ("info", "warning", "error"), "info")
+    if message is None:
+        value.problem("missing-key", f"{value.place}: message is missing.", "Write notify: {message: …, title: …}.")
+        return None
+    text = text_of(message, doing.tongue)
+    head = untitled if title is None else text_of(title, doing.tongue)
+    group = "" if tag is None else tag.text()
+    if text is None or head is None or group is None or level is None:
+        return None
+    return Notify(text, head, level, group)
+
+
+def _change(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    before = len(at.problems)
+    edits: list[Edit] = []
+    for key, read in (("set", _sets), ("remove", _removes), ("append", _appends), ("replace", _replaces)):
+        place = at.get(key)
+        if place is not None:
+            edits += read(place, doing)
+    return Change(tuple(edits)) if len(at.problems) == before else None
+
+
+def _path(at: Reader, name: str) -> Path:
+    path = fact_path(name)
+    if path is None:
+        at.problem("unknown-fact", f"{name} is not a fact.", "Write input.…, result, prompt, or a fact's full path.")
+    return path or ()
+
+
+def _sets(at: Reader, doing: Doing) -> list[Edit]:
+    edits: list[Edit] = []
+    for name, place in at.entries():
+        value = filled(place, doing.tongue)
+        if value is not None:
+            edits.append(Set(_path(place, name), value))
+    return edits
+
+
+def _removes(at: Reader, doing: Doing) -> list[Edit]:
+    return [Remove(_path(at, name)) for name in at.texts() or ()]
+
+
+def _appends(at: Reader, doing: Doing) -> list[Edit]:
+    texts = [(_path(place, name), text_of(place, doing.tongue)) for name, place in at.entries()]
+    return [Append(path, text) for path, text in texts if text is not None]
+
+
+def _replaces(at: Reader, doing: Doing) -> list[Edit]:
+    edits: list[Edit] = []
+    for place in at.items(one_or_many=True):
+        place.keys(("in", "pattern", "with"), "replace")
+        where, what, new = place.get("in"), place.get("pattern"), place.get("with")
+        if where is None or what is None or new is None:
+            place.problem("missing-key", f"{place.place}: in, pattern and with are needed.")
+            continue
+        name, source, text = where.text(), what.text(), new.text(empty=True)
+        if name is None or source is None or text is None:
+            continue
+        try:
+            edits.append(Replace(_path(where, name), pattern(source), text))
+        except BadPattern as bad:
+            what.problem("bad-pattern", f"{what.place}: {bad.why}.")
+    return edits
+
+
+def _run(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    return run(at, value, doing.event, doing.tongue, doing.timeout)
+
+
+def _script(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    source = value.text()
+    given = at.get("variables")
+    if given is None:
+        event = filled_text(value, "{{event}}", doing.tongue)
+        variables: Filled | None = Filled({"event": event})
+    else:
+        variables = filled(given, doing.tongue) if given.mapping() is not None else None
+    return None if source is None or variables is None else RunScript(source, variables, doing.timeout)
+
+
+def _call(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    tool, given, literal = value.text(), at.get("with"), at.get("literal")
+    input = Filled({}) if given is None else filled(given, doing.tongue) if given.mapping() is not None else None
+    extra = {} if literal is None else literal.mapping()
+    tell = _word(at, "tell", [str(each) for each in Tell], "never")
+    place = _word(at, "place", [str(each) for each in Place], "context")
+    prefix = at.get("prefix")
+    before = "" if prefix is None else prefix.text(empty=True)
+    if tool is None or input is None or extra is None or tell is None or place is None or before is None:
+        return None
+    return Call(tool, input, tuple(extra.items()), Tell(tell), before, Place(place))
+
+
+def _pipe(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    """The current tool's output into another tool: a call, by the words people know for it."""
+    value.keys(("to", "map", "extra"), "pipe")
+    to, given, extra = value.get("to"), value.get("map"), value.get("extra")
+    if to is None:
+        value.problem("missing-key", f"{value.place}: to is missing.", "Write pipe: {to: a tool, map: {field: …}}.")
+        return None
+    tool = to.text()
+    input = Filled({}) if given is None else filled(given, doing.tongue)
+    literal = {} if extra is None else extra.mapping()
+    if tool is None or input is None or literal is None:
+        return None
+    return Call(tool, input, tuple(literal.items()))
+
+
+def _compact(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    if value.value is True or value.value is None:
+        return Answer(Outcome(requests=(Compact(),)))
+    value.keys(("strategy", "keep_recent", "summary_max_tokens", "summary_prompt", "target_pressure"), "compact")
+    before = len(at.problems)
+    keep, most = value.get("keep_recent"), value.get("summary_max_tokens")
+    prompt, target = value.get("summary_prompt"), value.get("target_pressure")
+    request = Compact(
+        _word(value, "strategy", ("summarize", "truncate"), "summarize") or "",
+        10 if keep is None else keep.whole(least=0) or 0,
+        1024 if most is None else most.whole(least=1) or 1,
+        None if prompt is None else prompt.text(),
+        None if target is None else target.number(least=0, most=1),
+    )
+    return Answer(Outcome(requests=(request,))) if len(at.problems) == before else None
+
+
+def _chain(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    stop = at.get("stop_on_failure")
+    flag = False if stop is None else stop.flag()
+    return None if flag is None else _chain_of(value, doing, stop_on_failure=flag)
+
+
+def _chain_of(at: Reader, doing: Doing, *, stop_on_failure: bool) -> Action | None:
+    if at.sequence() is None:
+        return None
+    steps = [_step(place, doing) for place in at.items()]
+    found = tuple(step for step in steps if step is not None)
+    return Chain(found, stop_on_failure) if len(found) == len(steps) else None
+
+
+STEP_KEYS: Final = ("on_error", "timeout", "ends_chain")
+
+
+def _step(at: Reader, doing: Doing) -> Step | None:
+    given = at.value if isinstance(at.value, dict) else {}
+    inner = Reader(at.document, at.path, at.problems, at.value)
+    if given:
+        inner.value = {key: value for key, value in given.items() if key not in STEP_KEYS}
+    limit, ends, on_error = at.get("timeout"), at.get("ends_chain"), at.get("on_error")
+    timeout = doing.timeout if limit is None else limit.duration()
+    flag = False if ends is None else ends.flag()
+    outcome = SILENT if on_error is None else error_outcome(on_error)
+    if timeout is None or flag is None or outcome is None:
+        return None
+    made = action(inner, Doing(doing.event, doing.tongue, timeout))
+    name = next((key for key in given if key in ACTIONS), str(at.value) if isinstance(at.value, str) else "chain")
+    return None if made is None else Step(name, made, outcome, timeout, flag)
+
+
+ON_ERROR: Final = {
+    "open": SILENT,
+    "closed": Outcome(Verdict.DENY),
+    "ask": Outcome(Verdict.ASK),
+    "stop": Outcome(final=True),
+    "tell": Outcome(notes=(Note(""),)),
+}
+"""What a failure counts as: nothing, a deny, a question, the end of its group, words for the agent."""
+
+
+def error_outcome(at: Reader) -> Outcome | None:
+    word = at.one_of(ON_ERROR, hint="open lets the event proceed when the hook fails; closed denies it.")
+    return None if word is None else ON_ERROR[word]
+
+
+def may_fail(made: Action) -> bool:
+    """Whether it needs anything that can go wrong."""
+    return not made.instant
+
+
+def judges(made: Action) -> bool:
+    return bool(made.may & (May.DENY | May.ASK))
+
+
+_CHANGES: Final = ("set", "remove", "append", "replace")
+
+ACTIONS: Final[dict[str, tuple[Maker, Collection[str]]]] = {
+    "deny": (_verdict(Verdict.DENY), ()),
+    "ask": (_verdict(Verdict.ASK), ()),
+    "allow": (_verdict(Verdict.ALLOW), ()),
+    "halt": (_halt, ()),
+    "tell": (_tell, ()),
+    "log": (_log, ()),
+    "notify": (_notify, ()),
+    "set": (_change, _CHANGES),
+    "remove": (_change, _CHANGES),
+    "append": (_change, _CHANGES),
+    "replace": (_change, _CHANGES),
+    "run": (_run, PROGRAM_KEYS),
+    "script": (_script, ("variables",)),
+    "call": (_call, ("with", "literal", "tell", "prefix", "place")),
+    "pipe": (_pipe, ()),
+    "compact": (_compact, ()),
+    "chain": (_chain, ("stop_on_failure",)),
+}

@@ -1,0 +1,253 @@
+"""JSON Schema of a native file, for editors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookline.dialects.native.actions import ACTIONS, ON_ERROR, STEP_KEYS
+from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
+from hookline.dialects.native.conditions import TESTS
+from hookline.hooks.actions.call import Tell
+from hookline.hooks.actions.reading import Reads
+from hookline.hooks.actions.tell import LEVELS
+from hookline.hooks.conditions.numbers import COMPARISONS
+from hookline.hooks.events import all_names
+from hookline.hooks.outcome import Audience, Place
+from hookline.hooks.tools import TONGUES, Kind
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_ANY_TEXT: Schema = {"type": "string"}
+_FLAG: Schema = {"type": "boolean"}
+_TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+_DURATION: Schema = {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
+_SAID: Schema = {"anyOf": [_TEXT, {"const": True}, {"type": "null"}]}
+
+
+def schema() -> Schema:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "hookline hooks",
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {
+            "version": {"const": 1},
+            "hooks": {"type": "array", "items": {"$ref": "#/$defs/hook"}},
+            "agent": {},
+            "agents": {},
+            "standard_agents": {},
+        },
+        "$defs": {
+            "hook": _hook(),
+            "when": _when(),
+            "test": _test(),
+            "then": {"anyOf": [*_actions({}), _list_of("step")]},
+            "step": {"anyOf": [*_actions(_step()), _list_of("step")]},
+        },
+    }
+
+
+def _list_of(name: str) -> Schema:
+    return {"type": "array", "items": {"$ref": f"#/$defs/{name}"}}
+
+
+def _words(words: Any) -> Schema:
+    return {"enum": [str(word) for word in words]}
+
+
+def _closed(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+
+
+def _hook() -> Schema:
+    event = _words(sorted(set(all_names())))
+    return _closed(
+        {
+            "id": _TEXT,
+            "on": {"anyOf": [event, {"type": "array", "items": event}]},
+            "when": {"$ref": "#/$defs/when"},
+            "then": {"$ref": "#/$defs/then"},
+            "timeout": _DURATION,
+            "on_error": _words(ON_ERROR),
+            "order": {"type": "integer"},
+            "enabled": _FLAG,
+            "tags": _TEXTS,
+            "scope": _closed({"agent": _TEXT, "prompt": _TEXT, "session": _TEXT}),
+            "cooldown": _DURATION,
+            "cooldown_turns": {"type": "integer", "minimum": 1},
+            "max_fires": {"type": "integer", "minimum": 1},
+            "background": _FLAG,
+            "group": _ANY_TEXT,
+            "names": _words(TONGUES),
+        },
+        ("on", "then"),
+    )
+
+
+def _when() -> Schema:
+    again: Schema = {"$ref": "#/$defs/when"}
+    test: Schema = {"$ref": "#/$defs/test"}
+    tests: Schema = {"type": "object", "additionalProperties": test}
+    number: Schema = {"anyOf": [{"type": "number"}, {"allOf": [test, {"type": "object"}]}]}
+    kind = _words(Kind)
+    properties: Schema = {
+        "tool": {"anyOf": [_TEXTS, {"allOf": [test, {"type": "object"}]}]},
+        "kind": {"anyOf": [kind, {"type": "array", "items": kind}]},
+        "input": tests,
+        "fact": tests,
+        "prompt": test,
+        "result": test,
+        "error": test,
+        "failed": _FLAG,
+        "pressure": number,
+        "tokens": number,
+        "tool_calls": number,
+        "messages": number,
+        "turn": number,
+        "says": {
+            "anyOf": [_TEXT, _closed({"keyword": _TEXT, "last": {"type": "integer", "minimum": 1}}, ("keyword",))]
+        },
+        "error_code": _TEXTS,
+        "expr": _TEXT,
+        "all": _list_of("when"),
+        "any": _list_of("when"),
+        "not": again,
+    }
+    assert properties.keys() == WHEN_KEYS.keys()
+    return {"anyOf": [_closed(properties), _list_of("when"), {"enum": ["always", "never"]}]}
+
+
+def _test() -> Schema:
+    long: Schema = {word: {"type": "number"} for word in COMPARISONS}
+    long |= {
+        "matches": _TEXTS,
+        "javascript": _TEXTS,
+        "python": _TEXTS,
+        "glob": _TEXTS,
+        "contains": _TEXTS,
+        "is": {},
+        "exists": _FLAG,
+    }
+    long |= {"every": {"type": "integer", "minimum": 1}}
+    assert long.keys() == set(TESTS)
+    return {
+        "anyOf": [
+            {"type": ["string", "number", "boolean", "null"]},
+            {"type": "array", "items": {"$ref": "#/$defs/test"}},
+            _closed(long),
+        ]
+    }
+
+
+def _step() -> Schema:
+    step: Schema = {"on_error": _words(ON_ERROR), "timeout": _DURATION, "ends_chain": _FLAG}
+    assert step.keys() == set(STEP_KEYS)
+    return step
+
+
+def _actions(more: Schema) -> list[Schema]:
+    forms: list[Schema] = [{"enum": ["allow", "deny", "ask", "halt", "compact"]}]
+    for key, (_, options) in ACTIONS.items():
+        values = {**_VALUES[key], **{option: _OPTIONS[option] for option in options if option not in _VALUES[key]}}
+        forms.append(_closed({**values, **more}, (key,)))
+    return forms
+
+
+_EDITS: Schema = {
+    "set": {"type": "object"},
+    "remove": _TEXTS,
+    "append": {"type": "object", "additionalProperties": _TEXT},
+    "replace": {
+        "anyOf": [
+            _closed({"in": _TEXT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with")),
+            {
+                "type": "array",
+                "items": _closed({"in": _TEXT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with")),
+            },
+        ]
+    },
+}
+_PLACE: Schema = _words(Place)
+
+_VALUES: dict[str, Schema] = {
+    "deny": {"deny": _SAID},
+    "ask": {"ask": _SAID},
+    "allow": {"allow": _SAID},
+    "halt": {"halt": _SAID},
+    "tell": {
+        "tell": {
+            "anyOf": [
+                _TEXT,
+                _closed(
+                    {
+                        "text": _TEXT,
+                        "to": _words(Audience),
+                        "place": _PLACE,
+                        "role": _words(("user", "assistant", "system")),
+                        "position": _words(("start", "before_last", "end")),
+                    },
+                    ("text",),
+                ),
+            ]
+        }
+    },
+    "log": {"log": {"anyOf": [_TEXT, _closed({"message": _TEXT, "level": _words(LEVELS)}, ("message",))]}},
+    "notify": {
+        "notify": {
+            "anyOf": [
+                _TEXT,
+                _closed(
+                    {"message": _TEXT, "title": _TEXT, "level": _words(("info", "warning", "error")), "tag": _TEXT},
+                    ("message",),
+                ),
+            ]
+        }
+    },
+    "set": _EDITS,
+    "remove": _EDITS,
+    "append": _EDITS,
+    "replace": _EDITS,
+    "run": {
+        "run": {"anyOf": [_TEXT, {"type": "array", "items": _ANY_TEXT, "minItems": 1}]},
+        "tell": _words(Audience),
+    },
+    "script": {"script": _TEXT},
+    "call": {"call": _TEXT, "tell": _words(Tell)},
+    "pipe": {"pipe": _closed({"to": _TEXT, "map": {"type": "object"}, "extra": {"type": "object"}}, ("to",))},
+    "compact": {
+        "compact": {
+            "anyOf": [
+                {"const": True},
+                {"type": "null"},
+                _closed(
+                    {
+                        "strategy": _words(("summarize", "truncate")),
+                        "keep_recent": {"type": "integer", "minimum": 0},
+                        "summary_max_tokens": {"type": "integer", "minimum": 1},
+                        "summary_prompt": _TEXT,
+                        "target_pressure": {"type": "number", "minimum": 0, "maximum": 1},
+                    }
+                ),
+            ]
+        }
+    },
+    "chain": {"chain": _list_of("step")},
+}
+
+_OPTIONS: Schema = {
+    **_EDITS,
+    "stdin": {},
+    "env": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+    "inherit_env": {"anyOf": [_FLAG, _TEXTS]},
+    "cwd": _TEXT,
+    "reads": _words(Reads),
+    "reason": _TEXT,
+    "only_if": {"anyOf": [_TEXT, {"type": "array", "items": _ANY_TEXT, "minItems": 1}]},
+    "variables": {"type": "object"},
+    "with": {"type": "object"},
+    "literal": {"type": "object"},
+    "prefix": _ANY_TEXT,
+    "place": _PLACE,
+    "stop_on_failure": _FLAG,
+}

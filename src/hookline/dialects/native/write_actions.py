@@ -1,0 +1,184 @@
+"""Actions in the native format's own words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hookline.config.duration import duration_text
+from hookline.dialects.native.actions import ON_ERROR
+from hookline.dialects.native.programs import default_reads
+from hookline.dialects.unsaid import Unsaid
+from hookline.hooks.action import Action
+from hookline.hooks.actions.answer import Answer, Say
+from hookline.hooks.actions.call import Call, Tell
+from hookline.hooks.actions.chain import Chain, Step
+from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
+from hookline.hooks.actions.program import Program, Run
+from hookline.hooks.actions.reading import REASON, Reading
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.actions.tell import Log, Notify
+from hookline.hooks.event import path_text
+from hookline.hooks.filled import Filled
+from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
+from hookline.hooks.template import Template
+
+
+def action_value(action: Action, event: str, timeout: timedelta) -> Any:
+    match action:
+        case Answer(outcome):
+            return _answer(outcome)
+        case Say(outcome, reason, notes):
+            return _say(outcome, reason, notes)
+        case Log(text, level):
+            return {"log": {"message": text.source, "level": level}}
+        case Notify(message, title, level, tag):
+            return {"notify": _notify(message, title, level, tag)}
+        case Change(edits):
+            return _change(edits)
+        case Run():
+            return _run(action, event, timeout)
+        case RunScript(source, variables):
+            return {"script": source, "variables": _plain(variables)}
+        case Call():
+            return _call(action)
+        case Chain(steps, stop_on_failure):
+            return {"chain": [_step(step, event, timeout) for step in steps], "stop_on_failure": stop_on_failure}
+        case _:
+            raise Unsaid(f"the action {type(action).__name__}")
+
+
+def _answer(outcome: Outcome) -> Any:
+    if outcome.halt:
+        return {"halt": outcome.reason or True}
+    if outcome.verdict is not Verdict.SILENT and not outcome.notes and not outcome.requests:
+        return {outcome.verdict.word: outcome.reason or True}
+    if len(outcome.notes) == 1 and outcome.verdict is Verdict.SILENT:
+        return {"tell": _note(outcome.notes[0], outcome.notes[0].text)}
+    if len(outcome.requests) == 1:
+        return {"compact": _compact(outcome.requests[0])}
+    raise Unsaid("an answer of several parts")
+
+
+def _say(outcome: Outcome, reason: Template | None, notes: tuple[tuple[Note, Template], ...]) -> Any:
+    if reason is not None and not notes:
+        return {"halt" if outcome.halt else outcome.verdict.word: reason.source}
+    if reason is None and len(notes) == 1 and outcome == SILENT:
+        note, text = notes[0]
+        return {"tell": _note(note, text.source)}
+    raise Unsaid("an answer of several parts")
+
+
+def _note(note: Note, text: str) -> Any:
+    if note == Note(note.text):
+        return text
+    value = {"text": text, "to": str(note.audience), "place": str(note.place)}
+    if note.place is Place.MESSAGE:
+        value |= {"role": note.role, "position": note.position}
+    return value
+
+
+def _compact(request: Compact) -> dict[str, Any]:
+    value = {
+        "strategy": request.strategy,
+        "keep_recent": request.keep_recent,
+        "summary_max_tokens": request.summary_max_tokens,
+        "summary_prompt": request.summary_prompt,
+        "target_pressure": request.target_pressure,
+    }
+    return {key: held for key, held in value.items() if held is not None}
+
+
+def _notify(message: Template, title: Template, level: str, tag: str) -> dict[str, Any]:
+    value = {"message": message.source, "title": title.source, "level": level, "tag": tag}
+    return {key: held for key, held in value.items() if held}
+
+
+def _change(edits: tuple[Edit, ...]) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for edit in edits:
+        match edit:
+            case Set(path, value):
+                said.setdefault("set", {})[path_text(path)] = _plain(value)
+            case Remove(path):
+                said.setdefault("remove", []).append(path_text(path))
+            case Append(path, text):
+                said.setdefault("append", {})[path_text(path)] = text.source
+            case Replace(path, pattern, new):
+                said.setdefault("replace", []).append({"in": path_text(path), "pattern": pattern.source, "with": new})
+            case _:
+                raise Unsaid(f"the change {type(edit).__name__}")
+    return said
+
+
+def _run(action: Run, event: str, timeout: timedelta) -> dict[str, Any]:
+    if action.timeout != timeout:
+        raise Unsaid("a program with a deadline other than its hook's")
+    value = _program(action.program)
+    if action.only_if is not None:
+        value["only_if"] = _program(action.only_if)["run"]
+    return value | _reading(action.reading, event)
+
+
+def _program(program: Program) -> dict[str, Any]:
+    value: dict[str, Any] = {"run": program.shell.source if program.shell else [t.source for t in program.argv]}
+    value["stdin"] = "none" if program.stdin is None else _plain(program.stdin)
+    if value["stdin"] == "{{event}}":
+        del value["stdin"]
+    if program.env:
+        value["env"] = {name: text.source for name, text in program.env}
+    if program.inherit_env is not True:
+        value["inherit_env"] = program.inherit_env if program.inherit_env is False else list(program.inherit_env)
+    if program.cwd is not None:
+        value["cwd"] = program.cwd.source
+    return value
+
+
+def _reading(reading: Reading, event: str) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    if reading.how is not default_reads(event):
+        value["reads"] = str(reading.how)
+    if reading.tell is not None:
+        value["tell"] = str(Audience(reading.tell))
+    if reading.reason != REASON:
+        value["reason"] = reading.reason
+    return value
+
+
+def _call(call: Call) -> dict[str, Any]:
+    value: dict[str, Any] = {"call": call.tool, "with": _plain(call.input)}
+    if call.literal:
+        value["literal"] = dict(call.literal)
+    if call.tell is not Tell.NEVER:
+        value["tell"] = str(call.tell)
+    if call.prefix:
+        value["prefix"] = call.prefix
+    if call.place is not Place.CONTEXT:
+        value["place"] = str(call.place)
+    return value
+
+
+def _step(step: Step, event: str, timeout: timedelta) -> Any:
+    value = action_value(step.action, event, step.timeout)
+    more: dict[str, Any] = {}
+    if step.on_error != SILENT:
+        more["on_error"] = next((word for word, known in ON_ERROR.items() if known == step.on_error), None)
+        if more["on_error"] is None:
+            raise Unsaid("a step's answer to an error")
+    if step.ends_chain:
+        more["ends_chain"] = True
+    if step.timeout != timeout:
+        more["timeout"] = duration_text(step.timeout)
+    return {**value, **more}
+
+
+def _plain(filled: Filled) -> Any:
+    return _sources(filled.value)
+
+
+def _sources(value: Any) -> Any:
+    if isinstance(value, Template):
+        return value.source
+    if isinstance(value, dict):
+        return {key: _sources(held) for key, held in value.items()}
+    return [_sources(held) for held in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,121 @@
+"""The hooks in force: immutable layers, each with its own index."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hookline.engine.account import Decision
+from hookline.engine.decide import Round
+from hookline.engine.index import Index
+from hookline.errors import HooklineError, MustWait
+from hookline.hooks.event import Event, Path
+from hookline.hooks.events import EVENTS
+from hookline.hooks.hook import Hook
+from hookline.hooks.host import NOBODY, Host
+
+
+class Layer:
+    """Hooks that came together: the user's, a project's, a skill's. Compiled once, never changed."""
+
+    __slots__ = ("hooks", "indexes", "name")
+
+    def __init__(self, name: str, hooks: Iterable[Hook]) -> None:
+        self.name = name
+        self.hooks = tuple(hooks)
+        by_event: dict[str, list[Hook]] = {}
+        for hook in self.hooks:
+            by_event.setdefault(hook.event, []).append(hook)
+        self.indexes = {
+            event: Index(sorted(of_event, key=lambda hook: hook.order)) for event, of_event in by_event.items()
+        }
+
+
+class Book:
+    """What decides. A round in flight keeps the layers that it began with.
+
+    `host` is asked where `decide` is given nobody; it keeps the counts as long as the book lives. `problems` are
+    those that were found while the files were read.
+    """
+
+    __slots__ = ("_by_event", "host", "layers", "problems")
+
+    def __init__(self, layers: Iterable[Layer] = (), host: Host = NOBODY, problems: Iterable[Any] = ()) -> None:
+        self.layers = tuple(layers)
+        self.host = host
+        self.problems = tuple(problems)
+        self._by_event: dict[str, tuple[tuple[int, Index], ...]] = {
+            name: tuple((n, layer.indexes[name]) for n, layer in enumerate(self.layers) if name in layer.indexes)
+            for name in EVENTS
+        }
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Every hook, in the order in which those of one event are asked."""
+        ranked = [
+            (hook.order, n, at, hook) for n, layer in enumerate(self.layers) for at, hook in enumerate(layer.hooks)
+        ]
+        return tuple(row[3] for row in sorted(ranked, key=lambda row: row[:3]))
+
+    async def decide(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
+        return await self._decide(event, host, explain)
+
+    def decide_now(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
+        """The same decision without an event loop; raises MustWait before anyone is asked if a hook has to wait."""
+        indexes = self._indexes(event)
+        if any(index.waits for _, index in indexes):
+            waiting = Round(indexes, event, self._host(host), False).waits()
+            if waiting is not None:
+                raise MustWait(f"hook {waiting.id} has to wait for its answer; use `await book.decide(event)`")
+        deciding = self._decide(event, host, explain)
+        try:
+            deciding.send(None)
+        except StopIteration as done:
+            decision: Decision = done.value
+            return decision
+        deciding.close()
+        raise MustWait("a hook that said it answers at once did not; use `await book.decide(event)`")
+
+    def reads(self, event_name: str) -> frozenset[Path]:
+        """The facts that any hook on this event reads: what a host need not gather, it may leave out."""
+        hooks = [hook for _, index in self._by_event.get(event_name, ()) for hook in index.hooks]
+        return frozenset(path for hook in hooks for part in (hook.when, hook.then) for path in part.reads())
+
+    def with_layer(self, layer: Layer) -> Book:
+        """The same book with this layer added, or in place of the one with its name."""
+        held = [layer if old.name == layer.name else old for old in self.layers]
+        return Book(held if layer in held else (*held, layer), self.host, self.problems)
+
+    def without_layer(self, name: str) -> Book:
+        return Book((layer for layer in self.layers if layer.name != name), self.host, self.problems)
+
+    def _decide(self, event: Event, host: Host, explain: bool) -> Coroutine[Any, Any, Decision]:
+        indexes = self._indexes(event)
+        return _decided(event) if not indexes else Round(indexes, event, self._host(host), explain).decide()
+
+    def _indexes(self, event: Event) -> tuple[tuple[int, Index], ...]:
+        try:
+            return self._by_event[event.name]
+        except KeyError:
+            raise HooklineError(f"there is no event {event.name!r}; the events are {', '.join(EVENTS)}") from None
+
+    def _host(self, host: Host) -> Host:
+        return self.host if host is NOBODY else host
+
+
+async def _decided(event: Event) -> Decision:
+    return Decision(event)
+
+
+@contextmanager
+def garbage_kept() -> Iterator[None]:
+    """Pauses the garbage collector while many small values are made; it finds nothing and takes most of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,34 @@
+"""A tool call that a hook makes is a call like any other: it is decided before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from hookline.engine.book import Book
+from hookline.engine.decide import DEEPEST
+from hookline.hooks.event import Event
+from hookline.hooks.host import Host, ToolResult, asking
+from hookline.hooks.outcome import Verdict
+from hookline.hooks.tools import kind_of
+
+Execute = Callable[[str, dict[str, Any]], Awaitable[ToolResult]]
+
+
+async def decided_call(
+    book: Book, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: Execute
+) -> ToolResult:
+    """Decides `tool.before` for a hook's own call and runs it with the input that the hooks left.
+
+    Hooks whose own calls led here are not asked; a deny, or a question that nobody is there to answer, comes back as
+    an error result. `tool.after` does not fire for it.
+    """
+    name, input = call
+    asked = asking.get()
+    if asked is not None and len(asked.stack) > DEEPEST:
+        return ToolResult(None, False, f"hooks may not call tools more than {DEEPEST} calls deep")
+    tool = {"name": name, "kind": str(kind_of(name)), "input": input, "caller": asked.hook if asked else ""}
+    decision = await book.decide(Event("tool.before", {**facts, "tool": tool}), host)
+    if decision.verdict >= Verdict.ASK:
+        return ToolResult(None, False, decision.reason or f"{name} needs a person's consent")
+    return await execute(name, decision.event.facts["tool"]["input"])

@@ -1,0 +1,314 @@
+"""One event through the hooks: who is asked, what is heard, what counts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from logging import getLogger
+from time import perf_counter
+from typing import Final
+
+from hookline.engine.account import Account, Decision
+from hookline.engine.index import Index, Shelf
+from hookline.engine.limits import session_of
+from hookline.hooks.action import May
+from hookline.hooks.actions.answer import may_of
+from hookline.hooks.attempt import Sum, attempt, instead_of
+from hookline.hooks.event import REMOVED, Changes, Event
+from hookline.hooks.events import EVENTS, METADATA
+from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
+from hookline.hooks.host import Asking, Host, asking
+from hookline.hooks.outcome import Audience, Failure, FailureKind, Outcome, Verdict
+from hookline.patterns.pattern import Undecided
+
+_log = getLogger("hookline")
+
+MATCHING: Final = 0.1  # seconds that all matching for one event may take
+DEEPEST: Final = 3  # tool calls of hooks within tool calls of hooks
+
+Rank = tuple[int, int, int]  # order, layer, position
+Ranked = tuple[Rank, Hook]
+
+_PLAIN: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
+
+
+class Round:
+    """One decision in the making. Each hook sees the event as the hooks before it left it."""
+
+    __slots__ = (
+        "_above",
+        "_accounts",
+        "_changed_by",
+        "_claimed",
+        "_deadline",
+        "_explain",
+        "_failures",
+        "_host",
+        "_indexes",
+        "_kind",
+        "_known",
+        "_over",
+        "_silenced",
+        "event",
+        "heard",
+    )
+
+    def __init__(self, indexes: Sequence[tuple[int, Index]], event: Event, host: Host, explain: bool) -> None:
+        self.event = event
+        self.heard = Sum()
+        self._indexes = indexes
+        self._host = host
+        self._explain = explain
+        self._kind = EVENTS[event.name]
+        self._deadline = perf_counter() + MATCHING
+        self._known: dict[int, dict[Shelf, list[int]]] | None = None
+        self._silenced: set[str] = set()
+        self._claimed: set[Rank] = set()
+        self._changed_by: Rank | None = None
+        self._failures: tuple[Failure, ...] = ()
+        self._accounts: list[Account] = []
+        self._over = ""
+        asked = asking.get()
+        self._above = asked.stack if asked else ()
+
+    async def decide(self) -> Decision:
+        queue = self.candidates()
+        at = 0
+        while at < len(queue):
+            rank, hook = queue[at]
+            at += 1
+            changes = await self._ask(rank, hook)
+            if self._over and not self._explain:
+                break
+            if changes and not self._explain:
+                queue, at = [later for later in self.candidates(changes) if later[0] > rank], 0
+        if self._changed_by is not None and not self._over:
+            await self._ask_again(self._changed_by)
+        return self._decision()
+
+    def candidates(self, changes: Changes = ()) -> list[Ranked]:
+        """The hooks that may hold, in order; all of them where the account must name each."""
+        found: list[Ranked] = []
+        for number, index in self._indexes:
+            if self._explain:
+                positions: Sequence[int] = range(len(index.hooks))
+            else:
+                known = None if self._known is None else self._known.setdefault(number, {})
+                positions = index.candidates(self.event, self._deadline, known, changes)
+            found += [((index.hooks[at].order, number, at), index.hooks[at]) for at in positions]
+        if len(self._indexes) > 1:
+            found.sort(key=lambda ranked: ranked[0])
+        return found
+
+    def waits(self) -> Hook | None:
+        """A hook that would have to be waited for, as far as it can be known before anyone is asked."""
+        if not any(index.waits for _, index in self._indexes):
+            return None
+        candidates = [hook for _, hook in self.candidates() if self._passes(hook) is None]
+        if any(hook.then.may & May.CHANGE for hook in candidates):
+            candidates = [hook for _, index in self._indexes for hook in index.hooks]
+        return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
+
+    async def _ask(self, rank: Rank, hook: Hook) -> Changes:
+        """Asks one hook and hears its answer; returns what it changed."""
+        why = self._passes(hook)
+        if why is not None:
+            self._skip(hook, why)
+            return ()
+        give_back = self._claim(rank, hook)
+        if give_back is None:
+            self._skip(hook, "its limit holds it back: it fired often or lately enough")
+            return ()
+        if not hook.wait:
+            self._start(hook, give_back)
+            return ()
+        fired = False
+        try:
+            outcome, fired = await self._attempt(hook, again=False)
+        finally:
+            if not fired:
+                give_back()
+        return self._hear(rank, hook, outcome)
+
+    async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
+        """The outcome that counts, and whether the hook fired: it did not fail and had something to do.
+
+        What counts is the action's own outcome as far as the event accepts it, else the hook's on_error.
+        """
+        begun = perf_counter()
+        answer = await attempt(hook.then, self.event, self._host, hook.timeout, Asking(hook.id, again, self._above))
+        took = perf_counter() - begun
+        self._deadline += took  # waiting is not matching
+        failure: Failure | None = None
+        if isinstance(answer, Failure):
+            failure = self._failed(named(answer, hook))
+            answer = instead_of(failure, hook.on_error)
+            fired = False
+        else:
+            fired = answer.applied
+        outcome, refused = accepted(answer, self.event)
+        if refused is not None:
+            failure = self._failed(replace(refused, hook=hook.id))
+        self._accounts.append(Account(hook, outcome, failure, took, again=again))
+        return outcome, fired
+
+    def _hear(self, rank: Rank, hook: Hook, outcome: Outcome) -> Changes:
+        changes = self._change(rank, outcome)
+        self.heard.hear(outcome, hook.id)
+        if outcome.final and hook.group:
+            self._silenced.add(hook.group)
+        if outcome.verdict is Verdict.DENY or outcome.halt:
+            self._over = f"not asked: {hook.id} ended the round"
+        return changes
+
+    def _change(self, rank: Rank, outcome: Outcome) -> Changes:
+        if not outcome.changes or outcome.verdict is Verdict.DENY:
+            return ()
+        changes = tuple(change for change in outcome.changes if changes_something(self.event, change))
+        if not changes:
+            return ()
+        if self._known is None:
+            self._known = {}
+        self.event = self.event.changed(changes)
+        if any(path[:1] != METADATA for path, _ in changes):
+            self.heard.forget_allow()
+            self._changed_by = rank
+        return changes
+
+    async def _ask_again(self, last: Rank) -> None:
+        """What was judged is what runs: whoever was passed before the last change sees the event as it now is."""
+        explain, self._explain = self._explain, False
+        self._known = None
+        for rank, hook in self.candidates():
+            if rank >= last:
+                break
+            may = hook.then.may | may_of(hook.on_error)
+            if not hook.wait or not may & (May.DENY | May.ASK) or self._passes(hook) is not None:
+                continue
+            if rank not in self._claimed and not self._allowed(hook):
+                continue
+            outcome, _ = await self._attempt(hook, again=True)
+            self.heard.hear(replace(outcome, changes=()), hook.id)
+            if outcome.verdict is Verdict.DENY or outcome.halt:
+                self._over = f"not asked again: {hook.id} ended the round"
+                break
+        self._explain = explain
+
+    def _passes(self, hook: Hook) -> str | None:
+        """Why the hook is not asked about the event, or None if it is."""
+        if self._over:
+            return self._over
+        if not hook.enabled:
+            return "it is switched off"
+        if hook.group in self._silenced:
+            return "an earlier hook of its group ended the group"
+        if hook.id in self._above:
+            return "its own call of a tool led here"
+        if hook.scope is not EVERYWHERE and not hook.scope.covers(self.event):
+            return "the event is outside of its scope"
+        try:
+            if perf_counter() > self._deadline:
+                raise Undecided
+            if hook.when.holds(self.event, self._deadline):
+                return None
+            return hook.when.why_not(self.event) if self._explain else ""
+        except Undecided:
+            return None if hook.guards else "its condition could not be decided in time"
+
+    def _allowed(self, hook: Hook) -> bool:
+        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
+            return True
+        return self._host.limits.allows(hook, self.event, self._host.clock.now())
+
+    def _claim(self, rank: Rank, hook: Hook) -> Callable[[], None] | None:
+        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
+            return _nothing
+        claim = self._host.limits.claim(hook, self.event, self._host.clock.now())
+        if claim is not None:
+            self._claimed.add(rank)
+        return claim
+
+    def _start(self, hook: Hook, give_back: Callable[[], None]) -> None:
+        """In the background: nobody waits, so nothing that it answers can count."""
+        self._host.later(_background(hook, self.event, self._host, self._above, give_back), session_of(self.event))
+        self._accounts.append(Account(hook))
+
+    def _skip(self, hook: Hook, why: str) -> None:
+        if self._explain:
+            self._accounts.append(Account(hook, not_asked=why))
+
+    def _failed(self, failure: Failure) -> Failure:
+        self._failures += (failure,)
+        _log.warning("[%s] %s: %s", failure.hook, failure.kind, failure.text)
+        return failure
+
+    def _decision(self) -> Decision:
+        heard = self.heard
+        verdict, reason = heard.verdict, heard.reason
+        if heard.halt and self._kind.accepts & May.DENY:
+            verdict = Verdict.DENY
+        if verdict is Verdict.DENY and not reason:
+            reason = f"Blocked by hook {heard.by}"
+        return Decision(
+            self.event,
+            verdict,
+            reason,
+            heard.by,
+            heard.halt,
+            heard.notes,
+            heard.requests,
+            self._failures,
+            tuple(self._accounts),
+        )
+
+
+def named(failure: Failure, hook: Hook) -> Failure:
+    """A failure that says whose it is; only a program's or a script's own words stand alone."""
+    text = failure.text if failure.kind in _PLAIN else f"hook {hook.id} {failure.text}"
+    return replace(failure, text=text, hook=hook.id)
+
+
+def accepted(outcome: Outcome, event: Event) -> tuple[Outcome, Failure | None]:
+    """The part of an outcome that the event takes, and a failure that names the rest."""
+    kind = EVENTS[event.name]
+    takes = kind.accepts
+    refused = may_of(outcome) & ~takes & ~May.CHANGE
+    wrong = tuple(path for path, _ in outcome.changes if not kind.takes_change(path))
+    if not refused and not wrong:
+        return outcome, None
+    said = [flag.name.lower() for flag in refused if flag.name] + [f"change {'.'.join(map(str, p))}" for p in wrong]
+    kept = replace(
+        outcome,
+        verdict=Verdict.SILENT if refused & May.JUDGE else outcome.verdict,
+        reason="" if refused & May.JUDGE and not outcome.halt else outcome.reason,
+        changes=tuple(change for change in outcome.changes if change[0] not in wrong),
+        notes=tuple(n for n in outcome.notes if takes & May.NOTES or n.audience is Audience.USER),
+        requests=outcome.requests if takes & May.COMPACT else (),
+        halt=outcome.halt and bool(takes & May.HALT),
+    )
+    return kept, Failure(FailureKind.NOT_ACCEPTED, f"{event.name} does not take: {', '.join(said)}")
+
+
+def changes_something(event: Event, change: tuple[tuple[str | int, ...], object]) -> bool:
+    path, new = change
+    old = event.read(path)
+    if new is REMOVED:
+        return event.changed(((path, new),)).facts != event.facts
+    return type(old) is not type(new) or old != new
+
+
+def _background(
+    hook: Hook, event: Event, host: Host, above: tuple[str, ...], give_back: Callable[[], None]
+) -> Callable[[], Awaitable[None]]:
+    async def work() -> None:
+        answer = await attempt(hook.then, event, host, hook.timeout, Asking(hook.id, False, above))
+        if isinstance(answer, Failure):
+            give_back()
+            failure = named(answer, hook)
+            _log.warning("[%s] %s: %s", hook.id, failure.kind, failure.text)
+
+    return work
+
+
+def _nothing() -> None:
+    pass

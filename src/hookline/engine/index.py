@@ -1,0 +1,171 @@
+"""Which hooks could hold for an event, at a cost that does not grow with their number.
+
+A condition says what it needs: texts of the event that must match a pattern. Equal needs are one. Each hook hangs on
+its rarest need, and one `re2.Filter` for each subject tells which needs a text may meet. The index may only err on
+the side of asking too much: `holds` has the last word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Final
+
+import re2
+
+from hookline.hooks.condition import Need, Subject
+from hookline.hooks.event import Changes, Event, Path, touches
+from hookline.hooks.hook import Hook
+from hookline.patterns.pattern import Undecided
+from hookline.patterns.searchable import as_code_points
+
+_FEW: Final = 4  # patterns on one subject that are quicker asked directly
+_SHORT: Final = 64  # characters of texts whose answer is remembered
+_REMEMBERED: Final = 1024
+_MANY: Final = 32  # possible hooks from which on their other needs are looked at before each is confirmed
+
+
+class Shelf:
+    """All needs on one subject, and the hooks that hang on them."""
+
+    __slots__ = ("_filter", "_hanging", "_remembered", "needs", "reads", "subject")
+
+    def __init__(self, subject: Subject, needs: Sequence[Need]) -> None:
+        self.subject = subject
+        self.reads: tuple[Path, ...] = subject.reads()
+        self.needs = tuple(needs)
+        self._filter = _filter_of(needs) if len(needs) > _FEW else None
+        self._hanging: dict[int, list[int]] = {}
+        self._remembered: dict[tuple[str, ...], list[int]] = {}
+
+    def unfiltered(self) -> set[int]:
+        """Needs that the filter can say nothing about: their pattern has no text that must occur."""
+        if self._filter is None:
+            return set()
+        return set(self._filter.Match(b"", True) or ())
+
+    def hang(self, need: int, hook: int) -> None:
+        self._hanging.setdefault(need, []).append(hook)
+
+    @property
+    def used(self) -> bool:
+        return bool(self._hanging)
+
+    def possible(self, texts: tuple[str, ...]) -> set[int]:
+        """The needs that these texts may meet."""
+        if self._filter is None:
+            return set(range(len(self.needs)))
+        return {need for text in texts for need in self._filter.Match(as_code_points(text), True) or ()}
+
+    def hooks(self, event: Event, deadline: float, index: Index) -> list[int]:
+        """Positions of the hooks whose rarest need is met, or could not be decided."""
+        texts = self.subject.texts(event)
+        if not texts:
+            return []
+        short = sum(map(len, texts)) <= _SHORT
+        if short:
+            known = self._remembered.get(texts)
+            if known is not None:
+                return known
+        found, sure = self._confirmed(texts, event, deadline, index)
+        if short and sure:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            self._remembered[texts] = found
+        return found
+
+    def _confirmed(self, texts: tuple[str, ...], event: Event, deadline: float, index: Index) -> tuple[list[int], bool]:
+        hanging = self._hanging
+        possible = [need for need in self.possible(texts) if need in hanging]
+        if len(possible) > _MANY:
+            return index.narrowed((hook for need in possible for hook in hanging[need]), self, event), False
+        found: list[int] = []
+        for need in possible:
+            search = self.needs[need].pattern.search
+            try:
+                met = perf_counter() > deadline or any(search(text, deadline) for text in texts)
+            except Undecided:
+                met = True
+            if met:
+                found += hanging[need]
+        return found, True
+
+
+class Index:
+    """One event's hooks of one layer, in the order in which they are asked."""
+
+    __slots__ = ("_always", "_places", "_shelves", "_used", "hooks", "waits")
+
+    def __init__(self, hooks: Sequence[Hook]) -> None:
+        self.hooks = tuple(hooks)
+        self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
+        needs = [_indexable(hook) for hook in hooks]
+        self._shelves = _shelves(needs)
+        places = {need: (shelf, n) for shelf in self._shelves for n, need in enumerate(shelf.needs)}
+        self._places = [tuple(places[need] for need in of_hook) for of_hook in needs]
+        self._always = self._hang()
+        self._used = tuple(shelf for shelf in self._shelves if shelf.used)
+
+    def candidates(
+        self, event: Event, deadline: float, known: dict[Shelf, list[int]] | None = None, changes: Changes = ()
+    ) -> list[int]:
+        """Positions of the hooks that may hold, in order. With `known`, only what `changes` touch is asked again."""
+        found = self._always
+        for shelf in self._used:
+            if known is not None and shelf in known and not touches(shelf.reads, changes):
+                hooks = known[shelf]
+            else:
+                hooks = shelf.hooks(event, deadline, self)
+                if known is not None:
+                    known[shelf] = hooks
+            if hooks:
+                found = found + hooks
+        return sorted(found) if len(found) > 1 else found
+
+    def narrowed(self, hooks: Iterable[int], asked: Shelf, event: Event) -> list[int]:
+        """Those of many possible hooks whose needs on the other subjects may be met as well."""
+        possible: dict[Shelf, set[int]] = {}
+        for shelf in self._shelves:
+            if shelf is not asked:
+                texts = shelf.subject.texts(event)
+                possible[shelf] = shelf.possible(texts) if texts else set()
+        return [hook for hook in hooks if self._may_hold(hook, asked, possible)]
+
+    def _may_hold(self, hook: int, asked: Shelf, possible: dict[Shelf, set[int]]) -> bool:
+        return all(shelf is asked or number in possible[shelf] for shelf, number in self._places[hook])
+
+    def _hang(self) -> list[int]:
+        """Hangs each hook on its rarest need; returns those that have none."""
+        common = Counter(place for places in self._places for place in places)
+        unfiltered = {shelf: shelf.unfiltered() for shelf in self._shelves}
+        always: list[int] = []
+        for position, places in enumerate(self._places):
+            if not places:
+                always.append(position)
+                continue
+            shelf, number = min(places, key=lambda place: (place[1] in unfiltered[place[0]], common[place]))
+            shelf.hang(number, position)
+        return always
+
+
+def _indexable(hook: Hook) -> tuple[Need, ...]:
+    return tuple(need for need in hook.when.needs() if need.pattern.needed is not None)
+
+
+def _shelves(needs_of_hooks: Iterable[tuple[Need, ...]]) -> tuple[Shelf, ...]:
+    by_subject: dict[Subject, dict[Need, None]] = {}
+    for needs in needs_of_hooks:
+        for need in needs:
+            by_subject.setdefault(need.subject, {})[need] = None
+    return tuple(Shelf(subject, tuple(needs)) for subject, needs in by_subject.items())
+
+
+def _filter_of(needs: Sequence[Need]) -> re2.Filter:
+    options = re2.Options()
+    options.log_errors = False
+    built = re2.Filter()
+    for need in needs:
+        built.Add((need.pattern.needed or "").encode(), options)
+    built.Compile()
+    return built._filter

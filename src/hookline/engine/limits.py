@@ -1,0 +1,101 @@
+"""Who fired how often. Claims are exact under threads and tasks: one lock, never held across an await."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from hookline.hooks.event import Event
+from hookline.hooks.hook import Hook, Limit
+
+Key = tuple[tuple[str, str, str], str]
+
+
+@dataclass(slots=True)
+class Count:
+    fires: int = 0
+    last: float | None = None
+    last_turn: int | None = None
+
+
+class Counts:
+    """Counts in memory, by hook and session."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Key, Count] = {}
+        self._lock = Lock()
+
+    def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
+        key, turn = (hook.key, session_of(event)), _turn_of(event)
+        with self._lock:
+            count = self._counts.setdefault(key, Count())
+            if not _may_fire(hook.limit, count, now, turn):
+                return None
+            before = Count(count.fires, count.last, count.last_turn)
+            count.fires, count.last, count.last_turn = count.fires + 1, now, turn
+        return lambda: self._give_back(key, now, before)
+
+    def allows(self, hook: Hook, event: Event, now: float) -> bool:
+        with self._lock:
+            count = self._counts.get((hook.key, session_of(event)), Count())
+            return _may_fire(hook.limit, count, now, _turn_of(event))
+
+    def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
+        with self._lock:
+            count = self._counts.get((hook.key, session), Count())
+            return count.fires, count.last
+
+    def forget(self, session: str) -> None:
+        """A session is over; its counts are of no more use."""
+        with self._lock:
+            for key in [key for key in self._counts if key[1] == session]:
+                del self._counts[key]
+
+    def saved(self, session: str) -> list[dict[str, Any]]:
+        """The counts of a session as plain data, to be stored with it."""
+        with self._lock:
+            return [
+                {"hook": list(key[0]), "fires": c.fires, "last": c.last, "last_turn": c.last_turn}
+                for key, c in self._counts.items()
+                if key[1] == session
+            ]
+
+    def restore(self, session: str, saved: list[dict[str, Any]]) -> None:
+        with self._lock:
+            for row in saved:
+                file, id, agent = row["hook"]
+                self._counts[((file, id, agent), session)] = Count(row["fires"], row["last"], row["last_turn"])
+
+    def _give_back(self, key: Key, now: float, before: Count) -> None:
+        with self._lock:
+            count = self._counts.get(key)
+            if count is None:
+                return
+            count.fires -= 1
+            if count.last == now:  # nobody fired since
+                count.last, count.last_turn = before.last, before.last_turn
+
+
+def session_of(event: Event) -> str:
+    session = event.facts.get("session")
+    id = session.get("id") if isinstance(session, dict) else None
+    return id if isinstance(id, str) else ""
+
+
+def _turn_of(event: Event) -> int | None:
+    turn = event.read(("turn", "number"))
+    return turn if isinstance(turn, int) else None
+
+
+def _may_fire(limit: Limit, count: Count, now: float, turn: int | None) -> bool:
+    if limit.max_fires is not None and count.fires >= limit.max_fires:
+        return False
+    if count.last is None:
+        return True
+    if limit.cooldown is not None and now - count.last < limit.cooldown.total_seconds():
+        return False
+    if limit.cooldown_turns is None or turn is None or count.last_turn is None:
+        return True
+    return turn - count.last_turn >= limit.cooldown_turns

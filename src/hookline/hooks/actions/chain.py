@@ -1,0 +1,89 @@
+"""Several actions, one after the other, as one."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import reduce
+from operator import or_
+
+from hookline.hooks.action import Action, May
+from hookline.hooks.actions.tell import who
+from hookline.hooks.attempt import Sum, attempt, instead_of
+from hookline.hooks.event import Event, Path
+from hookline.hooks.events import METADATA
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import SILENT, Failure, Outcome, Verdict
+
+_log = logging.getLogger("hookline")
+
+FAILURES: Path = (*METADATA, "hook_failures")
+_AN_HOUR = timedelta(hours=1)  # of a step without a deadline of its own: the hook's own ends it long before
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    name: str  # what a recorded failure calls it
+    action: Action
+    on_error: Outcome = SILENT
+    timeout: timedelta = _AN_HOUR
+    ends_chain: bool = False  # its failure always ends the chain
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Each step sees the event as the steps before it left it. A deny or a halt ends the chain.
+
+    A failure is recorded in `metadata.hook_failures` as {action, error}, for later steps, hooks and conditions.
+    """
+
+    steps: tuple[Step, ...]
+    stop_on_failure: bool = False
+    constant = None
+
+    @property
+    def instant(self) -> bool:
+        return all(step.action.instant for step in self.steps)
+
+    @property
+    def may(self) -> May:
+        return reduce(or_, (step.action.may for step in self.steps), May.NOTHING)
+
+    def changes(self) -> tuple[Path, ...]:
+        return tuple(path for step in self.steps for path in step.action.changes())
+
+    def reads(self) -> tuple[Path, ...]:
+        return tuple(path for step in self.steps for path in step.action.reads())
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        heard, applied = Sum(), False
+        for step in self.steps:
+            answer = await attempt(step.action, event, host, step.timeout)
+            if isinstance(answer, Failure):
+                answer, failed = _recorded(step, answer, event), True
+            else:
+                failed = False
+            applied = applied or failed or answer.applied
+            event = event.changed(answer.changes)
+            heard.hear(answer, None)
+            if heard.halt or heard.verdict is Verdict.DENY:
+                break
+            if failed and (step.ends_chain or self.stop_on_failure):
+                break
+        return heard.outcome(applied=applied)
+
+
+def _recorded(step: Step, failure: Failure, event: Event) -> Outcome:
+    _log.warning("[%s] %s failed: %s", who(), step.name, failure.text)
+    outcome = instead_of(failure, step.on_error)
+    held = event.read(FAILURES)
+    failures = [*(held if isinstance(held, list) else ()), {"action": step.name, "error": failure.text}]
+    return Outcome(
+        outcome.verdict,
+        outcome.reason,
+        (*outcome.changes, (FAILURES, failures)),
+        outcome.notes,
+        outcome.requests,
+        outcome.halt,
+    )

@@ -1,0 +1,135 @@
+"""Change what the event says: set, remove, append, replace."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hookline.hooks.action import May
+from hookline.hooks.condition import TextPattern
+from hookline.hooks.event import MISSING, REMOVED, Changes, Event, Path
+from hookline.hooks.filled import Filled
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import NOT_APPLIED, Outcome
+from hookline.hooks.template import Template
+from hookline.hooks.tools import declared_kind, own_field
+
+_REPLACING = 0.1  # seconds that one replacement may take
+_DEEPEST = 100
+
+
+class Edit(Protocol):
+    @property
+    def path(self) -> Path: ...
+    def reads(self) -> Iterable[Path]: ...
+    def new_value(self, old: Any, event: Event) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    path: Path
+    value: Filled
+
+    def reads(self) -> tuple[Path, ...]:
+        return self.value.reads()
+
+    def new_value(self, old: Any, event: Event) -> Any:
+        return self.value.render(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    path: Path
+
+    def reads(self) -> tuple[Path, ...]:
+        return ()
+
+    def new_value(self, old: Any, event: Event) -> Any:
+        return MISSING if old is MISSING else REMOVED
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """To text, after a newline unless it begins with one; to anything else, as its JSON text."""
+
+    path: Path
+    text: Template
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path, *self.text.reads())
+
+    def new_value(self, old: Any, event: Event) -> Any:
+        added = self.text.render(event)
+        held = old if isinstance(old, str) else "" if old in (MISSING, None) else _json(old)
+        return held + added if not held or added.startswith("\n") else f"{held}\n{added}"
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Wherever the pattern is found in the text there, or in any text inside of it."""
+
+    path: Path
+    pattern: TextPattern
+    new: str
+
+    def reads(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def new_value(self, old: Any, event: Event) -> Any:
+        return self._in(old, time.perf_counter() + _REPLACING, 0)
+
+    def _in(self, value: Any, deadline: float, depth: int) -> Any:
+        if isinstance(value, str):
+            return self.pattern.replace(value, self.new, deadline)
+        if depth > _DEEPEST:
+            return value
+        if isinstance(value, dict):
+            return {key: self._in(held, deadline, depth + 1) for key, held in value.items()}
+        if isinstance(value, list):
+            return [self._in(held, deadline, depth + 1) for held in value]
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    edits: tuple[Edit, ...]
+    instant = True
+    constant = None
+    may = May.CHANGE
+
+    def changes(self) -> tuple[Path, ...]:
+        return tuple(edit.path for edit in self.edits)
+
+    def reads(self) -> tuple[Path, ...]:
+        return tuple(path for edit in self.edits for path in edit.reads())
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        changes: Changes = ()
+        now = event
+        for edit in self.edits:
+            path = own_path(edit.path, now)
+            old = now.read(path)
+            new = edit.new_value(old, now)
+            if new is MISSING or (new == old and type(new) is type(old)):
+                continue
+            changes += ((path, new),)
+            now = now.changed(((path, new),))
+        return Outcome(changes=changes) if changes else NOT_APPLIED
+
+
+def own_path(path: Path, event: Event) -> Path:
+    """The same place, by the name that this very input has for the field."""
+    if path[:2] != ("tool", "input") or len(path) < 3:
+        return path
+    tool = event.facts.get("tool")
+    input = tool.get("input") if isinstance(tool, dict) else None
+    if not isinstance(input, dict):
+        return path
+    return ("tool", "input", own_field(input, str(path[2]), declared_kind(tool)), *path[3:])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,0 +1,96 @@
+"""Run a program: how it is handed the event, and how its end is read."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from hookline.hooks.action import May
+from hookline.hooks.actions.reading import Reading
+from hookline.hooks.event import MISSING, Event, Path
+from hookline.hooks.filled import Filled
+from hookline.hooks.host import Command, Host, asking
+from hookline.hooks.outcome import NOT_APPLIED, Failed, Outcome
+from hookline.hooks.template import ShellTemplate, Template, as_text
+
+_log = logging.getLogger("hookline")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command as its author wrote it; `command` makes it concrete for one event."""
+
+    shell: ShellTemplate | None = None
+    argv: tuple[Template, ...] = ()
+    stdin: Filled | None = None  # rendered as compact JSON; None: nothing
+    env: tuple[tuple[str, Template], ...] = ()  # a variable whose only placeholder is absent is not set at all
+    inherit_env: bool | tuple[str, ...] = True
+    cwd: Template | None = None
+
+    def command(self, event: Event, timeout: timedelta) -> Command:
+        env = {name: text.found(event) for name, text in self.env}
+        return Command(
+            text=self.shell.render(event) if self.shell else "",
+            argv=tuple(part.render(event) for part in self.argv),
+            stdin=_as_json(self.stdin.render(event)) if self.stdin else b"",
+            env={name: as_text(value) for name, value in env.items() if value is not MISSING},
+            without_env=tuple(name for name, value in env.items() if value is MISSING),
+            inherit_env=self.inherit_env,
+            cwd=self.cwd.render(event) if self.cwd else _directory(event),
+            timeout=timeout,
+        )
+
+    def reads(self) -> tuple[Path, ...]:
+        templates = [*self.argv, *(text for _, text in self.env), *([self.cwd] if self.cwd else [])]
+        paths = [path for text in templates for path in text.reads()]
+        paths += self.shell.reads() if self.shell else ()
+        paths += self.stdin.reads() if self.stdin else ()
+        return tuple(paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    program: Program
+    reading: Reading
+    timeout: timedelta
+    only_if: Program | None = None  # anything but exit 0 means that there is nothing to do
+    only_if_timeout: timedelta = timedelta(seconds=1)
+    instant = False
+    constant = None
+
+    @property
+    def may(self) -> May:
+        return self.reading.may
+
+    def changes(self) -> tuple[Path, ...]:
+        return ()
+
+    def reads(self) -> tuple[Path, ...]:
+        return (*self.program.reads(), *(self.only_if.reads() if self.only_if else ()))
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        if self.only_if is not None and not await self._wanted(self.only_if, event, host):
+            return NOT_APPLIED
+        finished = await host.run_program(self.program.command(event, self.timeout))
+        return self.reading.outcome(finished, event)
+
+    async def _wanted(self, only_if: Program, event: Event, host: Host) -> bool:
+        try:
+            return (await host.run_program(only_if.command(event, self.only_if_timeout))).exit_code == 0
+        except Failed as failed:
+            asked = asking.get()
+            _log.warning("[%s] only_if %s; the hook is skipped", asked.hook if asked else "", failed)
+            return False
+
+
+def _directory(event: Event) -> str | None:
+    cwd = event.facts.get("cwd")
+    return cwd if isinstance(cwd, str) and cwd else None
+
+
+def _as_json(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=as_text)
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,97 @@
+"""Placeholders that name facts, in a tongue's words for tools and their fields."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.hooks.event import MISSING, Event, Path, parse_path
+from hookline.hooks.tools import NATIVE, Tongue, field_value, input_in, name_in
+
+_SHORT: Final[dict[str, Path]] = {
+    "input": ("tool", "input"),
+    "result": ("tool", "result"),
+    "error": ("tool", "error"),
+}
+_ROOTS: Final = {
+    "host", "session", "agent", "thread", "user", "execution", "cwd", "workspace", "time", "tool", "prompt", "stop",
+    "turn", "context", "messages", "message", "metadata", "system", "request", "error", "approval", "subagent",
+    "trigger",
+}  # fmt: skip
+
+
+def fact_path(name: str) -> Path | None:
+    """`input.path` and `tool.input.path` are one place; None if no event has such a fact."""
+    path = parse_path(name)
+    if not path or not isinstance(path[0], str):
+        return None
+    if path[0] == "error" and path[1:2] in (("code",), ("message",)):
+        return path
+    if path[0] in _SHORT:
+        return (*_SHORT[path[0]], *path[1:])
+    return path if path[0] in _ROOTS else None
+
+
+@dataclass(frozen=True, slots=True)
+class FactReader:
+    """A fact, with a tool's name and input as the tongue says them."""
+
+    path: Path
+    tongue: Tongue = NATIVE
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def __call__(self, event: Event) -> Any:
+        if self.path == ("tool", "name"):
+            return name_in(event, self.tongue) or MISSING
+        if self.path == ("tool", "input"):
+            return input_in(event, self.tongue)
+        if self.path[:2] == ("tool", "input"):
+            return field_value(event, self.path[2:])
+        return event.read(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeEvent:
+    """All facts and the event's name, as one object."""
+
+    tongue: Tongue = NATIVE
+    paths: tuple[Path, ...] = ((),)
+
+    def __call__(self, event: Event) -> Any:
+        facts = dict(event.facts)
+        tool = facts.get("tool")
+        if isinstance(tool, dict) and isinstance(tool.get("input"), dict):
+            facts["tool"] = {**tool, "name": name_in(event, self.tongue), "input": input_in(event, self.tongue)}
+        return {"event": event.name, **facts}
+
+
+@dataclass(frozen=True, slots=True)
+class ResultText:
+    """A tool's result as text: the text itself, or its JSON."""
+
+    paths: tuple[Path, ...] = (("tool", "result"),)
+
+    def __call__(self, event: Event) -> Any:
+        value = event.read(("tool", "result"))
+        if value is MISSING or isinstance(value, str):
+            return value
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Resolves placeholders to facts."""
+
+    tongue: Tongue = NATIVE
+
+    def __call__(self, name: str) -> FactReader | WholeEvent | ResultText | None:
+        if name == "event":
+            return WholeEvent(self.tongue)
+        if name == "result.text":
+            return ResultText()
+        path = fact_path(name)
+        return None if path is None else FactReader(path, self.tongue)

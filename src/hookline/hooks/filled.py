@@ -1,0 +1,44 @@
+"""Mappings and lists with placeholders in their texts."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.hooks.event import MISSING, Event, Path
+from hookline.hooks.template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A value in which texts may be templates. Whoever gets it rendered gets a copy of the facts in it.
+
+    A text that is one whole placeholder keeps its value's type; where that fact is absent, so is its key.
+    """
+
+    value: Any
+
+    def reads(self) -> tuple[Path, ...]:
+        return tuple(_paths_in(self.value))
+
+    def render(self, event: Event) -> Any:
+        return _fill(self.value, event)
+
+
+def _fill(value: Any, event: Event) -> Any:
+    if isinstance(value, Template):
+        return copy.deepcopy(value.found(event))
+    if isinstance(value, dict):
+        filled = {key: _fill(held, event) for key, held in value.items()}
+        return {key: held for key, held in filled.items() if held is not MISSING}
+    if isinstance(value, (list, tuple)):
+        return [None if held is MISSING else held for held in (_fill(part, event) for part in value)]
+    return value
+
+
+def _paths_in(value: Any) -> list[Path]:
+    if isinstance(value, Template):
+        return list(value.reads())
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [path for part in held for path in _paths_in(part)]
