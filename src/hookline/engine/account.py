@@ -11,7 +11,7 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Failure, Note, Outcome, Request, Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Account:
     """One hook's part in a decision."""
 

@@ -80,7 +80,7 @@ class Book:
 
     def reads(self, event_name: str) -> frozenset[Path]:
         """The facts that any hook on this event reads: what a host need not gather, it may leave out."""
-        hooks = [hook for _, index in self._by_event.get(event_name, ()) for hook in index.hooks]
+        hooks = [entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries]
         return frozenset(path for hook in hooks for part in (hook.when, hook.then) for path in part.reads())
 
     def with_layer(self, layer: Layer) -> Book:

@@ -8,17 +8,18 @@ from logging import getLogger
 from time import perf_counter
 from typing import Final
 
+from hookline.engine.accept import accepted
 from hookline.engine.account import Account, Decision
-from hookline.engine.index import Index, Shelf
+from hookline.engine.index import Entry, Index, Shelf
 from hookline.engine.limits import session_of
 from hookline.hooks.action import May
 from hookline.hooks.actions.answer import may_of
 from hookline.hooks.attempt import Sum, attempt, instead_of
 from hookline.hooks.event import REMOVED, Changes, Event
 from hookline.hooks.events import EVENTS, METADATA
-from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
+from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import Asking, Host, asking
-from hookline.hooks.outcome import Audience, Failure, FailureKind, Outcome, Verdict
+from hookline.hooks.outcome import Failure, FailureKind, Outcome, Verdict
 from hookline.patterns.pattern import Undecided
 
 _log = getLogger("hookline")
@@ -27,7 +28,7 @@ MATCHING: Final = 0.1  # seconds that all matching for one event may take
 DEEPEST: Final = 3  # tool calls of hooks within tool calls of hooks
 
 Rank = tuple[int, int, int]  # order, layer, position
-Ranked = tuple[Rank, Hook]
+Ranked = tuple[Rank, Entry]
 
 _PLAIN: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
 
@@ -75,9 +76,9 @@ class Round:
         queue = self.candidates()
         at = 0
         while at < len(queue):
-            rank, hook = queue[at]
+            rank, entry = queue[at]
             at += 1
-            changes = await self._ask(rank, hook)
+            changes = await self._ask(rank, entry)
             if self._over and not self._explain:
                 break
             if changes and not self._explain:
@@ -91,11 +92,14 @@ class Round:
         found: list[Ranked] = []
         for number, index in self._indexes:
             if self._explain:
-                positions: Sequence[int] = range(len(index.hooks))
+                positions: Sequence[int] = range(len(index.entries))
             else:
                 known = None if self._known is None else self._known.setdefault(number, {})
                 positions = index.candidates(self.event, self._deadline, known, changes)
-            found += [((index.hooks[at].order, number, at), index.hooks[at]) for at in positions]
+            entries = index.entries
+            for at in positions:
+                entry = entries[at]
+                found.append(((entry.hook.order, number, at), entry))
         if len(self._indexes) > 1:
             found.sort(key=lambda ranked: ranked[0])
         return found
@@ -104,17 +108,21 @@ class Round:
         """A hook that would have to be waited for, as far as it can be known before anyone is asked."""
         if not any(index.waits for _, index in self._indexes):
             return None
-        candidates = [hook for _, hook in self.candidates() if self._passes(hook) is None]
+        candidates = [entry.hook for _, entry in self.candidates() if self._passes(entry) is None]
         if any(hook.then.may & May.CHANGE for hook in candidates):
-            candidates = [hook for _, index in self._indexes for hook in index.hooks]
+            candidates = [entry.hook for _, index in self._indexes for entry in index.entries]
         return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
 
-    async def _ask(self, rank: Rank, hook: Hook) -> Changes:
+    async def _ask(self, rank: Rank, entry: Entry) -> Changes:
         """Asks one hook and hears its answer; returns what it changed."""
-        why = self._passes(hook)
+        hook = entry.hook
+        why = self._passes(entry)
         if why is not None:
             self._skip(hook, why)
             return ()
+        if entry.plain and entry.answer is not None:
+            self._accounts.append(Account(hook, entry.answer))
+            return self._hear(rank, hook, entry.answer)
         give_back = self._claim(rank, hook)
         if give_back is None:
             self._skip(hook, "its limit holds it back: it fired often or lately enough")
@@ -146,7 +154,7 @@ class Round:
             fired = False
         else:
             fired = answer.applied
-        outcome, refused = accepted(answer, self.event)
+        outcome, refused = accepted(answer, self.event.name)
         if refused is not None:
             failure = self._failed(replace(refused, hook=hook.id))
         self._accounts.append(Account(hook, outcome, failure, took, again=again))
@@ -179,11 +187,12 @@ class Round:
         """What was judged is what runs: whoever was passed before the last change sees the event as it now is."""
         explain, self._explain = self._explain, False
         self._known = None
-        for rank, hook in self.candidates():
+        for rank, entry in self.candidates():
             if rank >= last:
                 break
+            hook = entry.hook
             may = hook.then.may | may_of(hook.on_error)
-            if not hook.wait or not may & (May.DENY | May.ASK) or self._passes(hook) is not None:
+            if not hook.wait or not may & (May.DENY | May.ASK) or self._passes(entry) is not None:
                 continue
             if rank not in self._claimed and not self._allowed(hook):
                 continue
@@ -194,18 +203,20 @@ class Round:
                 break
         self._explain = explain
 
-    def _passes(self, hook: Hook) -> str | None:
+    def _passes(self, entry: Entry) -> str | None:
         """Why the hook is not asked about the event, or None if it is."""
+        hook = entry.hook
         if self._over:
             return self._over
-        if not hook.enabled:
-            return "it is switched off"
         if hook.group in self._silenced:
             return "an earlier hook of its group ended the group"
         if hook.id in self._above:
             return "its own call of a tool led here"
-        if hook.scope is not EVERYWHERE and not hook.scope.covers(self.event):
-            return "the event is outside of its scope"
+        if not entry.plain:
+            if not hook.enabled:
+                return "it is switched off"
+            if not hook.scope.covers(self.event):
+                return "the event is outside of its scope"
         try:
             if perf_counter() > self._deadline:
                 raise Undecided
@@ -266,27 +277,6 @@ def named(failure: Failure, hook: Hook) -> Failure:
     """A failure that says whose it is; only a program's or a script's own words stand alone."""
     text = failure.text if failure.kind in _PLAIN else f"hook {hook.id} {failure.text}"
     return replace(failure, text=text, hook=hook.id)
-
-
-def accepted(outcome: Outcome, event: Event) -> tuple[Outcome, Failure | None]:
-    """The part of an outcome that the event takes, and a failure that names the rest."""
-    kind = EVENTS[event.name]
-    takes = kind.accepts
-    refused = may_of(outcome) & ~takes & ~May.CHANGE
-    wrong = tuple(path for path, _ in outcome.changes if not kind.takes_change(path))
-    if not refused and not wrong:
-        return outcome, None
-    said = [flag.name.lower() for flag in refused if flag.name] + [f"change {'.'.join(map(str, p))}" for p in wrong]
-    kept = replace(
-        outcome,
-        verdict=Verdict.SILENT if refused & May.JUDGE else outcome.verdict,
-        reason="" if refused & May.JUDGE and not outcome.halt else outcome.reason,
-        changes=tuple(change for change in outcome.changes if change[0] not in wrong),
-        notes=tuple(n for n in outcome.notes if takes & May.NOTES or n.audience is Audience.USER),
-        requests=outcome.requests if takes & May.COMPACT else (),
-        halt=outcome.halt and bool(takes & May.HALT),
-    )
-    return kept, Failure(FailureKind.NOT_ACCEPTED, f"{event.name} does not take: {', '.join(said)}")
 
 
 def changes_something(event: Event, change: tuple[tuple[str | int, ...], object]) -> bool:

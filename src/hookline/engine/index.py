@@ -14,9 +14,10 @@ from typing import Final
 
 import re2
 
+from hookline.engine.accept import accepted
 from hookline.hooks.condition import Need, Subject
 from hookline.hooks.event import Changes, Event, Path, touches
-from hookline.hooks.hook import Hook
+from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
 from hookline.patterns.pattern import Undecided
 from hookline.patterns.searchable import as_code_points
 
@@ -92,13 +93,26 @@ class Shelf:
         return found, True
 
 
+class Entry:
+    """A hook as the rounds need it."""
+
+    __slots__ = ("answer", "hook", "plain")
+
+    def __init__(self, hook: Hook) -> None:
+        constant = hook.then.constant
+        taken, refused = accepted(constant, hook.event) if constant is not None else (None, None)
+        self.hook = hook
+        self.answer = None if refused else taken  # the outcome, where nothing but the condition is to be asked
+        self.plain = hook.enabled and hook.wait and hook.scope == EVERYWHERE and hook.limit == UNLIMITED
+
+
 class Index:
     """One event's hooks of one layer, in the order in which they are asked."""
 
-    __slots__ = ("_always", "_places", "_shelves", "_used", "hooks", "waits")
+    __slots__ = ("_always", "_places", "_shelves", "_used", "entries", "waits")
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
-        self.hooks = tuple(hooks)
+        self.entries = tuple(Entry(hook) for hook in hooks)
         self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
         needs = [_indexable(hook) for hook in hooks]
         self._shelves = _shelves(needs)

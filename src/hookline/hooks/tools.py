@@ -210,9 +210,10 @@ _KINDS: Final = {kind.value: kind for kind in Kind}
 
 
 @lru_cache(maxsize=8192)
-def names_of(own: str, kind: Kind, tongue: Tongue) -> tuple[str, ...]:
-    """Every name that the tool answers to in this tongue, its own first."""
-    return tuple(dict.fromkeys((own, *tongue.names.get(kind, ()), *_mcp_names(own))))
+def names_of(own: str, kind: str | None, tongue: str) -> tuple[str, ...]:
+    """Every name that a tool of this declared kind answers to in the tongue, its own first."""
+    known = declared_kind({"name": own, "kind": kind})
+    return tuple(dict.fromkeys((own, *TONGUES[tongue].names.get(known, ()), *_mcp_names(own))))
 
 
 def _mcp_names(own: str) -> tuple[str, ...]:
@@ -235,10 +236,10 @@ class ToolName:
         tool = event.facts.get("tool")
         if not isinstance(tool, dict):
             return ()
-        name = tool.get("name")
+        name, kind = tool.get("name"), tool.get("kind")
         if not isinstance(name, str):
             return ()
-        return names_of(name, declared_kind(tool), self.tongue)
+        return names_of(name, kind if isinstance(kind, str) else None, self.tongue.name)
 
     def reads(self) -> tuple[Path, ...]:
         return (("tool", "name"), ("tool", "kind"))
@@ -267,12 +268,20 @@ class ToolField:
 
 def field_value(event: Event, path: Path) -> Any:
     """The value at `path` of the tool's input, whatever the host calls that field."""
-    tool = event.facts.get("tool")
-    if not isinstance(tool, dict):
-        return MISSING
-    input = tool.get("input")
-    if not isinstance(input, dict) or not path:
-        return input if not path and input is not None else MISSING
+    try:
+        tool = event.facts["tool"]
+        input = tool["input"]
+        if len(path) == 1 and type(input) is dict:
+            return input[path[0]]
+    except (KeyError, TypeError):  # absent, or by another name
+        pass
+    return _field_by_any_name(event.facts.get("tool"), path)
+
+
+def _field_by_any_name(tool: Any, path: Path) -> Any:
+    input = tool.get("input", MISSING) if isinstance(tool, dict) else MISSING
+    if not path or not isinstance(input, dict):
+        return input if not path else MISSING
     return read(input, (own_field(input, str(path[0]), declared_kind(tool)), *path[1:]))
 
 
