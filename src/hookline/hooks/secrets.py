@@ -1,0 +1,38 @@
+"""Hides what looks like a secret in a text for the log."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LONGEST: Final = 16_384
+_HIDDEN: Final = "***"
+
+# Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
+_BLOCK: Final = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?")
+_NAMED: Final = re.compile(
+    r"""((?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?)
+        [A-Za-z0-9_-]{0,40}\\?["']?\s{0,4}[=:]\s{0,4})
+        (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SCHEME: Final = re.compile(
+    r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,4096}", re.IGNORECASE
+)
+_IN_URL: Final = re.compile(r"(://[^\s/:@]{1,200}:)[^\s/@]{1,200}(?=@)")
+_BY_SHAPE: Final = re.compile(
+    r"\b(?:sk-[A-Za-z0-9_-]{8,200}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}|gh[opusr]_[A-Za-z0-9]{16,255}"
+    r"|github_pat_[A-Za-z0-9_]{16,255}|glpat-[A-Za-z0-9_-]{16,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[A-Za-z0-9-]{8,200}"
+    r"|AIza[A-Za-z0-9_-]{35}|npm_[A-Za-z0-9]{36}|eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}\.?[A-Za-z0-9_-]{0,1024})"
+)
+
+
+def mask(text: str) -> str:
+    """`text` with obvious secrets hidden, cut where it is too long for a log line."""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}… ({len(text) - _LONGEST} more characters)"
+    text = _BLOCK.sub(_HIDDEN, text)
+    text = _SCHEME.sub(rf"\g<1>{_HIDDEN}", text)
+    text = _NAMED.sub(rf"\g<1>{_HIDDEN}", text)
+    text = _IN_URL.sub(rf"\g<1>{_HIDDEN}", text)
+    return _BY_SHAPE.sub(_HIDDEN, text)

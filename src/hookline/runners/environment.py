@@ -1,0 +1,62 @@
+"""The environment that a program gets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from hookline.hooks.host import Command, asking
+
+_MARK: Final = "…[cut]".encode()
+_LONGEST_ENTRY: Final = 131_072 - 1  # Linux refuses a longer "NAME=value" with its closing NUL
+_MOST_IN_ALL: Final = 1 << 20  # an eighth of the usual stack may hold arguments and environment; leave room for both
+
+
+def environment(command: Command) -> dict[bytes, bytes]:
+    """What the command inherits and brings, and who is asking: HOOKLINE_HOOK, and HOOKLINE_ASKED_AGAIN the second time."""
+    held = _inherited(command)
+    held |= _given({**command.env, **_asking()})
+    return held
+
+
+def _inherited(command: Command) -> dict[bytes, bytes]:
+    if command.inherit_env is True:
+        held = dict(os.environb)
+    elif command.inherit_env is False:
+        held = {}
+    else:
+        names = [os.fsencode(name) for name in command.inherit_env]
+        held = {name: os.environb[name] for name in names if name in os.environb}
+    for name in command.without_env:
+        held.pop(os.fsencode(name), None)
+    return held
+
+
+def _asking() -> dict[str, str]:
+    who = asking.get()
+    if who is None:
+        return {}
+    return {"HOOKLINE_HOOK": who.hook} | ({"HOOKLINE_ASKED_AGAIN": "1"} if who.again else {})
+
+
+def _given(values: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Values as bytes, without NUL, each and all of them short enough for the system; what is cut says so."""
+    plain = {name: encoded(value) for name, value in values.items() if name and "=" not in name and "\0" not in name}
+    longest = _LONGEST_ENTRY
+    if sum(map(len, plain.values())) > _MOST_IN_ALL:
+        longest = min(longest, _MOST_IN_ALL // len(plain))
+    named = {encoded(name): value for name, value in plain.items()}
+    return {name: _cut(value, longest - len(name) - 1) for name, value in named.items() if len(name) < longest // 2}
+
+
+def _cut(value: bytes, longest: int) -> bytes:
+    if len(value) <= longest:
+        return value
+    kept = value[: longest - len(_MARK)].decode("utf-8", "ignore").encode()
+    return kept + _MARK
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8 without NUL; a lone surrogate, which has no bytes of its own, becomes a question mark."""
+    return text.replace("\0", "").encode("utf-8", "replace")

@@ -1,0 +1,291 @@
+"""The one place that starts a program.
+
+A program gets a session and process group of its own. It has ended when its main process has: whatever else is left of
+its group then has a tenth of a second to close its output and is killed, as everything is at the deadline and on
+cancellation. Only a child that left the session by itself (setsid) survives, and nobody waits for it.
+
+Processes are started with subprocess and watched through a pidfd, not through asyncio's child watcher: on Python 3.11
+that one is a thread for each process unless the policy of the whole interpreter is changed, which is not ours to change.
+Where there is no pidfd, as on macOS, the main process is looked after every few milliseconds. stdin is a pipe, so a
+program can open /dev/stdin, which the socket that asyncio would give it does not allow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from contextlib import suppress
+from typing import IO, Final
+
+from hookline.hooks.host import Command, Finished, asking
+from hookline.hooks.outcome import Failed, FailureKind
+from hookline.hooks.secrets import mask
+from hookline.runners.environment import encoded, environment
+from hookline.runners.pipes import Pipes
+
+_GRACE: Final = 0.1
+_LONGEST_ARGUMENT: Final = 100 * 1024
+_PATIENCE_WITH_THE_DEAD: Final = 5.0  # a killed process can hang in the kernel
+_LOOK_EVERY: Final = 0.005
+
+log = logging.getLogger("hookline")
+
+
+class Slots:
+    """At most so many programs at once on each event loop; the others wait, within their own time."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most if most is not None else 4 * (os.cpu_count() or 1)
+        if self.most < 1:
+            raise ValueError("there must be room for one program")
+        self._lock = threading.Lock()
+        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def here(self) -> asyncio.Semaphore:
+        """The slots of the running loop, to be entered with `async with`."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            semaphore = self._by_loop.get(loop)
+            if semaphore is None:
+                semaphore = self._by_loop[loop] = asyncio.Semaphore(self.most)
+        return semaphore
+
+
+async def run(command: Command, *, slots: Slots) -> Finished:
+    """Raises Failed if the program could not start, was killed by a signal, or did not end in time."""
+    if sys.platform == "win32":
+        raise Failed(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
+    program = _Program(command)
+    seconds = command.timeout.total_seconds()
+    try:
+        async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds), slots.here():
+            await program.run()
+    except TimeoutError:
+        what = "end" if program.started else "get its turn among the other programs"
+        raise Failed(FailureKind.TIMEOUT, f"did not {what} within {seconds:g} s") from None
+    return program.finished()
+
+
+class _Program:
+    started = False
+
+    def __init__(self, command: Command) -> None:
+        self._command = command
+        self._loop = asyncio.get_running_loop()
+        self._exited = asyncio.Event()
+        self._pipes = Pipes(self._loop, command.stdin)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pidfd = -1
+        self._killed = False
+        self._reaped = False
+        self._status: int | None = None
+
+    async def run(self) -> None:
+        try:
+            self._start()
+            await self._ended()
+        except GeneratorExit:  # the coroutine is thrown away: there is no loop left to wait on
+            self._kill()
+            self._reap(waiting=True)
+            raise
+        finally:
+            self._kill()
+            self._pipes.close()
+            await self._buried()
+
+    def finished(self) -> Finished:
+        if self._status is None:
+            raise Failed(FailureKind.SIGNAL, "ended, but its exit code was lost")
+        if self._status < 0:
+            raise Failed(FailureKind.SIGNAL, f"was killed by {_signal_name(-self._status)}")
+        out, err = self._pipes.out, self._pipes.err
+        seconds = self._loop.time() - self._began
+        finished = Finished(self._status, out.text(), err.text(), out.dropped + err.dropped, seconds)
+        if log.isEnabledFor(logging.DEBUG):
+            _log_end(finished)
+        return finished
+
+    def _start(self) -> None:
+        if log.isEnabledFor(logging.DEBUG):
+            _log_start(self._command)
+        self._began = self._loop.time()
+        try:
+            self._pipes.open()
+            self._process = _started(self._command, self._pipes)
+        except (OSError, ValueError) as error:
+            raise Failed(FailureKind.CANNOT_START, _why_not(error, self._command)) from None
+        self.started = True
+        self._pipes.begin()
+        self._watch(self._process.pid)
+
+    def _watch(self, pid: int) -> None:
+        try:
+            self._pidfd = os.pidfd_open(pid)
+        except (AttributeError, OSError):
+            self._look()
+        else:
+            self._loop.add_reader(self._pidfd, self._on_exit)
+
+    def _on_exit(self) -> None:
+        self._forget_pidfd()
+        self._exited.set()
+        if self._killed:
+            self._reap()
+
+    def _look(self) -> None:
+        if self._reap():
+            self._exited.set()
+        else:
+            self._loop.call_later(_LOOK_EVERY, self._look)
+
+    def _forget_pidfd(self) -> None:
+        if self._pidfd >= 0:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    async def _ended(self) -> None:
+        await self._exited.wait()
+        if not self._pipes.quiet.is_set():
+            try:
+                async with asyncio.timeout(_GRACE):
+                    await self._pipes.quiet.wait()
+            except TimeoutError:
+                self._pipes.drain()
+
+    def _kill(self) -> None:
+        """The whole group, before its main process is reaped: until then nobody else can get its number."""
+        if self._process is None or self._killed:
+            return
+        self._killed = True
+        with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM when only the dead are left
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def _buried(self) -> None:
+        """Cancelled meanwhile, it still waits for the killed, who come soon, and passes the cancellation on."""
+        cancelled: asyncio.CancelledError | None = None
+        until = self._loop.time() + _PATIENCE_WITH_THE_DEAD
+        while not self._reap() and self._loop.time() < until:
+            try:
+                async with asyncio.timeout_at(until):
+                    await self._exited.wait()
+            except TimeoutError:
+                log.warning("a killed program does not go away")
+            except asyncio.CancelledError as raised:
+                cancelled = raised
+        if cancelled is not None:
+            raise cancelled
+
+    def _reap(self, *, waiting: bool = False) -> bool:
+        """True once there is nothing left of the main process."""
+        if self._process is None or self._reaped:
+            return True
+        try:
+            pid, status = os.waitpid(self._process.pid, 0 if waiting else os.WNOHANG)
+        except ChildProcessError:  # somebody else in this process waits for every child, or SIGCHLD is ignored
+            self._status = None
+        else:
+            if pid == 0:
+                return False
+            self._status = os.waitstatus_to_exitcode(status)
+        self._process.returncode = self._status or 0
+        self._reaped = True
+        self._forget_pidfd()
+        return True
+
+
+def _started(command: Command, pipes: Pipes) -> subprocess.Popen[bytes]:
+    if command.argv:
+        return _popen(command, [_argument(each) for each in command.argv], pipes)
+    text = _argument(command.text)
+    if len(text) <= _LONGEST_ARGUMENT:
+        return _popen(command, [_shell(), "-c", text], pipes)
+    with _nameless_file() as file:
+        file.write(text)
+        file.flush()
+        file.seek(0)  # where /dev/fd/N is a copy of the descriptor, reading begins where writing ended
+        return _popen(command, [_shell(), f"/dev/fd/{file.fileno()}"], pipes, (file.fileno(),))
+
+
+def _popen(
+    command: Command, argv: list[str | bytes], pipes: Pipes, fds: tuple[int, ...] = ()
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        stdin=pipes.stdin,
+        stdout=pipes.stdout,
+        stderr=pipes.stderr,
+        cwd=command.cwd,
+        env=environment(command),
+        start_new_session=True,
+        pass_fds=fds,
+    )
+
+
+def _nameless_file() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("hook"), "w+b")
+    return tempfile.TemporaryFile()
+
+
+@functools.cache
+def _shell() -> str:
+    """Looked for in fixed places first: what PATH says is the agent's affair."""
+    for path in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"):
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which("bash") or "/bin/sh"
+
+
+def _argument(text: str) -> bytes:
+    if "\0" in text:
+        raise ValueError("a NUL byte in the command")
+    return encoded(text)
+
+
+def _why_not(error: OSError | ValueError, command: Command) -> str:
+    what = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    if isinstance(error, OSError) and command.cwd is not None and error.filename == command.cwd:
+        return f"could not be started in {command.cwd}: {what}"
+    if isinstance(error, OSError) and error.errno == errno.E2BIG:
+        return "could not be started: its arguments and environment are too long"
+    return f"could not be started: {command.argv[0]}: {what}" if command.argv else f"could not be started: {what}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _log_start(command: Command) -> None:
+    text = command.text or " ".join(command.argv)
+    log.debug("%s: runs %s", _who(), mask(text))
+    if command.stdin:
+        log.debug("%s: stdin %s", _who(), mask(command.stdin[:65_536].decode("utf-8", "replace")))
+
+
+def _log_end(finished: Finished) -> None:
+    log.debug("%s: exit code %d after %.0f ms", _who(), finished.exit_code, finished.seconds * 1000)
+    for name, text in (("stdout", finished.stdout), ("stderr", finished.stderr)):
+        if text:
+            log.debug("%s: %s %s", _who(), name, mask(text))
+
+
+def _who() -> str:
+    who = asking.get()
+    return who.hook if who is not None else "a hook"

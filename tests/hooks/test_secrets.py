@@ -1,0 +1,54 @@
+"""What the log must not show."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hookline.hooks.secrets import mask
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password=hunter2 x", "hunter2"),
+        ('{"password": "hunt er2"}', "hunt er2"),
+        ('{\\"api_key\\": \\"hunter2\\"}', "hunter2"),
+        ("export API_KEY='hunter2'", "hunter2"),
+        ("MY_SECRET_TOKEN: hunter2", "hunter2"),
+        ("Authorization: Bearer abcdef123456", "abcdef123456"),
+        ("authorization: basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("curl -H 'X: y' https://me:hunter2@example.com/", "hunter2"),
+        ("key sk-abcdefghijklmnop", "abcdefghijklmnop"),
+        ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "abcdefghijklmnopqrstuvwxyz"),
+        ("AKIAABCDEFGHIJKLMNOP", "ABCDEFGHIJKLMNOP"),
+        ("xoxb-1234567890-abc", "1234567890"),
+        ("eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "eyJzdWIiOiIx"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----", "MIIEow"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIEow", "MIIEow"),
+    ],
+)
+def test_a_secret_is_hidden(text: str, secret: str) -> None:
+    assert secret not in mask(text)
+    assert "***" in mask(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["git status", "echo token", "the password is long", "a=b", "sk-1", "https://example.com:80/x"]
+)
+def test_plain_text_stays(text: str) -> None:
+    assert mask(text) == text
+
+
+def test_what_is_too_long_is_cut() -> None:
+    assert len(mask("x" * 1_000_000)) < 20_000
+
+
+@pytest.mark.parametrize(
+    "piece", ["password", "token: ", "eyJ", "a.", "-----BEGIN PRIVATE KEY-----", "://a:", "sk-", "bearer ", '"', "\\"]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    began = time.monotonic()
+    mask(piece * (20_000 // len(piece)))
+    assert time.monotonic() - began < 5
