@@ -1,0 +1,128 @@
+"""`make bench`: one table, our figures beside the others' in the same run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+from bench.contenders import CONTENDERS, fresh_path
+from bench.programs import memory, shell_hook, start_times
+from bench.rules import Workload
+from bench.timing import seconds_each, shown
+
+SIZES = (1, 10, 100, 1_000, 10_000)
+_LOAD_LIMIT = 1_000  # pluggy needs many seconds beyond this
+
+
+def workloads() -> Iterator[Workload]:
+    for rules in SIZES:
+        yield Workload("none matches", rules, 2_048)
+    for rules in SIZES:
+        yield Workload("the last matches", rules, 2_048, matches=True)
+    for rules in (100, 10_000):
+        yield Workload("every path matches", rules, 2_048, every_path_matches=True)
+    for rules in (1, 10_000):
+        yield Workload("none matches, 1 MB", rules, 1_000_000)
+
+
+def decisions(load: Workload) -> dict[str, float]:
+    input = load.input()
+    calls: dict[str, Callable[[], object]] = {}
+    for name, build in CONTENDERS.items():
+        if name == "pluggy" and load.rules > _LOAD_LIMIT:
+            continue
+        decide = build(load)
+        assert decide("write_file", input) is load.matches, (name, load)
+        calls[name] = lambda decide=decide: decide("write_file", input)  # type: ignore[misc]
+        if name == "hookline":
+            calls["hookline, new path"] = lambda decide=decide: decide("write_file", fresh_path(input))  # type: ignore[misc]
+    return seconds_each(calls)
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(row.get(head, "–") for head in heads) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def decision_rows(results: list[tuple[Workload, dict[str, float]]]) -> list[dict[str, str]]:
+    rows = []
+    for load, times in results:
+        row = {"decide": load.name, "rules": f"{load.rules:,}"}
+        row |= {name: shown(seconds) for name, seconds in times.items()}
+        row["re loop ÷ hookline"] = f"{times['re loop'] / times['hookline']:,.1f}"
+        rows.append(row)
+    return rows
+
+
+def load_rows() -> list[dict[str, str]]:
+    rows = []
+    for rules in (1_000, 10_000):
+        load = Workload("load", rules, 10)
+        row = {"load": "from text to a book ready to decide", "rules": f"{rules:,}"}
+        for name in ("hookline", "re loop", "pluggy", "cedar"):
+            if name == "pluggy" and rules > _LOAD_LIMIT:
+                continue
+            begun = perf_counter()
+            CONTENDERS[name](load)
+            row[name] = shown(perf_counter() - begun)
+        rows.append(row)
+    return rows
+
+
+def main() -> None:
+    results = []
+    for load in workloads():
+        print(f"{load.name}, {load.rules:,} rules …", file=sys.stderr, flush=True)
+        results.append((load, decisions(load)))
+    print(table(decision_rows(results)), end="\n\n")
+    print(table(load_rows()), end="\n\n")
+    programs = shell_hook()
+    print(
+        table([{"one program": "cat > /dev/null; printf ok", **{n: shown(t) for n, t in programs.items()}}]), end="\n\n"
+    )
+    starts = {name: shown(seconds) for name, seconds in start_times().items()}
+    print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
+    print(table(verdicts({(load.name, load.rules): times for load, times in results}, programs)))
+    if "--json" in sys.argv:
+        print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
+
+
+def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str, float]) -> list[dict[str, str]]:
+    """The figures that we hold ourselves to, each as a ratio within this run."""
+    none, last = times["none matches", 10_000], times["the last matches", 10_000]
+    ten, one = times["none matches", 10], times["none matches", 1]
+    hit = times["the last matches", 1]
+    rows = [
+        ("10,000 rules, none matches", none["hookline"] / none["re loop"], 1 / 200, "of the re loop"),
+        (
+            "10,000 rules, none matches, new path",
+            none["hookline, new path"] / none["re loop"],
+            1 / 200,
+            "of the re loop",
+        ),
+        ("10,000 rules, none matches", none["hookline"] / ten["hookline"], 2, "× 10 rules"),
+        ("10,000 rules, the last matches", last["hookline"] / last["re loop"], 1 / 100, "of the re loop"),
+        ("1 rule, none matches", one["hookline"] / one["pluggy"], 3, "× pluggy"),
+        ("1 rule, it matches", hit["hookline"] / hit["pluggy"], 3, "× pluggy"),
+        ("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio"),
+    ]
+    return [
+        {
+            "must be": f"{what}: at most {_ratio(most)} {of}",
+            "is": _ratio(ratio),
+            "reached": "yes" if ratio <= most else "no",
+        }
+        for what, ratio, most, of in rows
+    ]
+
+
+def _ratio(value: float) -> str:
+    return f"1/{1 / value:,.0f}" if value < 0.5 else f"{value:.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""What a user would pick instead, each given the same rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from bench.rules import TOOL, Decide, Workload, yaml_of
+
+
+def hookline(load: Workload) -> Decide:
+    from hookline import Event
+    from hookline.project import load_text
+
+    book = load_text(yaml_of(load), "hookline.yaml")
+    assert not book.problems
+
+    def decide(tool: str, input: dict[str, Any]) -> bool:
+        return book.decide_now(Event("tool.before", {"tool": {"name": tool, "input": input}})).denied
+
+    return decide
+
+
+def re_loop(load: Workload) -> Decide:
+    """A list of compiled patterns, asked one after the other."""
+    rules = _compiled(load)
+
+    def decide(tool: str, input: dict[str, Any]) -> bool:
+        return any(
+            name.search(tool) and path.search(input["path"]) and content.search(input["content"])
+            for name, path, content in rules
+        )
+
+    return decide
+
+
+def re_loop_by_tool(load: Workload) -> Decide:
+    """The fair one: rules grouped by the tool's name beforehand."""
+    rules = {"write_file": [(path, content) for _, path, content in _compiled(load)]}
+
+    def decide(tool: str, input: dict[str, Any]) -> bool:
+        return any(
+            path.search(input["path"]) and content.search(input["content"]) for path, content in rules.get(tool, ())
+        )
+
+    return decide
+
+
+def pluggy(load: Workload) -> Decide:
+    import pluggy
+
+    spec, impl = pluggy.HookspecMarker("bench"), pluggy.HookimplMarker("bench")
+
+    class Spec:
+        @spec(firstresult=True)
+        def judge(self, tool: str, input: dict[str, Any]) -> bool | None: ...
+
+    class Rule:
+        def __init__(self, patterns: tuple[re.Pattern[str], ...]) -> None:
+            self.name, self.path, self.content = patterns
+
+        @impl
+        def judge(self, tool: str, input: dict[str, Any]) -> bool | None:
+            if not self.name.search(tool) or not self.path.search(input["path"]):
+                return None
+            return True if self.content.search(input["content"]) else None
+
+    manager = pluggy.PluginManager("bench")
+    manager.add_hookspecs(Spec)
+    for rule in _compiled(load):
+        manager.register(Rule(rule))
+    return lambda tool, input: bool(manager.hook.judge(tool=tool, input=input))
+
+
+def cedar(load: Workload) -> Decide:
+    """Cedar has globs instead of regexes."""
+    import cedarpy
+
+    forbids = [
+        f'forbid(principal, action, resource) when {{ context.tool == "write_file" && context.path like '
+        f'"{"*" if load.every_path_matches else f"*/p{n}/*"}.py" && context.content like "*SECRET_{n} *" }};'
+        for n in range(load.rules)
+    ]
+    policies = cedarpy.PolicySet("permit(principal, action, resource);" + "".join(forbids))
+    entities = cedarpy.Entities([])
+
+    def decide(tool: str, input: dict[str, Any]) -> bool:
+        request = {
+            "principal": 'User::"agent"',
+            "action": 'Action::"call"',
+            "resource": 'Tool::"any"',
+            "context": {"tool": tool, **input},
+        }
+        return cedarpy.is_authorized(request, policies, entities).decision == cedarpy.Decision.Deny
+
+    return decide
+
+
+CONTENDERS: dict[str, Callable[[Workload], Decide]] = {
+    "hookline": hookline,
+    "re loop": re_loop,
+    "re by tool": re_loop_by_tool,
+    "pluggy": pluggy,
+    "cedar": cedar,
+}
+
+
+def _compiled(load: Workload) -> list[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
+    tool = re.compile(TOOL)
+    return [(tool, re.compile(load.path_pattern(n)), re.compile(load.content_pattern(n))) for n in range(load.rules)]
+
+
+_fresh = count()
+
+
+def fresh_path(input: dict[str, str]) -> dict[str, str]:
+    """The same call on another path, so that nobody can remember the answer."""
+    return {**input, "path": input["path"].replace("/home/", f"/home/{next(_fresh)}/")}

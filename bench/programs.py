@@ -1,0 +1,93 @@
+"""A shell hook beside the same command started by bare asyncio; what spawning Python costs; imports; memory."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+
+from hookline import Event
+from hookline.project import load_text
+
+SHELL = "cat > /dev/null; printf ok"
+_ROUNDS = 40
+
+
+def shell_hook() -> dict[str, float]:
+    """Seconds of one decision that runs a program, with stdin and output piped."""
+    return asyncio.run(_shell_hook())
+
+
+async def _shell_hook() -> dict[str, float]:
+    text = f"hooks:\n  - {{id: run, on: tool.before, then: {{run: '{SHELL}'}}, on_error: closed}}\n"
+    book = load_text(text, "hookline.yaml")
+    event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
+
+    async def ours() -> None:
+        decision = await book.decide(event)
+        assert not decision.failures
+
+    async def bare() -> None:
+        process = await asyncio.create_subprocess_exec(
+            "bash", "-c", SHELL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        await process.communicate(b'{"event":"tool.before"}')
+
+    async def python() -> None:
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", "pass")
+        await process.wait()
+
+    return await _in_turns({"hookline": ours, "bare asyncio": bare, "spawned Python": python})
+
+
+async def _in_turns(calls: dict[str, Callable[[], Awaitable[None]]]) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(_ROUNDS):
+        for name, call in calls.items():
+            begun = perf_counter()
+            await call()
+            times[name].append(perf_counter() - begun)
+    return {name: statistics.median(taken[3:]) for name, taken in times.items()}
+
+
+def start_times() -> dict[str, float]:
+    """Seconds from nothing to imported, or to the help's last line; what Python itself takes is taken off."""
+    nothing = _spawned("pass")
+    return {
+        "import hookline": _spawned("import hookline") - nothing,
+        "import hookline and decide": _spawned(
+            "from hookline.project import load_text; from hookline import Event;"
+            "load_text('hooks: []', 'hookline.yaml').decide_now(Event('stop', {}))"
+        )
+        - nothing,
+        "hookline --help": _spawned(
+            "import sys; sys.argv = ['hookline', '--help']; from hookline.cli.main import main; main()"
+        ),
+        "bare python": nothing,
+    }
+
+
+def _spawned(code: str) -> float:
+    taken = []
+    for _ in range(7):
+        begun = perf_counter()
+        subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False)
+        taken.append(perf_counter() - begun)
+    return statistics.median(taken)
+
+
+def memory(rules: int) -> float:
+    """MiB that a book of so many rules keeps, as the process's peak less that of an empty one."""
+    code = (
+        "import resource, sys; from bench.rules import Workload; from bench.contenders import hookline;"
+        "hookline(Workload('m', int(sys.argv[1]), 10));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    peaks = [
+        int(subprocess.run([sys.executable, "-c", code, str(n)], capture_output=True, check=True, text=True).stdout)
+        for n in (1, rules)
+    ]
+    return (peaks[1] - peaks[0]) / 1024

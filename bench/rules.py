@@ -1,0 +1,46 @@
+"""The rule that every contender is given: tool regex + path regex + content regex → deny."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+TOOL = "^write_file$"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`paths`: whether each rule's path is its own, or one that every event has."""
+
+    name: str
+    rules: int
+    body: int  # characters
+    every_path_matches: bool = False
+    matches: bool = False  # the last rule matches
+
+    def path_pattern(self, number: int) -> str:
+        return rf"(?:/p{number}/.*|/src/.*)\.py$" if self.every_path_matches else rf"/p{number}/.*\.py$"
+
+    def content_pattern(self, number: int) -> str:
+        return rf"SECRET_{number}\b"
+
+    def input(self) -> dict[str, str]:
+        last = self.rules - 1
+        path = "/home/me/src/app.py" if not self.matches or self.every_path_matches else f"/home/p{last}/app.py"
+        words = "the quick brown fox jumps over the lazy dog; "
+        body = (words * (self.body // len(words) + 1))[: self.body]
+        return {"path": path, "content": f"{body} SECRET_{last} " if self.matches else body}
+
+
+def yaml_of(load: Workload) -> str:
+    """The rules as a native file."""
+    rows = [
+        f"  - id: rule-{n}\n    on: tool.before\n    when: {{tool: '/{TOOL}/', input: {{path: '{load.path_pattern(n)}',"
+        f" content: '{load.content_pattern(n)}'}}}}\n    then: {{deny: no secrets}}\n"
+        for n in range(load.rules)
+    ]
+    return "hooks:\n" + "".join(rows)
+
+
+Decide = Callable[[str, dict[str, Any]], bool]  # tool's name and input → denied?
