@@ -43,37 +43,40 @@ def _sum(widths: list[int | None]) -> int | None:
     return total
 
 
-def breadth(node: Node, before: Ranges | None = None) -> int:
+def breadth(node: Node, before: Ranges | None = None, looped: bool = False) -> int:
     """How many places of the pattern a search may have to keep in mind independently of each other.
 
     A linear engine answers quickly from its table of states unless there are many such places: choices and wide sets
     of characters, repeated a counted number of times, that are entered anew while an earlier entry is still alive.
-    `before`: the characters that may stand just before this part; None where it may begin anywhere.
+    before: the characters that may stand just before this part; None where it may begin anywhere.
+    looped: the part is inside a repetition.
     """
     match node:
         case Chars():
-            return 0 if _one_letter(node) else 1
+            again = looped and before is not None and not disjoint(before, _ranges(node))
+            return 1 if again or not _one_letter(node) else 0
         case Repeat():
-            return _breadth_of_repeat(node, before)
+            return _breadth_of_repeat(node, before, looped)
         case Choice(options):
-            return max(1, sum(breadth(option, before) for option in options))
+            earlier = EVERYTHING if before is None else before
+            return max(1, sum(breadth(option, earlier, looped) for option in options))
         case Sequence(parts):
             total = 0
             for part in parts:
-                total += breadth(part, before)
+                total += breadth(part, before, looped)
                 before = _after(part, before)
             return total
         case _:
-            return sum(breadth(child, before) for child in children(node))
+            return sum(breadth(child, before, looped) for child in children(node))
 
 
-def _breadth_of_repeat(repeat: Repeat, before: Ranges | None) -> int:
+def _breadth_of_repeat(repeat: Repeat, before: Ranges | None, looped: bool) -> int:
     part = repeat.part
     while isinstance(part, Group):
         part = part.part
     if isinstance(part, Chars) and (before is None or disjoint(before, _ranges(part))):
         return 1  # it is always begun, or never begun twice: how long it has gone on says everything
-    inner = breadth(part, None if before is None else union(before, _ends(part)))
+    inner = breadth(part, EVERYTHING if before is None else union(before, _ends(part)), looped or repeat.most != 1)
     once = inner if repeat.least == repeat.most else max(inner, 1)
     return once * max(repeat.least, repeat.most or 1, 1)
 
@@ -128,12 +131,10 @@ def _ends(node: Node) -> Ranges:
             return union(*(_ends(child) for child in children(node)))
 
 
-def _after(part: Node, before: Ranges | None) -> Ranges | None:
+def _after(part: Node, before: Ranges | None) -> Ranges:
     """What may stand before whatever follows the part."""
     if part is Edge.TEXT_START:
         return NOTHING
-    if before is None and isinstance(part, Edge | Look):
-        return EVERYTHING
     if not _may_be_empty(part):
         return _ends(part)
-    return None if before is None else union(_ends(part), before)
+    return EVERYTHING if before is None else union(_ends(part), before)

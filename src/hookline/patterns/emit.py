@@ -7,7 +7,6 @@ from dataclasses import replace
 from hookline.patterns.charset import EVERYTHING, NOTHING, Ranges
 from hookline.patterns.tree import Chars, Choice, Edge, Group, Look, Node, Reference, Repeat, Sequence, children
 
-
 RE2_COUNTS_TO = 1000
 _RE2_EDGES = {Edge.TEXT_START: r"\A", Edge.TEXT_END: r"\z", Edge.WORD: r"\b"}
 
@@ -34,7 +33,7 @@ class _Re2:
     def write(self, node: Node, last: bool) -> str:
         match node:
             case Chars():
-                return _chars(node)
+                return written(node)
             case Sequence(parts):
                 final = len(parts) - 1
                 return "".join(self.write(part, last and index == final) for index, part in enumerate(parts))
@@ -64,7 +63,7 @@ class _Re2:
             return _RE2_EDGES[edge]
         if not self.exact:
             return "(?:)"
-        if edge is Edge.NOT_WORD or not last:  # RE2 sees a \\B between the bytes of one character
+        if edge is Edge.NOT_WORD or not last:  # RE2 sees \B between the bytes of one character
             raise NotLinear
         return r"\z" if self.whole else r"\n?\z"
 
@@ -88,7 +87,7 @@ _EDGES = {
 def _write(node: Node, captured: set[int]) -> str:
     match node:
         case Chars():
-            return _chars(node)
+            return written(node)
         case Edge():
             return _EDGES[node]
         case Sequence(parts):
@@ -126,13 +125,14 @@ def _bounds(repeat: Repeat) -> str:
     return sign + ("?" if repeat.lazy else "")
 
 
-def _chars(chars: Chars) -> str:
+def written(chars: Chars) -> str:
+    """A set of characters, as either engine reads it."""
     ranges = _without_surrogates(chars.ranges)
     if not chars.properties and ranges in (EVERYTHING, NOTHING):
         return "(?s:.)" if (ranges == EVERYTHING) != chars.negated else _NEVER
     if not chars.properties and not chars.negated and ranges[0][0] == ranges[-1][1]:
-        return _escaped(ranges[0][0])
-    spans = (_escaped(low) if low == high else f"{_escaped(low)}-{_escaped(high)}" for low, high in ranges)
+        return escaped(ranges[0][0])
+    spans = (escaped(low) if low == high else f"{escaped(low)}-{escaped(high)}" for low, high in ranges)
     return f"[{'^' if chars.negated else ''}{''.join(spans)}{''.join(chars.properties)}]"
 
 
@@ -146,7 +146,8 @@ def _without_surrogates(ranges: Ranges) -> Ranges:
     return tuple(kept)
 
 
-def _escaped(code: int) -> str:
+def escaped(code: int) -> str:
+    """One character, as either engine reads it inside and outside a set."""
     character = chr(code)
     if code >= 0xA0 or (character.isascii() and character.isalnum()):
         return character

@@ -17,9 +17,10 @@ ANYWHERE = _re2.RE2.Anchor.UNANCHORED
 WHOLE = _re2.RE2.Anchor.ANCHOR_BOTH
 
 _SECONDS_A_STEP = 7e-9  # RE2, for a byte and an instruction, when its table of states is of no use
+_SECONDS_A_WINDOW = BUDGET / 8
 _MOST_INSTRUCTIONS = 200_000
 _LONGEST_TABLE_TEXT = 16_000_000
-_TAME_BREADTH = 10
+_TAME, _TOLERABLE = 5, 12  # breadths at which hostile texts of 1 MB still took less than BUDGET, and about that
 _BYTES_A_CHARACTER = 4
 _LONGEST_BACKTRACKING_TEXT = 65_536  # beyond this the regex module looks at its clock too rarely
 
@@ -57,7 +58,7 @@ class Linear:
             raise BadPattern("it is too large")
         self.match: Any = compiled.Match
         self.anchor = WHOLE if whole else ANYWHERE
-        self.surely_quick = self._quick(BUDGET)
+        self.surely_quick = self._quick(BUDGET / 2)
 
     def found(self, data: bytes) -> bool:
         return bool(self.match(self.anchor, data, 0, len(data))[0][0] >= 0)
@@ -68,17 +69,20 @@ class Linear:
         shape = measured()
         if shape is None:
             raise Undecided
-        if shape.breadth <= _TAME_BREADTH and len(data) <= _LONGEST_TABLE_TEXT:
+        long = len(data) > _LONGEST_TABLE_TEXT
+        if shape.breadth <= _TAME and not long:
             return self.found(data)
-        if shape.width is None:
-            raise Undecided
-        return self._search_by_window(data, shape.width * _BYTES_A_CHARACTER, limit)
+        if shape.width is not None:
+            return self._search_by_window(data, shape.width * _BYTES_A_CHARACTER, limit)
+        if shape.breadth <= _TOLERABLE and not long:
+            return self.found(data)
+        raise Undecided
 
     def _search_by_window(self, data: bytes, widest: int, limit: float) -> bool:
         """Windows that overlap by the widest match miss none, and the clock is read between them."""
         if self.anchor is WHOLE:
             return len(data) <= widest and self._within(data, 0, len(data), limit)
-        step = self._quick(BUDGET / 4) - widest
+        step = self._quick(_SECONDS_A_WINDOW) - widest
         if step < widest:
             raise Undecided
         return any(
@@ -87,7 +91,7 @@ class Linear:
         )
 
     def _within(self, data: bytes, start: int, end: int, limit: float) -> bool:
-        if time.perf_counter() > limit or end - start > self.surely_quick:
+        if time.perf_counter() + _SECONDS_A_WINDOW > limit or end - start > self.surely_quick:
             raise Undecided
         return bool(self.match(self.anchor, data, start, end)[0][0] >= 0)
 

@@ -1,0 +1,197 @@
+"""A little arithmetic over named numbers, checked when it is read, so that it is never slow and never large."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+Number = bool | int | float
+Values = Mapping[str, float]
+Question = Callable[[Values], Number]
+
+LONGEST_SOURCE = 1_000
+DEEPEST = 50
+LARGEST_INTEGER = 10**15
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_SIGNS: dict[type[ast.unaryop], Callable[[Number], Number]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+}
+
+
+class BadExpression(ValueError):
+    """why: what is wrong, in words for the author; position: where in the source, if it is at one place."""
+
+    def __init__(self, why: str, position: int | None = None) -> None:
+        super().__init__(why if position is None else f"{why}, at character {position + 1}")
+        self.why = why
+        self.position = position
+
+
+class ExpressionFailed(Exception):
+    """The expression has no value for these numbers: a division by zero, an overflow, a name without a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    source: str
+    names: frozenset[str]
+    """The names that it mentions."""
+    _question: Question = field(repr=False, compare=False)
+
+    def value(self, values: Values) -> Number:
+        """Raises ExpressionFailed."""
+        try:
+            return self._question(values)
+        except ZeroDivisionError:
+            raise ExpressionFailed("it divides by zero") from None
+        except OverflowError:
+            raise ExpressionFailed("a number becomes too large") from None
+
+    def holds(self, values: Values) -> bool:
+        return bool(self.value(values))
+
+
+def expression(source: str, names: Iterable[str]) -> Expression:
+    """Numbers, these names, comparisons, and/or/not, + - * / // %, parentheses. Raises BadExpression for all else."""
+    if len(source) > LONGEST_SOURCE:
+        raise BadExpression(f"it is longer than {LONGEST_SOURCE} characters")
+    tree = _parsed(source)
+    _check_depth(tree)
+    reader = _Reader(frozenset(names), len(source) - len(source.lstrip()))
+    question = reader.question(tree)
+    return Expression(source, frozenset(reader.mentioned), question)
+
+
+def _parsed(source: str) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise BadExpression("this is not an expression", (error.offset or 1) - 1) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise BadExpression("this is not an expression") from None
+
+
+def _check_depth(tree: ast.expr) -> None:
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        if not level:
+            return
+    raise BadExpression(f"it is nested deeper than {DEEPEST} levels")
+
+
+class _Reader:
+    def __init__(self, names: frozenset[str], indent: int) -> None:
+        self.names = names
+        self.indent = indent
+        self.mentioned: set[str] = set()
+
+    def question(self, node: ast.expr) -> Question:
+        match node:
+            case ast.Constant(value=bool() | int() | float() as value):
+                return self.constant(node, value)
+            case ast.Name(id=name):
+                return self.name(node, name)
+            case ast.UnaryOp(op=sign, operand=operand):
+                return self.signed(sign, self.question(operand))
+            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
+                return _arithmetic(_ARITHMETIC[type(sign)], self.question(left), self.question(right))
+            case ast.BoolOp(op=word, values=parts):
+                return _joined(isinstance(word, ast.And), [self.question(part) for part in parts])
+            case ast.Compare(left=left, ops=signs, comparators=others) if all(
+                type(sign) in _COMPARISONS for sign in signs
+            ):
+                questions = [self.question(part) for part in (left, *others)]
+                return _compared([_COMPARISONS[type(sign)] for sign in signs], questions)
+            case _:
+                return self.fail(node, "only numbers, comparisons, and/or/not and + - * / // % may stand here")
+
+    def constant(self, node: ast.expr, value: Number) -> Question:
+        if not math.isfinite(value) or abs(value) > (LARGEST_INTEGER if isinstance(value, int) else math.inf):
+            self.fail(node, "this number is too large")
+        return lambda values: value
+
+    def name(self, node: ast.expr, name: str) -> Question:
+        if name not in self.names:
+            self.fail(node, f"there is no {name} here; there are {', '.join(sorted(self.names))}")
+        self.mentioned.add(name)
+        return lambda values: _number(values, name)
+
+    def signed(self, sign: ast.unaryop, operand: Question) -> Question:
+        if type(sign) not in _SIGNS:
+            raise BadExpression("~ has no meaning here")
+        apply = _SIGNS[type(sign)]
+        return lambda values: apply(operand(values))
+
+    def fail(self, node: ast.expr, why: str) -> NoReturn:
+        raise BadExpression(why, node.col_offset + self.indent if node.lineno == 1 else None)
+
+
+def _number(values: Values, name: str) -> Number:
+    value = values.get(name)
+    if not isinstance(value, bool | int | float):
+        raise ExpressionFailed(f"{name} has no number")
+    return _bounded(value)
+
+
+def _bounded(value: Number) -> Number:
+    """An integer that grows beyond what a float holds exactly goes on as a float."""
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        value = float(value)
+    if not math.isfinite(value):
+        raise ExpressionFailed("a number becomes too large")
+    return value
+
+
+def _arithmetic(apply: Callable[[Number, Number], Number], left: Question, right: Question) -> Question:
+    return lambda values: _bounded(apply(left(values), right(values)))
+
+
+def _joined(every: bool, parts: list[Question]) -> Question:
+    def last_word(values: Values) -> Number:
+        value: Number = every
+        for part in parts:
+            value = part(values)
+            if bool(value) is not every:
+                break
+        return value
+
+    return last_word
+
+
+def _compared(signs: list[Callable[[Number, Number], bool]], parts: list[Question]) -> Question:
+    def holds(values: Values) -> bool:
+        left = parts[0](values)
+        for sign, part in zip(signs, parts[1:], strict=True):
+            right = part(values)
+            if not sign(left, right):
+                return False
+            left = right
+        return True
+
+    return holds
