@@ -23,7 +23,7 @@ from hookline.runners.process import Slots, run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
-SOON = timedelta(seconds=0.3)
+SOON = timedelta(seconds=0.6)
 LONG = timedelta(seconds=30)
 
 
@@ -201,7 +201,7 @@ def test_at_the_deadline_the_whole_group_is_killed(text: str, tmp_path: Path) ->
         with pytest.raises(Failed) as caught:
             await run(Command(text, cwd=str(tmp_path), timeout=SOON), slots=Slots())
         assert caught.value.failure.kind is FailureKind.TIMEOUT
-        assert "0.3 s" in caught.value.failure.text
+        assert "0.6 s" in caught.value.failure.text
 
     leaving_nothing(work())
     assert gone(int((tmp_path / "pid").read_text()))
