@@ -29,6 +29,7 @@ _UNARY_TEST: Final = re.compile(r"-[bcdefghkLprsSuwxGNOnz]")
 _BINARY_TEST: Final = re.compile(r"=|==|!=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)")
 _STDIN: Final = re.compile(r"-|/dev/(?:stdin|fd/.*)|/proc/.*")
 _LIKE_CODE_OPTION: Final = re.compile(r"-[a-zA-Z]*[ceEpr]|--(?:eval|print|command|execute)")
+_RUNS_THE_REST: Final = re.compile(r"-exec|-execdir|-ok|-okdir")
 _NEVER_BESIDE_VALUES: Final = frozenset(("eval", "let", "alias", "compgen"))
 _PASS_AS_ARGUMENT: Final = "Pass it as an argument, e.g. bash -c 'echo \"$1\"' _ {{…}}, or through the environment."
 _AFTER_DASHES: Final = "Write -- before it, so that its value cannot be taken for an option."
@@ -107,6 +108,8 @@ class _Rules:
 
     def _command(self, first: Word, arguments: Words) -> None:
         self.refuse_values((first,), "a placeholder stands where the command's name belongs", _NAME_IT)
+        if not first.solid and arguments:
+            self.check(arguments)
         name = program(first.text) if first.static or "/" in first.text else ""
         if name in STARTERS:
             self._started_by(name, arguments)
@@ -121,15 +124,18 @@ class _Rules:
 
     def _some_program(self, name: str, arguments: Words) -> None:
         """It may run an interpreter that its arguments name."""
-        for before, word in pairwise(arguments):
-            if not name and before.static and _LIKE_CODE_OPTION.fullmatch(before.text):
-                self.refuse_values((word,), f"a placeholder after {before.text} of a program that is not known")
         for at, word in enumerate(arguments):
-            option = word.lead.split("=", 1)[0]
+            option, rest = word.lead.split("=", 1)[0], arguments[at + 1 :]
             if CODE_OPTIONS.fullmatch(option):
-                self.refuse_values(arguments[at : at + 2], f"a placeholder in what {option} runs")
+                self.refuse_values((word, *_up_to_solid(rest)), f"a placeholder in what {option} runs")
+            if word.static and _RUNS_THE_REST.fullmatch(word.text) and rest:
+                self.check(rest)
+            if not name and word.static and _LIKE_CODE_OPTION.fullmatch(word.text):
+                self.refuse_values(
+                    _up_to_solid(rest), f"a placeholder after {word.text} of a program that is not known"
+                )
             if word.static:
-                self._perhaps_interpreter(name, word, arguments[at + 1 :])
+                self._perhaps_interpreter(name, word, rest)
 
     def _perhaps_interpreter(self, name: str, word: Word, rest: Words) -> None:
         inner = program(word.text)
@@ -171,11 +177,13 @@ class _Rules:
                 taken = starter.words_of(rest[0].text) if rest[0].static else None
             else:
                 operands -= 1
-            if taken is None:
+            if taken is None or not all(word.solid for word in rest[:taken]):
                 self.refuse_values(arguments, f"what {name} runs cannot be told from its options")
                 return ()
             self.refuse_values(rest[:taken], f"a placeholder before the command that {name} runs", _NAME_IT)
             rest = rest[taken:]
+        if rest and not rest[0].solid:
+            self.refuse_values(arguments, f"what {name} runs cannot be told from its options")
         return rest
 
     def test(self, arguments: Words) -> None:
@@ -208,10 +216,10 @@ class _Rules:
                 self.refuse_values((word,), "a placeholder as the name of a variable", "Write NAME= before it.")
 
     def git(self, arguments: Words) -> None:
-        self.refuse_values(arguments[:1], "a placeholder as git's command", "Name the command yourself.")
+        self.refuse_values(_up_to_solid(arguments), "a placeholder as git's command", "Name the command yourself.")
         for at, word in enumerate(arguments):
             if word.static and word.text in ("-c", "--config-env", "--upload-pack"):
-                self.refuse_values(arguments[at + 1 : at + 2], "a placeholder in git's configuration")
+                self.refuse_values(_up_to_solid(arguments[at + 1 :]), "a placeholder in git's configuration")
             if word.static and word.text == "config":
                 self.refuse_values(arguments[at + 1 :], "a placeholder in git's configuration")
         self._some_program("git", arguments)
@@ -271,6 +279,8 @@ class _Arguments:
         return ()
 
     def _operands(self, words: Words) -> Words:
+        if words and not words[0].solid:
+            return self._in_doubt(words)
         if words:
             self._operand(words[0])
         return ()
@@ -285,7 +295,7 @@ class _Arguments:
     def _code(self, rest: Words) -> Words:
         if not rest:
             refuse(f"{self.name} gets its code from elsewhere", self.first.position, _OWN_CODE)
-        self.rules.refuse_values(rest[:1], f"a placeholder in the code that {self.name} runs")
+        self.rules.refuse_values(_up_to_solid(rest), f"a placeholder in the code that {self.name} runs")
         if rest[0].lead[:1] in ("-", "+"):
             refuse(f"the code that {self.name} runs cannot be told from its options", rest[0].position)
         self.has_code = True
@@ -294,5 +304,13 @@ class _Arguments:
     def _option_value(self, option: Word, rest: Words) -> Words:
         sets = self.how.setting.fullmatch(option.text) and rest and _ASSIGNMENT.match(rest[0].lead)
         if not sets:
-            self.rules.refuse_values(rest[:1], f"a placeholder in an option of {self.name}")
+            self.rules.refuse_values(_up_to_solid(rest), f"a placeholder in an option of {self.name}")
         return rest[1:]
+
+
+def _up_to_solid(words: Words) -> Words:
+    """The first word, and the next ones that would take its place if it vanished when the shell expands it."""
+    for at, word in enumerate(words):
+        if word.solid:
+            return words[: at + 1]
+    return words

@@ -19,6 +19,7 @@ _PARAMETER: Final = re.compile(
     r"\$\{(?:#\}|([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(\[[0-9@*]+\])?([^{}'\"`\\$()<>\n]*)\})"
 )
 _ANSI: Final = re.compile(r"\$'(?:[^'\\{]|\\[a-zA-Z0-9])*'")
+_BRACE_EXPANSION: Final = re.compile(r"\{[^}]*(?:,|\.\.)")
 _USE_ENVIRONMENT: Final = "Give the value to the program through its environment or stdin instead."
 
 
@@ -69,9 +70,14 @@ class _Draft:
     lead: str | None = None
     bare_lead: str | None = None
     quoted: bool = False
+    bare: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         self.known.append(text)
+
+    def add_bare(self, char: str) -> None:
+        self.known.append(char)
+        self.bare.append(char)
 
     def quote(self) -> None:
         self.quoted = True
@@ -117,6 +123,8 @@ class WordScanner:
             self._piece(draft)
         if self.at == draft.position:
             refuse("a command that cannot be followed", self.at)
+        if _BRACE_EXPANSION.search("".join(draft.bare)):
+            refuse("one word that the shell makes several of: {…,…}", draft.position, "Write the words out.")
         self.word_end = self.at
         text = "".join(draft.known)
         return Word(
@@ -145,7 +153,7 @@ class WordScanner:
         elif char == "`":
             self._backticks(draft, in_quotes=False)
         else:
-            draft.add(char)
+            draft.add_bare(char)
             self.at += 1
 
     def _hole(self, draft: _Draft, around: Around) -> None:
