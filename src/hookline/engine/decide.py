@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from logging import getLogger
 from time import perf_counter
 from typing import Final
@@ -42,6 +43,7 @@ class Round:
         "_changed_by",
         "_claimed",
         "_deadline",
+        "_ended_later",
         "_explain",
         "_failures",
         "_host",
@@ -64,6 +66,7 @@ class Round:
         self._deadline = perf_counter() + MATCHING
         self._known: dict[int, dict[Shelf, list[int]]] | None = None
         self._silenced: set[str] = set()
+        self._ended_later: set[str] = set()
         self._claimed: set[Rank] = set()
         self._changed_by: Rank | None = None
         self._failures: tuple[Failure, ...] = ()
@@ -241,8 +244,21 @@ class Round:
 
     def _start(self, hook: Hook, give_back: Callable[[], None]) -> None:
         """In the background: nobody waits, so nothing that it answers can count."""
-        self._host.later(_background(hook, self.event, self._host, self._above, give_back), session_of(self.event))
+        self._host.later(partial(self._work, hook, self.event, give_back), session_of(self.event))
         self._accounts.append(Account(hook))
+
+    async def _work(self, hook: Hook, event: Event, give_back: Callable[[], None]) -> None:
+        if hook.group in self._ended_later:
+            give_back()
+            return
+        answer = await attempt(hook.then, event, self._host, hook.timeout, Asking(hook.id, False, self._above))
+        if not isinstance(answer, Failure):
+            return
+        give_back()
+        failure = named(answer, hook)
+        _log.warning("[%s] %s: %s", hook.id, failure.kind, failure.text)
+        if instead_of(failure, hook.on_error).final and hook.group:
+            self._ended_later.add(hook.group)
 
     def _skip(self, hook: Hook, why: str) -> None:
         if self._explain:
@@ -285,19 +301,6 @@ def changes_something(event: Event, change: tuple[tuple[str | int, ...], object]
     if new is REMOVED:
         return event.changed(((path, new),)).facts != event.facts
     return type(old) is not type(new) or old != new
-
-
-def _background(
-    hook: Hook, event: Event, host: Host, above: tuple[str, ...], give_back: Callable[[], None]
-) -> Callable[[], Awaitable[None]]:
-    async def work() -> None:
-        answer = await attempt(hook.then, event, host, hook.timeout, Asking(hook.id, False, above))
-        if isinstance(answer, Failure):
-            give_back()
-            failure = named(answer, hook)
-            _log.warning("[%s] %s: %s", hook.id, failure.kind, failure.text)
-
-    return work
 
 
 def _nothing() -> None:
