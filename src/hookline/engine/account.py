@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hookline.hooks.conditions.logic import in_words
 from hookline.hooks.event import REMOVED, Event, path_text
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Failure, Note, Outcome, Request, Verdict
@@ -30,7 +29,7 @@ class Account:
     def why(self) -> str:
         if self.not_asked:
             return self.not_asked
-        words = in_words(self.hook.when)
+        words = str(self.hook.when)
         if self.outcome is not None and not self.outcome.applied:
             words += "; it looked and had nothing to do"
         return f"asked again after a change: {words}" if self.again else words

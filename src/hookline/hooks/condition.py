@@ -49,5 +49,8 @@ class Condition(Protocol):
 
     def reads(self) -> Iterable[Path]: ...
 
+    def __str__(self) -> str:
+        """The condition in words."""
+
     def why_not(self, event: Event) -> str:
         """The part that did not hold, in words; asked only after holds() said no."""

@@ -43,6 +43,9 @@ class Computes:
     def reads(self) -> tuple[Path, ...]:
         return tuple(path for name, path in self.places if name in self.formula.names)
 
+    def __str__(self) -> str:
+        return self.formula.source
+
     def why_not(self, event: Event) -> str:
         values = ", ".join(f"{n} = {number_at(event, p) or 0:g}" for n, p in self.places if n in self.formula.names)
         return f"{self.formula.source} is false with {values}"
@@ -68,6 +71,9 @@ class Custom:
 
     def reads(self) -> tuple[Path, ...]:
         return ()
+
+    def __str__(self) -> str:
+        return f"{self.name} says yes"
 
     def why_not(self, event: Event) -> str:
         return f"{self.name} says no"

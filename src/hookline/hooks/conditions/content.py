@@ -29,6 +29,9 @@ class RecentMessagesSay:
     def reads(self) -> tuple[Path, ...]:
         return (("messages",),)
 
+    def __str__(self) -> str:
+        return f"one of the last {self.last} messages contains {self.keyword!r}"
+
     def why_not(self, event: Event) -> str:
         return f"none of the last {self.last} messages contains {self.keyword!r}"
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hookline.hooks.condition import NEVER, Condition, Need
-from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Event, Path
 
 
@@ -20,6 +19,9 @@ class Always:
 
     def reads(self) -> Iterable[Path]:
         return ()
+
+    def __str__(self) -> str:
+        return "it always holds"
 
     def why_not(self, event: Event) -> str:
         return ""
@@ -37,6 +39,9 @@ class Never:
 
     def reads(self) -> Iterable[Path]:
         return ()
+
+    def __str__(self) -> str:
+        return "it never holds"
 
     def why_not(self, event: Event) -> str:
         return self.because
@@ -60,6 +65,9 @@ class All:
     def reads(self) -> Iterable[Path]:
         return (path for part in self.parts for path in part.reads())
 
+    def __str__(self) -> str:
+        return " and ".join(str(part) for part in self.parts) or "it always holds"
+
     def why_not(self, event: Event) -> str:
         return next((part.why_not(event) for part in self.parts if not part.holds(event)), "")
 
@@ -79,6 +87,9 @@ class AnyOf:
     def reads(self) -> Iterable[Path]:
         return (path for part in self.parts for path in part.reads())
 
+    def __str__(self) -> str:
+        return "(" + " or ".join(str(part) for part in self.parts) + ")"
+
     def why_not(self, event: Event) -> str:
         return "; ".join(part.why_not(event) for part in self.parts) or "there is nothing that could hold"
 
@@ -96,20 +107,11 @@ class Not:
     def reads(self) -> Iterable[Path]:
         return self.part.reads()
 
+    def __str__(self) -> str:
+        return f"not ({self.part})"
+
     def why_not(self, event: Event) -> str:
-        return f"{in_words(self.part)} holds, and it must not"
-
-
-def in_words(condition: Condition) -> str:
-    match condition:
-        case Matches(subject, pattern):
-            return f"{subject} matches {pattern.source}"
-        case All(parts):
-            return " and ".join(in_words(part) for part in parts)
-        case AnyOf(parts):
-            return " or ".join(in_words(part) for part in parts)
-        case _:
-            return type(condition).__name__
+        return f"{self.part} holds, and it must not"
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:

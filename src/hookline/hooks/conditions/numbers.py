@@ -46,6 +46,9 @@ class Compared:
     def reads(self) -> tuple[Path, ...]:
         return (self.path,)
 
+    def __str__(self) -> str:
+        return f"{path_text(self.path)} is {self.comparison.replace('_', ' ')} {self.number:g}"
+
     def why_not(self, event: Event) -> str:
         found = number_at(event, self.path)
         said = shown(event.read(self.path)) if found is None else f"{found:g}"
@@ -68,6 +71,9 @@ class Every:
 
     def reads(self) -> tuple[Path, ...]:
         return (self.path,)
+
+    def __str__(self) -> str:
+        return f"{path_text(self.path)} is a multiple of {self.number}"
 
     def why_not(self, event: Event) -> str:
         return f"{path_text(self.path)} is {shown(event.read(self.path))}, not a multiple of {self.number}"

@@ -48,6 +48,9 @@ class Matches:
     def reads(self) -> tuple[Path, ...]:
         return self.subject.reads()
 
+    def __str__(self) -> str:
+        return f"{self.subject} matches {self.pattern.source}"
+
     def why_not(self, event: Event) -> str:
         texts = self.subject.texts(event)
         if not texts:
@@ -72,6 +75,9 @@ class Is:
     def reads(self) -> tuple[Path, ...]:
         return (self.path,)
 
+    def __str__(self) -> str:
+        return f"{path_text(self.path)} is {shown(self.value)}"
+
     def why_not(self, event: Event) -> str:
         return f"{path_text(self.path)} is {shown(event.read(self.path))}, not {shown(self.value)}"
 
@@ -88,6 +94,9 @@ class Exists:
 
     def reads(self) -> tuple[Path, ...]:
         return (self.path,)
+
+    def __str__(self) -> str:
+        return f"{path_text(self.path)} is there"
 
     def why_not(self, event: Event) -> str:
         return f"{path_text(self.path)} is absent"

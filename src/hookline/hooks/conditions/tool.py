@@ -22,5 +22,8 @@ class KindIs:
     def reads(self) -> tuple[Path, ...]:
         return (("tool", "kind"), ("tool", "name"))
 
+    def __str__(self) -> str:
+        return f"the tool's kind is {self.kind}"
+
     def why_not(self, event: Event) -> str:
         return f"the tool's kind is {declared_kind(event.facts.get('tool'))}, not {self.kind}"
