@@ -1,0 +1,109 @@
+"""Which files are in force for a session in a directory."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from hookline.dialects.dialect import Dialect, Place
+from hookline.dialects.table import dialects
+
+_CONFIG: Final = ".config/"  # where the user's config lives below the home, unless the caller knows another place
+
+
+class Layering(StrEnum):
+    """In the order in which hooks of the same order are asked."""
+
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+    NAMED = "named"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    path: Path
+    shown: str  # as messages show it
+    dialect: str | None  # None: told by its name and shape
+    layer: Layering
+    project: Path | None = None  # the root of the project that it came with; None: the user's own, so it is trusted
+
+    @property
+    def foreign(self) -> bool:
+        """True if it came with a project. A local file too: whoever made the project may have put it there."""
+        return self.project is not None
+
+
+def named(path: str | Path, dialect: str | None = None) -> Source:
+    """A file that the user named: trusted."""
+    return Source(Path(path), str(path), dialect, Layering.NAMED)
+
+
+def find(directory: Path, home: Path, config_home: Path | None = None) -> tuple[Source, ...]:
+    """The user's files, the project's from its root down to the directory, then the local ones.
+
+    A file that is found twice, by a link or because the project is the home, counts where it was found first.
+    """
+    here, home = _real(directory), _real(home)
+    found: dict[str, Source] = {}
+    for source in (*_users(home, config_home), *_projects(here, home)):
+        found.setdefault(os.path.realpath(source.path), source)
+    return tuple(found.values())
+
+
+def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
+    """From the repository's root down to the directory; without a repository, the directory alone.
+
+    Nothing above the home is looked at by a session inside of it.
+    """
+    here, home = _real(directory), _real(home)
+    way: list[Path] = []
+    for each in (here, *here.parents):
+        way.append(each)
+        if os.path.lexists(each / ".git"):
+            return tuple(reversed(way))
+        if each == home:
+            break
+    return (here,)
+
+
+def _users(home: Path, config_home: Path | None) -> Iterator[Source]:
+    for dialect, place in _places(user=True):
+        base, pattern = home, place.pattern
+        if config_home is not None and pattern.startswith(_CONFIG):
+            base, pattern = _real(config_home), pattern.removeprefix(_CONFIG)
+        for path in _matching(base, pattern):
+            yield Source(path, _below_home(path, home), dialect.name, Layering.USER)
+
+
+def _projects(here: Path, home: Path) -> Iterator[Source]:
+    directories = project_directories(here, home)
+    for layer in (Layering.PROJECT, Layering.LOCAL):
+        for directory in directories:
+            for dialect, place in _places(user=False):
+                if place.local is not (layer is Layering.LOCAL):
+                    continue
+                for path in _matching(directory, place.pattern):
+                    yield Source(path, os.path.relpath(path, here), dialect.name, layer, directories[0])
+
+
+def _places(user: bool) -> Iterable[tuple[Dialect, Place]]:
+    return [(dialect, place) for dialect in dialects().values() for place in dialect.places if place.user is user]
+
+
+def _matching(base: Path, pattern: str) -> list[Path]:
+    """A directory that cannot be read holds nothing. A link to nowhere is found: reading it tells what is wrong."""
+    return [base / name for name in sorted(glob.glob(pattern, root_dir=base))]
+
+
+def _below_home(path: Path, home: Path) -> str:
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
