@@ -110,7 +110,7 @@ class _Rules:
         self.refuse_values((first,), "a placeholder stands where the command's name belongs", _NAME_IT)
         if not first.solid and arguments:
             self.check(arguments)
-        name = program(first.text) if first.static or "/" in first.text else ""
+        name = _program_named(first)
         if name in STARTERS:
             self._started_by(name, arguments)
         elif name in INTERPRETERS:
@@ -134,11 +134,10 @@ class _Rules:
                 self.refuse_values(
                     _up_to_solid(rest), f"a placeholder after {word.text} of a program that is not known"
                 )
-            if word.static:
-                self._perhaps_interpreter(name, word, rest)
+            self._perhaps_interpreter(name, word, rest)
 
     def _perhaps_interpreter(self, name: str, word: Word, rest: Words) -> None:
-        inner = program(word.text)
+        inner = _program_named(word)
         how = INTERPRETERS.get(inner)
         if how is None or not self.any_holds(rest):
             return
@@ -306,6 +305,15 @@ class _Arguments:
         if not sets:
             self.rules.refuse_values(_up_to_solid(rest), f"a placeholder in an option of {self.name}")
         return rest[1:]
+
+
+def _program_named(word: Word) -> str:
+    """As far as it can be known: by its path, or by a variable like $SHELL or $PYTHON; else empty."""
+    if word.static or "/" in word.text:
+        return program(word.text)
+    name = "".join(word.reads).lower() if not word.text else ""
+    name = "bash" if name == "shell" else program(name)
+    return name if name in INTERPRETERS else ""
 
 
 def _up_to_solid(words: Words) -> Words:
