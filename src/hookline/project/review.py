@@ -1,0 +1,131 @@
+"""What a file's hooks would do once they are trusted, as plain data for whoever has to decide that."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.config.problem import printable
+from hookline.hooks.action import Action
+from hookline.hooks.actions.answer import Answer, Say
+from hookline.hooks.actions.call import Call
+from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.change import Change
+from hookline.hooks.actions.program import Program, Run
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.event import path_text
+from hookline.hooks.hook import Hook
+from hookline.hooks.outcome import Outcome
+from hookline.hooks.template import Template
+from hookline.project.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing that a hook would do. `text` may have several lines; nothing in it can move a cursor or hide text."""
+
+    what: str  # run, only_if, script, call, change, allow, tell …
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A hook that needs trust."""
+
+    hook: str
+    event: str
+    line: int
+    deeds: tuple[Deed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """`hash` stands for exactly this: the text, and what the named files hold."""
+
+    source: Source
+    hash: str
+    accepted: bool
+    wishes: tuple[Wish, ...]
+    names: tuple[str, ...]  # files inside the project that the hooks name, from its root
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "file": self.source.shown,
+            "path": str(self.source.path),
+            "hash": self.hash,
+            "trusted": self.accepted,
+            "hooks": [
+                {
+                    "id": wish.hook,
+                    "event": wish.event,
+                    "line": wish.line,
+                    "does": [{"what": deed.what, "text": deed.text} for deed in wish.deeds],
+                }
+                for wish in self.wishes
+            ],
+            "names": list(self.names),
+        }
+
+
+def wish_of(hook: Hook) -> Wish:
+    deeds = tuple(Deed(what, _shown(text)) for what, text in _deeds(hook.then))
+    return Wish(hook.id, hook.event, hook.origin.line, deeds)
+
+
+def _deeds(action: Action) -> Iterator[tuple[str, str]]:
+    match action:
+        case Run():
+            yield "run", _command(action.program)
+            if action.only_if is not None:
+                yield "only_if", _command(action.only_if)
+        case RunScript():
+            yield "script", action.source
+        case Call():
+            yield "call", f"{action.tool} {_plain({**dict(action.literal), **_filled(action.input.value)})}"
+        case Change():
+            yield "change", ", ".join(path_text(path) for path in action.changes())
+        case Answer():
+            yield from _answered(action.constant)
+        case Say():
+            yield from _answered(action.outcome)
+            texts = [text for _, text in action.notes] + ([action.reason] if action.reason else [])
+            yield from (("say", text.source) for text in texts)
+        case Chain():
+            for step in action.steps:
+                yield from _deeds(step.action)
+        case _:
+            yield type(action).__name__.lower(), _plain(action)
+
+
+def _answered(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    if outcome.verdict:
+        yield outcome.verdict.word, outcome.reason
+    if outcome.changes:
+        yield "change", ", ".join(path_text(path) for path, _ in outcome.changes)
+    yield from (("tell", note.text) for note in outcome.notes)
+    yield from (("request", type(request).__name__.lower()) for request in outcome.requests)
+
+
+def _command(program: Program) -> str:
+    words = program.shell.source if program.shell else shlex.join(part.source for part in program.argv)
+    given = "".join(f"{name}={shlex.quote(text.source)} " for name, text in program.env)
+    return f"{given}{words}" + (f"  (in {program.cwd.source})" if program.cwd else "")
+
+
+def _filled(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"": value}
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_told)
+
+
+def _told(value: Any) -> str:
+    return value.source if isinstance(value, Template) else repr(value)
+
+
+def _shown(text: str) -> str:
+    return "\n".join(printable(line) for line in text.split("\n"))

@@ -1,0 +1,160 @@
+"""A project's file is trusted only if the user accepted this very text, and what the files that it names hold."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from hookline.hooks.hook import Hook
+from hookline.project.accepted import Accepted
+from hookline.project.held import Held, read
+from hookline.project.named_files import TooManyNames, files_named, words_of
+from hookline.project.review import Review, wish_of
+from hookline.project.sources import Source
+from hookline.project.untrusted import needs_trust, restricted
+
+_log = logging.getLogger("hookline")
+
+_MOST_READ: Final = 64_000_000  # bytes of named files; what is larger is known by its place on the disk and its times
+_told: set[tuple[Path, str]] = set()
+_telling = Lock()
+
+
+def state_file(home: Path, state_home: Path | None = None) -> Path:
+    """Where a user's acceptances are kept."""
+    return (state_home or home / ".local" / "state") / "hookline" / "trust.json"
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A file's hooks as they may act now."""
+
+    held: Held
+    hooks: tuple[Hook, ...]
+    words: tuple[str, ...] = ()  # of which one may become the name of a file, and so change what is trusted
+
+    def named_files(self) -> tuple[Path, ...]:
+        return _named(self.held.source, self.words)
+
+
+class Trust:
+    """`path` is the file that remembers what was accepted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._accepted = Accepted(path)
+
+    def in_force(self, held: Held) -> InForce:
+        """Without trust, the file's hooks in their restricted form; the user is told once for each version of it."""
+        wishes = _wishing(held)
+        if not wishes:
+            return InForce(held, _all_restricted(held) if held.source.foreign else held.hooks)
+        try:
+            words = words_of(wishes)
+            hash = _hash(held, _named(held.source, words))
+        except TooManyNames as too_many:
+            _tell(held, str(too_many))
+            return InForce(held, _all_restricted(held))
+        if self._accepted.hash_of(held.source.path) == hash:
+            return InForce(held, held.hooks, words)
+        _tell(held, hash)
+        return InForce(held, _all_restricted(held), words)
+
+    def trusts(self, source: Source) -> bool:
+        """True for the user's own files, and for a file with nothing in it that needs trust."""
+        return not self.unaccepted((source,))
+
+    def unaccepted(self, sources: Iterable[Source]) -> tuple[Source, ...]:
+        """Those in which something waits for the user's trust."""
+        return tuple(source for source in sources if not self._is_accepted(read(source)))
+
+    def review(self, source: Source) -> Review:
+        """Raises TooManyNames where a file names more than can be watched."""
+        held = read(source)
+        wishes = _wishing(held)
+        names = _named(source, words_of(wishes))
+        root = source.project or source.path.parent
+        shown = tuple(os.path.relpath(name, root) for name in names)
+        return Review(source, _hash(held, names), self._is_accepted(held), tuple(map(wish_of, wishes)), shown)
+
+    def accept(self, what: Iterable[Source | Review]) -> None:
+        """Of a review, exactly what it showed, even if the files are different by now; of a source, what it says now."""
+        reviews = [each if isinstance(each, Review) else self.review(each) for each in what]
+        foreign = {review.source.path: review.hash for review in reviews if review.source.foreign}
+        if foreign:
+            self._accepted.add(foreign)
+
+    def _is_accepted(self, held: Held) -> bool:
+        wishes = _wishing(held)
+        if not wishes:
+            return True
+        try:
+            hash = _hash(held, _named(held.source, words_of(wishes)))
+        except TooManyNames:
+            return False
+        return self._accepted.hash_of(held.source.path) == hash
+
+
+def _wishing(held: Held) -> list[Hook]:
+    """The hooks of a project's file that need trust; one that is switched off needs none."""
+    if not held.source.foreign:
+        return []
+    return [hook for hook in held.hooks if hook.enabled and needs_trust(hook)]
+
+
+def _all_restricted(held: Held) -> tuple[Hook, ...]:
+    return tuple(restricted(hook) for hook in held.hooks)
+
+
+def _named(source: Source, words: Iterable[str]) -> tuple[Path, ...]:
+    if source.project is None:
+        return ()
+    return tuple(file for file in files_named(words, source.project, source.path.parent) if file != source.path)
+
+
+def _tell(held: Held, version: str) -> None:
+    with _telling:
+        if (held.source.path, version) in _told:
+            return
+        _told.add((held.source.path, version))
+    _log.warning(
+        "%s is not trusted yet: until then its hooks may only deny, ask, log and notify. "
+        "Look at it and run `hookline trust`.",
+        held.source.shown,
+    )
+
+
+def _hash(held: Held, names: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    pieces = ["hookline trust 1", held.dialect or "", held.text]
+    left = _MOST_READ
+    for name in names:
+        content, size = _content(name, left)
+        left -= size
+        pieces += [os.path.relpath(name, held.source.project), content]
+    for piece in pieces:
+        data = piece.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()
+
+
+def _content(path: Path, most: int) -> tuple[str, int]:
+    """What stands for a file's content, and how many bytes were read for it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            data = file.read(most + 1) if stat.S_ISREG(status.st_mode) and status.st_size <= most else None
+    except OSError as error:
+        return f"cannot be read: {error.errno}", 0
+    if data is not None and len(data) <= most:
+        return hashlib.sha256(data).hexdigest(), len(data)
+    place = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return " ".join(map(str, place)), 0
