@@ -1,0 +1,69 @@
+"""One hooks engine for every AI agent. What is named here is public; each name is imported when it is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookline.engine.account import Decision
+    from hookline.engine.book import Book, Layer
+    from hookline.errors import ConfigError, HooklineError, MustWait
+    from hookline.hooks.event import Event
+    from hookline.hooks.hook import Hook
+    from hookline.hooks.host import NOBODY
+    from hookline.hooks.outcome import Note, Outcome, Verdict
+    from hookline.project import load
+
+    __version__: str
+
+__all__ = [
+    "NOBODY",
+    "Book",
+    "ConfigError",
+    "Decision",
+    "Event",
+    "Hook",
+    "HooklineError",
+    "Layer",
+    "MustWait",
+    "Note",
+    "Outcome",
+    "Verdict",
+    "__version__",
+    "load",
+]
+
+_HOMES = {
+    "NOBODY": "hookline.hooks.host",
+    "Book": "hookline.engine.book",
+    "ConfigError": "hookline.errors",
+    "Decision": "hookline.engine.account",
+    "Event": "hookline.hooks.event",
+    "Hook": "hookline.hooks.hook",
+    "HooklineError": "hookline.errors",
+    "Layer": "hookline.engine.book",
+    "MustWait": "hookline.errors",
+    "Note": "hookline.hooks.outcome",
+    "Outcome": "hookline.hooks.outcome",
+    "Verdict": "hookline.hooks.outcome",
+    "load": "hookline.project",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("hookline")
+    elif name in _HOMES:
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
