@@ -1,0 +1,182 @@
+"""Small real hooks, events and a host, for the tests of the engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from hookline.engine.account import Decision
+from hookline.engine.book import Book, Layer
+from hookline.engine.limits import Counts
+from hookline.hooks.action import May
+from hookline.hooks.actions.answer import Answer
+from hookline.hooks.condition import Condition
+from hookline.hooks.conditions.logic import ALWAYS
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.event import Changes, Event, Path, parse_path
+from hookline.hooks.hook import Hook, Origin
+from hookline.hooks.host import Host, Nobody, ToolResult
+from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.tools import ToolField, ToolName
+from hookline.patterns.pattern import pattern
+
+_NUMBER = count()
+
+DENY = Answer(Outcome(Verdict.DENY, "no"))
+ASK = Answer(Outcome(Verdict.ASK, "may it?"))
+ALLOW = Answer(Outcome(Verdict.ALLOW, "fine"))
+
+
+def hook(then: Any, when: Condition = ALWAYS, *, event: str = "tool.before", **more: Any) -> Hook:
+    id = more.pop("id", None) or f"h{next(_NUMBER)}"
+    origin = more.pop("origin", Origin("hooks.yaml", 1, "native"))
+    return Hook(id=id, event=event, when=when, then=then, origin=origin, **more)
+
+
+def book(*hooks: Hook, host: Host | None = None) -> Book:
+    return Book([Layer("one", hooks)], host=host) if host else Book([Layer("one", hooks)])
+
+
+def call(command: str = "ls", tool: str = "bash", **facts: Any) -> Event:
+    return Event("tool.before", {"tool": {"name": tool, "input": {"command": command}}, **facts})
+
+
+def tool(source: str) -> Matches:
+    return Matches(ToolName(), pattern(source))
+
+
+def input(name: str, source: str) -> Matches:
+    return Matches(ToolField(parse_path(name)), pattern(source))
+
+
+def command(source: str) -> Matches:
+    return input("command", source)
+
+
+Work = Callable[[Event, Host], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True)
+class Does:
+    """An action made of a function."""
+
+    work: Work
+    may: May = May.JUDGE | May.CHANGE | May.NOTES
+    instant: bool = False
+    constant = None
+
+    def changes(self) -> Iterable[Path]:
+        return ()
+
+    def reads(self) -> Iterable[Path]:
+        return ()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        return await self.work(event, host)
+
+
+def at_once(work: Callable[[Event], Outcome], may: May = May.JUDGE | May.CHANGE | May.NOTES) -> Does:
+    async def run(event: Event, host: Host) -> Outcome:
+        return work(event)
+
+    return Does(run, may, instant=True)
+
+
+def says(outcome: Outcome) -> Does:
+    """As a program would: not a constant, and it has to be waited for."""
+
+    async def run(event: Event, host: Host) -> Outcome:
+        await asyncio.sleep(0)
+        return outcome
+
+    return Does(run)
+
+
+def raises(error: BaseException, instant: bool = True) -> Does:
+    async def run(event: Event, host: Host) -> Outcome:
+        raise error
+
+    return Does(run, instant=instant)
+
+
+def changes(*changed: tuple[str, Any], verdict: Verdict = Verdict.SILENT) -> Does:
+    made: Changes = tuple((parse_path(path), value) for path, value in changed)
+    return at_once(lambda _: Outcome(verdict, changes=made), May.CHANGE)
+
+
+def sets_command(text: str) -> Does:
+    return changes(("tool.input.command", text))
+
+
+@dataclass
+class Seen:
+    """An action that remembers the events that it was asked about."""
+
+    outcome: Outcome = Outcome()
+    events: list[Event] = field(default_factory=list)
+    may: May = May.JUDGE | May.NOTES
+    instant: bool = True
+    constant = None
+
+    def changes(self) -> Iterable[Path]:
+        return ()
+
+    def reads(self) -> Iterable[Path]:
+        return ()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        self.events.append(event)
+        return self.outcome
+
+    @property
+    def commands(self) -> list[str]:
+        return [event.facts["tool"]["input"]["command"] for event in self.events]
+
+
+@dataclass
+class HandClock:
+    passed: float = 0.0
+
+    def now(self) -> float:
+        return self.passed
+
+    def wall(self) -> float:
+        return self.passed
+
+    def advance(self, length: timedelta) -> None:
+        self.passed += length.total_seconds()
+
+
+class Desk(Nobody):
+    """A host with counts, a clock to turn by hand and a pile of work for later."""
+
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self.clock = HandClock()
+        self.pile: list[Callable[[], Awaitable[None]]] = []
+        self.tools: Callable[[str, dict[str, Any]], Awaitable[ToolResult]] | None = None
+
+    @property
+    def limits(self) -> Counts:
+        return self.counts
+
+    def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        self.pile.append(work)
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        if self.tools is None:
+            return await super().call_tool(name, input)
+        return await self.tools(name, input)
+
+    async def drain(self) -> None:
+        while self.pile:
+            await self.pile.pop(0)()
+
+
+def decide(book: Book, event: Event, host: Host | None = None, explain: bool = False) -> Decision:
+    deciding = book.decide(event, host, explain) if host else book.decide(event, explain=explain)
+    return asyncio.run(deciding)
