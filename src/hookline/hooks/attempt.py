@@ -44,10 +44,11 @@ async def attempt(
 
 
 def instead_of(failure: Failure, on_error: Outcome) -> Outcome:
-    """The declared answer to a failure; where it has no words of its own, it takes the failure's."""
+    """The declared answer to a failure; where it has no words of its own, or says {failure}, it takes the failure's."""
     if failure.answer is not None:
         return failure.answer
-    reason = on_error.reason or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
+    own = on_error.reason.replace("{failure}", failure.text)
+    reason = own or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
     notes = tuple(note if note.text else replace(note, text=failure.text) for note in on_error.notes)
     if reason == on_error.reason and notes == on_error.notes:
         return on_error

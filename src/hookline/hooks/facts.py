@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, Path, parse_path
+from hookline.hooks.shaped import SHAPES, Shaped
 from hookline.hooks.tools import NATIVE, Tongue, field_value, input_in, name_in
 
 _SHORT: Final[dict[str, Path]] = {
@@ -83,15 +84,31 @@ class ResultText:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenBraces:
+    """Two braces as themselves: `{{open_braces}}.State}}` is the text `{{.State}}`, not a placeholder."""
+
+    paths: tuple[Path, ...] = ()
+
+    def __call__(self, event: Event) -> Any:
+        return "{{"
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
-    """Resolves placeholders to facts."""
+    """Resolves placeholders to facts, and `fact | shape` to a fact in another shape."""
 
     tongue: Tongue = NATIVE
 
-    def __call__(self, name: str) -> FactReader | WholeEvent | ResultText | None:
+    def __call__(self, name: str) -> FactReader | WholeEvent | ResultText | OpenBraces | Shaped | None:
+        fact, shaped, shape = name.partition("|")
+        if shaped:
+            reader = self(fact.strip())
+            return None if reader is None or shape.strip() not in SHAPES else Shaped(reader, shape.strip())
         if name == "event":
             return WholeEvent(self.tongue)
         if name == "result.text":
             return ResultText()
+        if name == "open_braces":
+            return OpenBraces()
         path = fact_path(name)
         return None if path is None else FactReader(path, self.tongue)

@@ -67,13 +67,14 @@ class Tongue:
     name: str
     names: Mapping[Kind, tuple[str, ...]]
     fields: Mapping[str, str]  # ours → theirs
+    short: bool = False  # `module.action` answers to `action` too
 
     def __hash__(self) -> int:
         return hash(self.name)
 
 
-def _tongue(name: str, names: dict[Kind, tuple[str, ...]], **fields: str) -> Tongue:
-    return Tongue(name, names, fields)
+def _tongue(name: str, names: dict[Kind, tuple[str, ...]], *, short: bool = False, **fields: str) -> Tongue:
+    return Tongue(name, names, fields, short)
 
 
 _RUNTIME: Final[dict[Kind, tuple[str, ...]]] = {
@@ -144,6 +145,7 @@ TONGUES: Final[dict[str, Tongue]] = {
                 Kind.SEARCH: ("web.search",),
                 Kind.AGENT: ("agent_spawn",),
             },
+            short=True,
         ),
         _tongue("claude_code", _CLAUDE, path="file_path"),
         _tongue("codex", {**_CLAUDE, Kind.EDIT: ("apply_patch", "Edit", "Write"), Kind.AGENT: ("spawn_agent",)}),
@@ -212,8 +214,10 @@ _KINDS: Final = {kind.value: kind for kind in Kind}
 @lru_cache(maxsize=8192)
 def names_of(own: str, kind: str | None, tongue: str) -> tuple[str, ...]:
     """Every name that a tool of this declared kind answers to in the tongue, its own first."""
-    known = declared_kind({"name": own, "kind": kind})
-    return tuple(dict.fromkeys((own, *TONGUES[tongue].names.get(known, ()), *_mcp_names(own))))
+    known, spoken = declared_kind({"name": own, "kind": kind}), TONGUES[tongue]
+    names = (own, *spoken.names.get(known, ()), *_mcp_names(own))
+    short = [rest for name in names if (rest := name.partition(".")[2])] if spoken.short else ()
+    return tuple(dict.fromkeys((*names, *short)))
 
 
 def _mcp_names(own: str) -> tuple[str, ...]:
@@ -340,6 +344,12 @@ def name_in(event: Event, tongue: Tongue) -> str:
         return ""
     names = tongue.names.get(declared_kind(tool), ())
     return own if not names or own in names else names[0]
+
+
+@lru_cache(maxsize=1024)
+def is_path_field(name: str) -> bool:
+    """Whether some kind of tool takes a path by this name."""
+    return any(name == "path" or name in fields.get("path", ()) for fields in _FIELDS.values())
 
 
 def main_field(kind: Kind) -> str | None:

@@ -10,7 +10,7 @@ from hookline.patterns.hosts import host_of
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.tree import Chars
 
-__all__ = ["command_prefix", "host_of", "literal", "path_glob", "tool_glob"]
+__all__ = ["command_prefix", "host_of", "like", "literal", "path_glob", "tool_glob", "word_prefix"]
 
 _ANY = r"(?s:.*)"
 _SLASH: Ranges = ((0x2F, 0x2F),)
@@ -115,6 +115,17 @@ def command_prefix(prefix: str) -> Pattern:
     if not words:
         return pattern("")
     return pattern(r"\A\s*" + r"\s+".join(map(_quoted, words)) + r"(?:[\s;&|()<>]|\z)")
+
+
+def word_prefix(prefix: str) -> Pattern:
+    """A text that begins with this, up to a word's end: `src` hears `src` and `src/a.go`, not `srcs`."""
+    ends_inside_a_word = prefix[-1:].isalnum() or prefix.endswith("_")
+    return pattern(r"\A" + _quoted(prefix) + (r"(?:[^\pL\pN_]|\z)" if ends_inside_a_word else ""))
+
+
+def like(text: str) -> Pattern:
+    """A whole text in which `*` stands for any text, and everything else for itself."""
+    return pattern(_ANY.join(map(_quoted, text.split("*"))), whole=True)
 
 
 def _quoted(text: str) -> str:

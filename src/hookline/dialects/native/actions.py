@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call, Tell
 from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
+from hookline.hooks.actions.program import Run
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import LEVELS, Log, Notify
 from hookline.hooks.event import Path
@@ -283,6 +284,11 @@ def _chain_of(at: Reader, doing: Doing, *, stop_on_failure: bool) -> Action | No
     return Chain(found, stop_on_failure) if len(found) == len(steps) else None
 
 
+def longest(made: Action, timeout: timedelta) -> timedelta:
+    """How long the action may take where its author allowed so much."""
+    return made.longest if isinstance(made, Run) else timeout
+
+
 STEP_KEYS: Final = ("on_error", "timeout", "ends_chain")
 
 
@@ -299,7 +305,7 @@ def _step(at: Reader, doing: Doing) -> Step | None:
         return None
     made = action(inner, Doing(doing.event, doing.tongue, timeout))
     name = next((key for key in given if key in ACTIONS), str(at.value) if isinstance(at.value, str) else "chain")
-    return None if made is None else Step(name, made, outcome, timeout, flag)
+    return None if made is None else Step(name, made, outcome, longest(made, timeout), flag)
 
 
 ON_ERROR: Final = {
@@ -308,13 +314,28 @@ ON_ERROR: Final = {
     "ask": Outcome(Verdict.ASK),
     "stop": Outcome(final=True),
     "tell": Outcome(notes=(Note(""),)),
+    "tell_user": Outcome(notes=(Note("", Audience.USER),)),
 }
-"""What a failure counts as: nothing, a deny, a question, the end of its group, words for the agent."""
+"""What a failure counts as: nothing, a deny, a question, the end of its group, words for the agent or the user."""
+SAID_ON_ERROR: Final = {"deny": ON_ERROR["closed"], "ask": ON_ERROR["ask"]}
 
 
 def error_outcome(at: Reader) -> Outcome | None:
+    """A word, or `{deny: reason}`, in which {failure} stands for what happened."""
+    if isinstance(at.value, dict):
+        return _said_on_error(at)
     word = at.one_of(ON_ERROR, hint="open lets the event proceed when the hook fails; closed denies it.")
     return None if word is None else ON_ERROR[word]
+
+
+def _said_on_error(at: Reader) -> Outcome | None:
+    at.keys(SAID_ON_ERROR, "on_error")
+    said = [(word, place.text()) for word, place in at.entries() if word in SAID_ON_ERROR]
+    if len(said) != 1 or len(at.value) != 1:
+        at.problem("wrong-type", f"{at.place}: one answer is expected.", "Write on_error: {deny: reason}.")
+        return None
+    word, reason = said[0]
+    return None if reason is None else replace(SAID_ON_ERROR[word], reason=reason)
 
 
 def may_fail(made: Action) -> bool:

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookline.config.shape import Reader
-from hookline.hooks.condition import Condition, Subject
+from hookline.hooks.condition import Condition, Subject, TextPattern
 from hookline.hooks.conditions.computed import Computes
 from hookline.hooks.conditions.content import RecentMessagesSay
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, AnyOf, Not, all_of
 from hookline.hooks.conditions.numbers import COMPARISONS, Compared, Every
+from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
 from hookline.hooks.conditions.tool import KindIs
 from hookline.hooks.event import Path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.facts import fact_path
-from hookline.hooks.tools import Kind, Tongue, ToolField, ToolName
+from hookline.hooks.tools import Kind, Tongue, ToolField, ToolName, is_path_field
 from hookline.patterns.expressions import BadExpression, expression
-from hookline.patterns.globs import literal, path_glob, tool_glob
-from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+from hookline.patterns.pattern import BadPattern, Syntax, pattern
+from hookline.patterns.spelt import WORDS, spelt
 
 EXPRESSION_NAMES: Final[dict[str, Path]] = {
     "turn": ("turn", "number"),
@@ -30,7 +31,11 @@ EXPRESSION_NAMES: Final[dict[str, Path]] = {
     "tokens": ("context", "tokens"),
     "max_turns": ("turn", "max"),
 }
-TESTS: Final = ("matches", "javascript", "python", "glob", "contains", "is", "exists", "every", *COMPARISONS)
+SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
+SPELT: Final = tuple(word for word in WORDS if word != "tool")
+PATH_WORDS: Final = ("glob", "begins", "exactly")
+"""Asked of a path, these try it as given and relative to the project."""
+TESTS: Final = (*SYNTAXES, "whole", *SPELT, "is", "exists", "every", *COMPARISONS)
 """What can be asked of a fact in the long form."""
 
 
@@ -92,8 +97,8 @@ def _tool(at: Reader, asked: Asked) -> Condition | None:
     return _matching(at, ToolName(asked.tongue), _tool_pattern, names)
 
 
-def _tool_pattern(name: str) -> Pattern:
-    return pattern(name[1:-1]) if name.startswith("/") else tool_glob(name)
+def _tool_pattern(name: str) -> TextPattern:
+    return pattern(name[1:-1]) if name.startswith("/") else spelt("tool", name)
 
 
 def _kind(at: Reader, asked: Asked) -> Condition | None:
@@ -148,13 +153,24 @@ def _test(at: Reader, subject: Subject, path: Path) -> Condition | None:
         return _one_of(found) if len(found) == len(parts) else None
     if not isinstance(at.value, dict):
         return Is(path, at.value)
+    return _long_form(at, subject, path)
+
+
+def _long_form(at: Reader, subject: Subject, path: Path) -> Condition | None:
+    before = len(at.problems)
     at.keys(TESTS, "a test")
-    parts = [_long_test(word, place, subject, path) for word, place in at.entries() if word in TESTS]
+    whole = at.get("whole")
+    flag = whole is not None and whole.flag() is True
+    if whole is not None and not any(word in SYNTAXES for word in at.value):
+        what = f"{whole.place}: there is no pattern here that could match the whole text."
+        whole.problem("no-pattern", what, "Write matches, javascript or python beside it.", at_key=True)
+    places = [(word, place) for word, place in at.entries() if word in TESTS and word != "whole"]
+    parts = [_long_test(word, place, subject, path, whole=flag) for word, place in places]
     found = [part for part in parts if part is not None]
-    return all_of(found) if len(found) == len(at.value) else None
+    return all_of(found) if len(found) == len(parts) and len(at.problems) == before else None
 
 
-def _long_test(word: str, at: Reader, subject: Subject, path: Path) -> Condition | None:
+def _long_test(word: str, at: Reader, subject: Subject, path: Path, *, whole: bool) -> Condition | None:
     if word in COMPARISONS:
         number = at.number()
         return None if number is None else Compared(path, word, number)
@@ -167,16 +183,13 @@ def _long_test(word: str, at: Reader, subject: Subject, path: Path) -> Condition
         flag = at.flag()
         return None if flag is None else Exists(path) if flag else Not(Exists(path))
     texts = at.texts()
-    return None if texts is None else _matching(at, subject, _PATTERNS[word], texts)
-
-
-_PATTERNS: Final[dict[str, Callable[[str], Pattern]]] = {
-    "matches": pattern,
-    "javascript": lambda text: pattern(text, Syntax.JAVASCRIPT),
-    "python": lambda text: pattern(text, Syntax.PYTHON),
-    "glob": path_glob,
-    "contains": lambda text: literal(text, whole=False),
-}
+    if texts is None:
+        return None
+    if word in SYNTAXES:
+        return _matching(at, subject, lambda text: pattern(text, SYNTAXES[word], whole=whole), texts)
+    if word in PATH_WORDS and isinstance(subject, ToolField) and is_path_field(str(subject.path[-1])):
+        subject = ToolPath(subject.path, subject.tongue)
+    return _matching(at, subject, lambda text: spelt(word, text), texts)
 
 
 def _number(path: Path) -> Callable[[Reader, Asked], Condition | None]:
@@ -221,7 +234,7 @@ def _says(at: Reader, asked: Asked) -> Condition | None:
 
 def _error_code(at: Reader, asked: Asked) -> Condition | None:
     codes = at.texts()
-    return None if codes is None else _matching(at, Fact(("error", "code")), tool_glob, codes)
+    return None if codes is None else _matching(at, Fact(("error", "code")), lambda code: spelt("tool", code), codes)
 
 
 def _expr(at: Reader, asked: Asked) -> Condition | None:
@@ -236,7 +249,9 @@ def _expr(at: Reader, asked: Asked) -> Condition | None:
         return None
 
 
-def _matching(at: Reader, subject: Subject, make: Callable[[str], Pattern], texts: tuple[str, ...]) -> Condition | None:
+def _matching(
+    at: Reader, subject: Subject, make: Callable[[str], TextPattern], texts: tuple[str, ...]
+) -> Condition | None:
     """The subject matches one of the texts' patterns."""
     found = [compiled for text in texts if (compiled := _compiled(at, make, text)) is not None]
     return _one_of([Matches(subject, each) for each in found]) if len(found) == len(texts) else None
@@ -246,7 +261,7 @@ def _one_of(parts: Sequence[Condition]) -> Condition:
     return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
 
-def _compiled(at: Reader, make: Callable[[str], Pattern], text: str) -> Pattern | None:
+def _compiled(at: Reader, make: Callable[[str], TextPattern], text: str) -> TextPattern | None:
     try:
         return make(text)
     except BadPattern as bad:

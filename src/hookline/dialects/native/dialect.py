@@ -12,7 +12,7 @@ from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, nearest
 from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded, Place, Written
-from hookline.dialects.native.actions import ON_ERROR, Doing, action, error_outcome, judges, may_fail
+from hookline.dialects.native.actions import ON_ERROR, Doing, action, error_outcome, judges, longest, may_fail
 from hookline.dialects.native.conditions import Asked, condition
 from hookline.hooks.events import EVENTS, all_names, canonical
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook, Limit, Origin, Scope
@@ -151,6 +151,7 @@ def _compiled(at: Reader, event: str, shared: dict[str, Any]) -> Hook | None:
     made = action(then, Doing(event, tongue, timeout))
     if when is None or made is None:
         return None
+    shared["timeout"] = longest(made, timeout)
     hook = Hook(event=event, when=when, then=made, origin=Origin(at.document.file, at.line, NAME), **shared)
     if at.get("on_error") is None and may_fail(made) and judges(made):
         text = f"{at.place}: on_error is not written; it counts as closed."

@@ -14,7 +14,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.facts import Names
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import Audience
-from hookline.hooks.template import Template, template
+from hookline.hooks.template import ShellTemplate, Template, template
 from hookline.hooks.tools import Tongue
 
 PROGRAM_KEYS: Final = ("tell", "stdin", "env", "inherit_env", "cwd", "reads", "reason", "only_if")
@@ -48,11 +48,7 @@ def _reading(at: Reader, event: str) -> Reading | None:
 
 
 def _program(at: Reader, value: Reader, tongue: Tongue) -> Program | None:
-    shell, argv = None, None
-    if isinstance(value.value, list):
-        argv = _argv(value, tongue)
-    else:
-        shell = shell_of(value, tongue)
+    shell, argv = _told(value, tongue)
     stdin, cwd = at.get("stdin"), at.get("cwd")
     given = _stdin(stdin, tongue)
     place = None if cwd is None else text_of(cwd, tongue)
@@ -60,6 +56,20 @@ def _program(at: Reader, value: Reader, tongue: Tongue) -> Program | None:
         return None
     handed = given if given.value is not None else None
     return Program(shell, argv or (), handed, _env(at, tongue), _inherited(at), place)
+
+
+def _told(value: Reader, tongue: Tongue) -> tuple[ShellTemplate | None, tuple[Template, ...] | None]:
+    """Shell text, or an argv; `{literal: text}` is shell text in which nothing is a placeholder."""
+    if isinstance(value.value, list):
+        return None, _argv(value, tongue)
+    if not isinstance(value.value, dict):
+        return shell_of(value, tongue), None
+    value.keys(("literal",), "a command")
+    literal = value.get("literal")
+    text = None if literal is None else literal.text()
+    if literal is None:
+        value.problem("missing-key", f"{value.place}: literal is missing.", "Write {literal: the command}.")
+    return (None if text is None else ShellTemplate(text, (), (text,))), None
 
 
 def _argv(value: Reader, tongue: Tongue) -> tuple[Template, ...] | None:
@@ -80,15 +90,17 @@ def _stdin(at: Reader | None, tongue: Tongue) -> Filled | None:
     return filled(at, tongue)
 
 
-def _env(at: Reader, tongue: Tongue) -> tuple[tuple[str, Template], ...]:
+def _env(at: Reader, tongue: Tongue) -> tuple[tuple[str, Template | None], ...]:
+    """A variable that is null is not set, even where our own environment has it."""
     env = at.get("env")
     if env is None:
         return ()
-    texts = [(name, _env_text(place, tongue)) for name, place in env.entries()]
-    return tuple((name, text) for name, text in texts if text is not None)
+    return tuple((name, _env_text(place, tongue)) for name, place in env.entries())
 
 
 def _env_text(at: Reader, tongue: Tongue) -> Template | None:
+    if at.value is None:
+        return None
     if isinstance(at.value, (int, float)) and not isinstance(at.value, bool):
         return filled_text(at, str(at.value), tongue)
     return text_of(at, tongue, empty=True)
@@ -105,7 +117,7 @@ def _inherited(at: Reader) -> bool | tuple[str, ...]:
 
 def _like(program: Program, at: Reader, tongue: Tongue) -> Program | None:
     """The program of `only_if` gets what the hook's own program gets."""
-    shell, argv = (None, _argv(at, tongue)) if isinstance(at.value, list) else (shell_of(at, tongue), None)
+    shell, argv = _told(at, tongue)
     if shell is None and argv is None:
         return None
     return Program(shell, argv or (), program.stdin, program.env, program.inherit_env, program.cwd)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookline.dialects.native.actions import ACTIONS, ON_ERROR, STEP_KEYS
+from hookline.dialects.native.actions import ACTIONS, ON_ERROR, SAID_ON_ERROR, STEP_KEYS
 from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
-from hookline.dialects.native.conditions import TESTS
+from hookline.dialects.native.conditions import SPELT, SYNTAXES, TESTS
 from hookline.hooks.actions.call import Tell
 from hookline.hooks.actions.reading import Reads
 from hookline.hooks.actions.tell import LEVELS
@@ -69,7 +69,7 @@ def _hook() -> Schema:
             "when": {"$ref": "#/$defs/when"},
             "then": {"$ref": "#/$defs/then"},
             "timeout": _DURATION,
-            "on_error": _words(ON_ERROR),
+            "on_error": _on_error(),
             "order": {"type": "integer"},
             "enabled": _FLAG,
             "tags": _TEXTS,
@@ -83,6 +83,10 @@ def _hook() -> Schema:
         },
         ("on", "then"),
     )
+
+
+def _on_error() -> Schema:
+    return {"anyOf": [_words(ON_ERROR), *(_closed({word: _TEXT}, (word,)) for word in SAID_ON_ERROR)]}
 
 
 def _when() -> Schema:
@@ -120,28 +124,21 @@ def _when() -> Schema:
 
 def _test() -> Schema:
     long: Schema = {word: {"type": "number"} for word in COMPARISONS}
-    long |= {
-        "matches": _TEXTS,
-        "javascript": _TEXTS,
-        "python": _TEXTS,
-        "glob": _TEXTS,
-        "contains": _TEXTS,
-        "is": {},
-        "exists": _FLAG,
-    }
+    long |= dict.fromkeys((*SYNTAXES, *SPELT), _TEXTS)
+    long |= {"whole": _FLAG, "is": {}, "exists": _FLAG}
     long |= {"every": {"type": "integer", "minimum": 1}}
     assert long.keys() == set(TESTS)
     return {
         "anyOf": [
             {"type": ["string", "number", "boolean", "null"]},
             {"type": "array", "items": {"$ref": "#/$defs/test"}},
-            _closed(long),
+            {**_closed(long), "dependentSchemas": {"whole": {"anyOf": [{"required": [word]} for word in SYNTAXES]}}},
         ]
     }
 
 
 def _step() -> Schema:
-    step: Schema = {"on_error": _words(ON_ERROR), "timeout": _DURATION, "ends_chain": _FLAG}
+    step: Schema = {"on_error": _on_error(), "timeout": _DURATION, "ends_chain": _FLAG}
     assert step.keys() == set(STEP_KEYS)
     return step
 
@@ -169,6 +166,9 @@ _EDITS: Schema = {
     },
 }
 _PLACE: Schema = _words(Place)
+_COMMAND: Schema = {
+    "anyOf": [_TEXT, {"type": "array", "items": _ANY_TEXT, "minItems": 1}, _closed({"literal": _TEXT}, ("literal",))]
+}
 
 _VALUES: dict[str, Schema] = {
     "deny": {"deny": _SAID},
@@ -209,7 +209,7 @@ _VALUES: dict[str, Schema] = {
     "append": _EDITS,
     "replace": _EDITS,
     "run": {
-        "run": {"anyOf": [_TEXT, {"type": "array", "items": _ANY_TEXT, "minItems": 1}]},
+        "run": _COMMAND,
         "tell": _words(Audience),
     },
     "script": {"script": _TEXT},
@@ -238,12 +238,12 @@ _VALUES: dict[str, Schema] = {
 _OPTIONS: Schema = {
     **_EDITS,
     "stdin": {},
-    "env": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+    "env": {"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}},
     "inherit_env": {"anyOf": [_FLAG, _TEXTS]},
     "cwd": _TEXT,
     "reads": _words(Reads),
     "reason": _TEXT,
-    "only_if": {"anyOf": [_TEXT, {"type": "array", "items": _ANY_TEXT, "minItems": 1}]},
+    "only_if": _COMMAND,
     "variables": {"type": "object"},
     "with": {"type": "object"},
     "literal": {"type": "object"},

@@ -7,13 +7,13 @@ from typing import Any
 
 from hookline.config.duration import duration_text
 from hookline.dialects.dialect import Written
-from hookline.dialects.native.actions import ON_ERROR
 from hookline.dialects.native.dialect import NAME, TIMEOUT
-from hookline.dialects.native.write_actions import action_value
+from hookline.dialects.native.write_actions import action_value, error_value
 from hookline.dialects.native.write_conditions import condition_value
 from hookline.dialects.unsaid import Unsaid
+from hookline.hooks.actions.program import Run
 from hookline.hooks.hook import Hook
-from hookline.hooks.outcome import SILENT, Outcome
+from hookline.hooks.outcome import SILENT
 
 
 def written(hooks: Iterable[Hook]) -> Written:
@@ -33,10 +33,11 @@ def hook_value(hook: Hook) -> dict[str, Any]:
     if when != {}:
         value["when"] = when
     value["then"] = action_value(hook.then, hook.event, hook.timeout)
-    if hook.timeout != TIMEOUT:
-        value["timeout"] = duration_text(hook.timeout)
+    own = hook.then.timeout if isinstance(hook.then, Run) else hook.timeout
+    if own != TIMEOUT:
+        value["timeout"] = duration_text(own)
     if not hook.then.instant or hook.on_error != SILENT:
-        value["on_error"] = _error_word(hook.on_error)
+        value["on_error"] = error_value(hook.on_error)
     names = _tongues(hook)
     if len(names) > 1:
         raise Unsaid(f"it speaks of tools in the words of {' and '.join(sorted(names))}")
@@ -67,13 +68,6 @@ def _rest(hook: Hook) -> dict[str, Any]:
     if hook.limit.cooldown_turns is not None:
         rest["cooldown_turns"] = hook.limit.cooldown_turns
     return rest
-
-
-def _error_word(outcome: Outcome) -> str:
-    for word, known in ON_ERROR.items():
-        if outcome == known:
-            return word
-    raise Unsaid("its answer to an error has no word")
 
 
 def _tongues(hook: Hook) -> set[str]:

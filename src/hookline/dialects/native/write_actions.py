@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from hookline.config.duration import duration_text
-from hookline.dialects.native.actions import ON_ERROR
+from hookline.dialects.native.actions import ON_ERROR, SAID_ON_ERROR
 from hookline.dialects.native.programs import default_reads
 from hookline.dialects.unsaid import Unsaid
 from hookline.hooks.action import Action
@@ -21,7 +22,8 @@ from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.event import path_text
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
-from hookline.hooks.template import Template
+from hookline.hooks.placeholder import DOUBLE
+from hookline.hooks.template import ShellTemplate, Template
 
 
 def action_value(action: Action, event: str, timeout: timedelta) -> Any:
@@ -112,7 +114,7 @@ def _change(edits: tuple[Edit, ...]) -> dict[str, Any]:
 
 
 def _run(action: Run, event: str, timeout: timedelta) -> dict[str, Any]:
-    if action.timeout != timeout:
+    if action.longest != timeout:
         raise Unsaid("a program with a deadline other than its hook's")
     value = _program(action.program)
     if action.only_if is not None:
@@ -120,13 +122,18 @@ def _run(action: Run, event: str, timeout: timedelta) -> dict[str, Any]:
     return value | _reading(action.reading, event)
 
 
+def _shell(shell: ShellTemplate) -> Any:
+    """Braces that are none of ours stand in a text without placeholders."""
+    return {"literal": shell.source} if not shell.names and DOUBLE.search(shell.source) else shell.source
+
+
 def _program(program: Program) -> dict[str, Any]:
-    value: dict[str, Any] = {"run": program.shell.source if program.shell else [t.source for t in program.argv]}
+    value: dict[str, Any] = {"run": _shell(program.shell) if program.shell else [t.source for t in program.argv]}
     value["stdin"] = "none" if program.stdin is None else _plain(program.stdin)
     if value["stdin"] == "{{event}}":
         del value["stdin"]
     if program.env:
-        value["env"] = {name: text.source for name, text in program.env}
+        value["env"] = {name: None if text is None else text.source for name, text in program.env}
     if program.inherit_env is not True:
         value["inherit_env"] = program.inherit_env if program.inherit_env is False else list(program.inherit_env)
     if program.cwd is not None:
@@ -162,14 +169,23 @@ def _step(step: Step, event: str, timeout: timedelta) -> Any:
     value = action_value(step.action, event, step.timeout)
     more: dict[str, Any] = {}
     if step.on_error != SILENT:
-        more["on_error"] = next((word for word, known in ON_ERROR.items() if known == step.on_error), None)
-        if more["on_error"] is None:
-            raise Unsaid("a step's answer to an error")
+        more["on_error"] = error_value(step.on_error)
     if step.ends_chain:
         more["ends_chain"] = True
-    if step.timeout != timeout:
-        more["timeout"] = duration_text(step.timeout)
+    own = step.action.timeout if isinstance(step.action, Run) else step.timeout
+    if own != timeout:
+        more["timeout"] = duration_text(own)
     return {**value, **more}
+
+
+def error_value(outcome: Outcome) -> Any:
+    for word, known in ON_ERROR.items():
+        if outcome == known:
+            return word
+    for word, known in SAID_ON_ERROR.items():
+        if outcome == replace(known, reason=outcome.reason):
+            return {word: outcome.reason}
+    raise Unsaid("its answer to an error has no word")
 
 
 def _plain(filled: Filled) -> Any:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
-from hookline.dialects.native.conditions import EXPRESSION_NAMES
+from hookline.dialects.native.conditions import EXPRESSION_NAMES, PATH_WORDS, SYNTAXES
 from hookline.dialects.unsaid import Unsaid
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.computed import Computes
 from hookline.hooks.conditions.content import RecentMessagesSay
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.numbers import Compared, Every
+from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
 from hookline.hooks.conditions.tool import KindIs
 from hookline.hooks.event import path_text
-from hookline.hooks.tools import ToolField, ToolName
+from hookline.hooks.tools import ToolField, ToolName, is_path_field
 from hookline.patterns.pattern import Pattern, Syntax
+from hookline.patterns.spelt import Spelt
+
+_PLAIN_NAME: Final = re.compile(r"[\w.:-]+")  # means the same as a glob
 
 
 def condition_value(condition: Condition) -> Any:
@@ -61,9 +66,15 @@ def _merge(into: dict[str, Any], value: dict[str, Any]) -> bool:
 def _leaf(condition: Condition) -> dict[str, Any]:
     match condition:
         case Matches(ToolName(), compiled):
-            return {"tool": {"matches": said} if isinstance(said := _pattern(compiled), str) else said}
+            return {"tool": _tool(compiled)}
+        case Matches(ToolPath(path), Spelt(word) as compiled) if word in PATH_WORDS:
+            return {"input": {path_text(path): _pattern(compiled)}}
+        case Matches(ToolField(path), Spelt(word) as compiled) if word in PATH_WORDS and is_path_field(str(path[-1])):
+            return {"input": {path_text(path): _pattern(compiled.pattern)}}
         case Matches(ToolField(path), compiled):
             return {"input": {path_text(path): _pattern(compiled)}}
+        case Matches(Fact(("error", "code")), Spelt("tool", text)):
+            return {"error_code": text}
         case Matches(Fact(path), compiled):
             return {"fact": {path_text(path): _pattern(compiled)}}
         case KindIs(kind):
@@ -84,12 +95,24 @@ def _leaf(condition: Condition) -> dict[str, Any]:
             raise Unsaid(f"the condition {type(condition).__name__}")
 
 
+def _tool(compiled: Any) -> Any:
+    """A name where that says it, else the long form."""
+    if isinstance(compiled, Spelt) and compiled.word == "tool":
+        names = [name.strip() for name in compiled.text.split("|")]
+        return names[0] if len(names) == 1 else names
+    if isinstance(compiled, Spelt) and compiled.word == "exactly" and _PLAIN_NAME.fullmatch(compiled.text):
+        return compiled.text
+    said = _pattern(compiled)
+    return {"matches": said} if isinstance(said, str) else said
+
+
 def _pattern(compiled: Any) -> Any:
     """Text in native syntax, or the long form that names another."""
+    if isinstance(compiled, Spelt):
+        return _pattern(compiled.pattern) if compiled.word == "tool" else {compiled.word: compiled.text}
     if not isinstance(compiled, Pattern):
         raise Unsaid("a pattern that is not one of ours")
-    if compiled.syntax is Syntax.NATIVE:
-        return rf"\A(?:{compiled.source})\z" if compiled.whole else compiled.source
-    if compiled.whole:
-        return {str(compiled.syntax.value): f"^(?:{compiled.source})$"}
-    return {str(compiled.syntax.value): compiled.source}
+    if compiled.syntax is Syntax.NATIVE and not compiled.whole:
+        return compiled.source
+    word = next(word for word, syntax in SYNTAXES.items() if syntax is compiled.syntax)
+    return {word: compiled.source, "whole": True} if compiled.whole else {word: compiled.source}

@@ -26,12 +26,14 @@ class Program:
     shell: ShellTemplate | None = None
     argv: tuple[Template, ...] = ()
     stdin: Filled | None = None  # rendered as compact JSON; None: nothing
-    env: tuple[tuple[str, Template], ...] = ()  # a variable whose only placeholder is absent is not set at all
+    env: tuple[
+        tuple[str, Template | None], ...
+    ] = ()  # None, or one placeholder that is absent: not set, even if ours is
     inherit_env: bool | tuple[str, ...] = True
     cwd: Template | None = None
 
     def command(self, event: Event, timeout: timedelta) -> Command:
-        env = {name: text.found(event) for name, text in self.env}
+        env = {name: MISSING if text is None else text.found(event) for name, text in self.env}
         return Command(
             text=self.shell.render(event) if self.shell else "",
             argv=tuple(part.render(event) for part in self.argv),
@@ -44,8 +46,8 @@ class Program:
         )
 
     def reads(self) -> tuple[Path, ...]:
-        templates = [*self.argv, *(text for _, text in self.env), *([self.cwd] if self.cwd else [])]
-        paths = [path for text in templates for path in text.reads()]
+        templates = [*self.argv, *(text for _, text in self.env), self.cwd]
+        paths = [path for text in templates if text is not None for path in text.reads()]
         paths += self.shell.reads() if self.shell else ()
         paths += self.stdin.reads() if self.stdin else ()
         return tuple(paths)
@@ -60,6 +62,11 @@ class Run:
     only_if_timeout: timedelta = timedelta(seconds=1)
     instant = False
     constant = None
+
+    @property
+    def longest(self) -> timedelta:
+        """How long it may take in all: what `only_if` needs is not taken from the program's own time."""
+        return self.timeout + self.only_if_timeout if self.only_if is not None else self.timeout
 
     @property
     def may(self) -> May:
@@ -93,4 +100,6 @@ def _directory(event: Event) -> str | None:
 
 def _as_json(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=as_text)
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode(
+        "utf-8", "backslashreplace"
+    )  # half a character travels as \udXXX: JSON that every program can read

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from hookline.hooks.action import May
+from hookline.hooks.actions.tell import who
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.host import Finished
@@ -30,7 +31,7 @@ REASON: Final = "{output} (exit code {exit_code})"
 class Reading:
     how: Reads
     tell: Audience | None = None  # whom stdout of a good end is for
-    reason: str = REASON  # of a deny: {output} is stderr, else stdout
+    reason: str = REASON  # of a deny: {output} is stderr, else stdout, else the exit code where that is not said anyway
 
     @property
     def may(self) -> May:
@@ -49,6 +50,8 @@ class Reading:
 
     def because(self, finished: Finished) -> str:
         output = (finished.stderr.strip() or finished.stdout.strip())[:_MOST]
+        if not output and "{exit_code}" not in self.reason:
+            output = f"exit code {finished.exit_code}"
         said = self.reason.replace("{exit_code}", str(finished.exit_code)).replace("{output}", output)
         return said.strip()
 
@@ -90,45 +93,55 @@ def _exit2(reading: Reading, finished: Finished, event: Event) -> Outcome:
 
 
 def _json(reading: Reading, finished: Finished, event: Event) -> Outcome:
-    answer = _object_in(finished.stdout) if finished.exit_code == 0 else None
-    if answer is None:
+    if finished.exit_code:
         return _exit2(reading, finished, event)
-    return _answered(answer, event)
+    answer = _object_in(finished.stdout)
+    if answer is not None:
+        return _answered(answer, event)
+    if finished.dropped and finished.stdout.lstrip().startswith("{"):
+        raise _unreadable("its answer is longer than what is kept of a program's output", event)
+    return reading.told(finished)
 
 
 def _blocked(text: str, event: Event) -> Outcome:
     """Where the event can be denied, a deny; after the fact, words for the agent."""
+    text = text[:_MOST]
     if EVENTS[event.name].accepts & May.DENY:
         return Outcome(Verdict.DENY, text)
-    return Outcome(notes=(Note(text),)) if text else SILENT
+    return Outcome(notes=(Note(text or f"Blocked by hook {who()}"),))
 
 
 def _answered(answer: dict[str, Any], event: Event) -> Outcome:
-    reason = _text(answer, "reason")
-    halted = answer.get("continue") is False
-    if halted:
-        why = _text(answer, "stopReason") or reason
+    if answer.get("continue") is False:
+        why = _text(answer, "stopReason") or _text(answer, "reason")
         return Outcome(Verdict.SILENT, why, notes=(Note(why, Audience.USER),) if why else (), halt=True)
-    outcome = _decided(answer.get("decision"), reason, event)
     context = _text(answer, "additionalContext")
-    if context and outcome.verdict is not Verdict.DENY:
-        return Outcome(outcome.verdict, outcome.reason, notes=(*outcome.notes, Note(context)))
-    return outcome
+    beside = (Note(context),) if context and EVENTS[event.name].accepts & May.NOTES else ()
+    outcome = _decided(answer, event, beside)
+    return outcome if outcome.verdict is Verdict.DENY else replace(outcome, notes=(*outcome.notes, *beside))
 
 
-def _decided(decision: Any, reason: str, event: Event) -> Outcome:
+def _decided(answer: dict[str, Any], event: Event, beside: tuple[Note, ...]) -> Outcome:
+    decision, reason = answer.get("decision"), _text(answer, "reason")
     if decision is None:
         return SILENT
     if decision in ("deny", "block"):
         return _blocked(reason, event)
     accepts = EVENTS[event.name].accepts
-    if decision in ("allow", "approve") and accepts & May.ALLOW:
+    if decision == "allow" and accepts & May.ALLOW:
         return Outcome(Verdict.ALLOW, reason)
     if decision == "ask" and accepts & May.ASK:
         return Outcome(Verdict.ASK, reason)
-    unknown = f"decision {str(decision)[:60]!r} is not an answer to {event.name}"
-    counts_as = Outcome(Verdict.ASK, reason or unknown) if accepts & May.ASK else SILENT
-    raise Failed(FailureKind.UNREADABLE_ANSWER, unknown, counts_as)
+    said = json.dumps(decision, ensure_ascii=False)[:60]
+    raise _unreadable(f"answered {said}, which is no decision about {event.name}", event, reason, beside)
+
+
+def _unreadable(what: str, event: Event, reason: str = "", beside: tuple[Note, ...] = ()) -> Failed:
+    """Before a tool somebody must look; elsewhere the event goes on. The user sees it either way."""
+    told = (*beside, Note(f"hook {who()} {what}", Audience.USER))
+    asks = bool(EVENTS[event.name].accepts & May.ASK)
+    counts_as = Outcome(Verdict.ASK, reason or f"hook {who()} {what}", notes=told) if asks else Outcome(notes=told)
+    return Failed(FailureKind.UNREADABLE_ANSWER, what, counts_as)
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

@@ -1,0 +1,49 @@
+"""The path that a tool is called with, in every way in which a glob may speak of it."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from hookline.hooks.event import Event, Path
+from hookline.hooks.tools import NATIVE, Tongue, ToolField
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPath:
+    """The path as given, and where it leads: relative to the project, or absolute where it leads out of it.
+
+    `.` and `..` are resolved, so that a detour does not lead around a glob. Links are not: a condition looks at nothing
+    but the event.
+    """
+
+    path: Path  # within the input
+    tongue: Tongue = NATIVE
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        return tuple(
+            text for given in ToolField(self.path, self.tongue).texts(event) for text in _ways_to_say(given, event)
+        )
+
+    def reads(self) -> tuple[Path, ...]:
+        return (*ToolField(self.path, self.tongue).reads(), ("cwd",), ("workspace",))
+
+    def __str__(self) -> str:
+        return "input." + ".".join(str(step) for step in self.path)
+
+
+def _ways_to_say(given: str, event: Event) -> tuple[str, ...]:
+    project = _directory(event, "workspace") or _directory(event, "cwd")
+    led_to = posixpath.normpath(posixpath.join(_directory(event, "cwd") or project, given)) if given else given
+    if project and _is_below(led_to, project):
+        led_to = posixpath.relpath(led_to, project)
+    return (given,) if led_to == given else (given, led_to)
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _directory(event: Event, fact: str) -> str:
+    held = event.facts.get(fact)
+    return posixpath.normpath(held) if isinstance(held, str) and held.startswith("/") else ""
