@@ -20,7 +20,7 @@ from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, Path, parse_path
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.host import Host, Nobody, ToolResult
-from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.outcome import SILENT, Outcome, Verdict
 from hookline.hooks.tools import ToolField, ToolName
 from hookline.patterns.pattern import pattern
 
@@ -116,7 +116,7 @@ def sets_command(text: str) -> Does:
 class Seen:
     """An action that remembers the events that it was asked about."""
 
-    outcome: Outcome = Outcome()
+    outcome: Outcome = SILENT
     events: list[Event] = field(default_factory=list)
     may: May = May.JUDGE | May.NOTES
     instant: bool = True

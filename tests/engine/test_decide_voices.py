@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from engine.parts import ALLOW, ASK, DENY, Seen, at_once, book, call, decide, hook, says
 
+from engine.parts import ALLOW, ASK, DENY, Seen, at_once, book, call, decide, hook, says
 from hookline.engine.book import Book, Layer
 from hookline.hooks.actions.answer import Answer
 from hookline.hooks.event import Event

@@ -16,7 +16,7 @@ from hookline.engine.limits import session_of
 from hookline.hooks.action import May
 from hookline.hooks.actions.answer import may_of
 from hookline.hooks.attempt import Sum, attempt, instead_of
-from hookline.hooks.event import REMOVED, Changes, Event
+from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS, METADATA
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import Asking, Host, asking
@@ -175,13 +175,13 @@ class Round:
     def _change(self, rank: Rank, outcome: Outcome) -> Changes:
         if not outcome.changes or outcome.verdict is Verdict.DENY:
             return ()
-        changes = tuple(change for change in outcome.changes if changes_something(self.event, change))
-        if not changes:
+        judged, changes = self.event, outcome.changes
+        self.event = judged.changed(changes)
+        if not self.event.differs_from(judged, changes):
             return ()
         if self._known is None:
             self._known = {}
-        self.event = self.event.changed(changes)
-        if any(path[:1] != METADATA for path, _ in changes):
+        if self.event.differs_from(judged, tuple(change for change in changes if change[0][:1] != METADATA)):
             self.heard.forget_allow()
             self._changed_by = rank
         return changes
@@ -293,14 +293,6 @@ def named(failure: Failure, hook: Hook) -> Failure:
     """A failure that says whose it is; only a program's or a script's own words stand alone."""
     text = failure.text if failure.kind in _PLAIN else f"hook {hook.id} {failure.text}"
     return replace(failure, text=text, hook=hook.id)
-
-
-def changes_something(event: Event, change: tuple[tuple[str | int, ...], object]) -> bool:
-    path, new = change
-    old = event.read(path)
-    if new is REMOVED:
-        return event.changed(((path, new),)).facts != event.facts
-    return type(old) is not type(new) or old != new
 
 
 def _nothing() -> None:

@@ -40,10 +40,16 @@ class Event:
         return read(self.facts, path)
 
     def changed(self, changes: Changes) -> Event:
+        """Made one after the other; removing what is not there leaves all as it was."""
         facts: Any = self.facts
         for path, value in changes:
-            facts = _with(facts, path, value)
+            if value is not MISSING and (value is not REMOVED or read(facts, path) is not MISSING):
+                facts = _with(facts, path, value)
         return Event(self.name, facts)
+
+    def differs_from(self, earlier: Event, changes: Changes) -> bool:
+        """True if `changes`, which led from the earlier event to this one, left anything else than they found."""
+        return any(not same(_held_at(earlier.facts, path), _held_at(self.facts, path)) for path, _ in changes)
 
 
 def read(value: Any, path: Path) -> Any:
@@ -57,6 +63,12 @@ def read(value: Any, path: Path) -> Any:
         else:
             return MISSING
     return value
+
+
+def _held_at(facts: Any, path: Path) -> Any:
+    """What a change at `path` may alter: in a list, where the others move up, all of it."""
+    around = read(facts, path[:-1])
+    return around if isinstance(around, (list, tuple)) else read(facts, path)
 
 
 def parse_path(text: str) -> Path:
@@ -74,7 +86,32 @@ def overlaps(one: Path, other: Path) -> bool:
 
 
 def touches(paths: Iterable[Path], changes: Changes) -> bool:
-    return any(overlaps(path, changed) for path in paths for changed, _ in changes)
+    """True if the changes may be seen at one of the paths; places in a list count as one, for they move."""
+    return any(_may_overlap(path, changed) for path in paths for changed, _ in changes)
+
+
+def _may_overlap(one: Path, other: Path) -> bool:
+    return all(a == b or isinstance(a, int) or isinstance(b, int) for a, b in zip(one, other, strict=False))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal all the way down, where True is not 1; values may be nested as deep as they like."""
+    pairs = [(one, other)]
+    while pairs:
+        a, b = pairs.pop()
+        if a is b:
+            continue
+        if isinstance(a, dict) and isinstance(b, dict):
+            if a.keys() != b.keys():
+                return False
+            pairs += [(a[key], b[key]) for key in a]
+        elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+            if len(a) != len(b):
+                return False
+            pairs += zip(a, b, strict=True)
+        elif a != b or isinstance(a, bool) != isinstance(b, bool):
+            return False
+    return True
 
 
 def _is_index(step: str) -> bool:
@@ -87,8 +124,8 @@ def _with(value: Any, path: Path, new: Any) -> Any:
     if not path:
         return new
     step, rest = path[0], path[1:]
-    if isinstance(value, list):
-        return _list_with(value, step, rest, new)
+    if isinstance(value, (list, tuple)):
+        return _list_with(list(value), step, rest, new)
     held = dict(value) if isinstance(value, dict) else {}
     key = str(step)
     if new is REMOVED and not rest:
@@ -101,9 +138,8 @@ def _with(value: Any, path: Path, new: Any) -> Any:
 def _list_with(value: list[Any], step: str | int, rest: Path, new: Any) -> list[Any]:
     if not isinstance(step, int) or not -len(value) <= step < len(value):
         return value
-    held = list(value)
     if new is REMOVED and not rest:
-        del held[step]
+        del value[step]
     else:
-        held[step] = _with(held[step], rest, new)
-    return held
+        value[step] = _with(value[step], rest, new)
+    return value
