@@ -1,0 +1,341 @@
+"""Hooks that can never act, are never asked, or contradict each other: warnings, for whoever wrote them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePath
+from typing import Final, TypeAlias
+
+from hookline.config.problem import Problem, Severity
+from hookline.hooks.action import Action, May
+from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.program import Run
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.actions.untrusted import NotTrusted
+from hookline.hooks.condition import Condition
+from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.event import Path, path_text
+from hookline.hooks.events import EVENTS
+from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook, Scope
+from hookline.hooks.outcome import Verdict
+from hookline.hooks.tools import NATIVE, TONGUES, Kind, ToolName, kind_of
+from hookline.patterns.spelt import Spelt
+
+_MOST_COMPARED: Final = 256  # earlier hooks that a hook is compared with for each part of its condition
+_MOST_NAMED: Final = 4  # events that a hint names
+
+_WORDS: Final = {
+    May.ALLOW: "allow",
+    May.ASK: "ask",
+    May.DENY: "deny",
+    May.NOTES: "text for the agent",
+    May.HALT: "halt",
+    May.COMPACT: "compact",
+}
+
+
+def critique(hooks: Sequence[Hook]) -> tuple[Problem, ...]:
+    """`hooks` in the order in which they are asked, as `book.hooks` has them; those that are switched off do not count."""
+    asked = [hook for hook in hooks if hook.enabled and not isinstance(hook.when, Never)]
+    found = [problem for hook in asked for check in _CHECKS for problem in check(hook)]
+    found += _in_the_shadow(asked)
+    found += _same_ids(asked)
+    return tuple(sorted(found))
+
+
+def _warning(code: str, hook: Hook, what: str, hint: str = "") -> Problem:
+    return Problem(code, hook.origin.file, hook.origin.line, what, hint, Severity.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """What an event does not accept of one action."""
+
+    flags: May = May.NOTHING
+    paths: tuple[Path, ...] = ()  # changes
+    dead: bool = False  # nothing else of it would be left
+
+    def words(self) -> list[str]:
+        return [*_words_of(self.flags), *(f"a change of {path_text(path)}" for path in self.paths)]
+
+
+def _never_acts(hook: Hook) -> Iterator[Problem]:
+    deeds = tuple(_deeds(hook.then))
+    refused = [_refused_by(hook.event, deed.may, tuple(deed.changes()), deed.instant) for deed in deeds]
+    words = list(dict.fromkeys(word for each in refused for word in each.words()))
+    if not words:
+        return
+    said = f"{hook.event} does not accept {' or '.join(words)}"
+    if all(each.dead and deed.instant for each, deed in zip(refused, deeds, strict=True)):
+        what = f"{hook.id} can never act: {said}."
+    else:
+        what = f"a part of {hook.id} never counts: {said}."
+    yield _warning("never-acts", hook, what, _who_accepts(refused))
+
+
+@lru_cache(maxsize=4096)
+def _refused_by(event: str, may: May, paths: tuple[Path, ...], instant: bool) -> _Refused:
+    kind = EVENTS[event]
+    flags = may & ~kind.accepts & ~May.CHANGE
+    wrong = tuple(path for path in paths if not kind.takes_change(path))
+    changes_count = May.CHANGE in may and (len(wrong) < len(paths) if paths else May.CHANGE in kind.accepts)
+    dead = may is not May.NOTHING and flags == may & ~May.CHANGE and not changes_count
+    if instant or (dead and May.ALLOW not in may):
+        return _Refused(flags, wrong, dead)
+    return _Refused()  # what it answers is known only when it has run
+
+
+def _who_accepts(refused: Iterable[_Refused]) -> str:
+    flags = May.NOTHING
+    paths: list[Path] = []
+    for each in refused:
+        flags |= each.flags
+        paths += each.paths
+    able = [
+        kind.name
+        for kind in EVENTS.values()
+        if flags & kind.accepts == flags and all(kind.takes_change(path) for path in paths)
+    ]
+    return f"These events do: {_some(able)}." if able else ""
+
+
+def _words_of(flags: May) -> list[str]:
+    return [word for flag, word in _WORDS.items() if flag in flags]
+
+
+def _deeds(action: Action) -> Iterator[Action]:
+    match action:
+        case Chain(steps):
+            for step in steps:
+                yield from _deeds(step.action)
+        case NotTrusted(inner):
+            yield from _deeds(inner)
+        case _:
+            yield action
+
+
+def _unknown_facts(hook: Hook) -> Iterator[Problem]:
+    told: set[Path] = set()
+    paths = [*hook.when.reads(), *(path for deed in _deeds(hook.then) for path in _must_read(deed))]
+    for path in paths:
+        if path[:2] in told or _has_fact(hook.event, path):
+            continue
+        told.add(path[:2])
+        having = [name for name in EVENTS if _has_fact(name, path)]
+        hint = f"These events have it: {_some(having)}." if having else "No event has it."
+        yield _warning("unknown-fact", hook, f"{hook.id} reads {path_text(path)}, which {hook.event} never has.", hint)
+
+
+def _must_read(deed: Action) -> Iterable[Path]:
+    """What it cannot do without. A program's stdin and environment and a script's variables only lack what is absent."""
+    match deed:
+        case Run(program):
+            texts = [*program.argv, *(text for text in (program.shell, program.cwd) if text)]
+            return [path for text in texts for path in text.reads()]
+        case RunScript():
+            return ()
+        case _:
+            return deed.reads()
+
+
+@lru_cache(maxsize=4096)
+def _has_fact(event: str, path: Path) -> bool:
+    return EVENTS[event].has_fact(path)
+
+
+def _never_holds(hook: Hook) -> Iterator[Problem]:
+    if _always(hook.when, no=True):
+        yield _warning(
+            "never-holds", hook, f"the condition of {hook.id} never holds.", "Write when: never if that is meant."
+        )
+
+
+def _always(when: Condition, no: bool = False) -> bool:
+    """Whether its answer is yes, or with `no` no, whatever the event."""
+    match when:
+        case Always():
+            return not no
+        case Never():
+            return no
+        case All(parts):
+            return any(_always(part, no) for part in parts) if no else all(_always(part) for part in parts)
+        case AnyOf(parts):
+            return all(_always(part, no) for part in parts) if no else any(_always(part) for part in parts)
+        case Not(part):
+            return _always(part, not no)
+        case _:
+            return False
+
+
+def _other_names(hook: Hook) -> Iterator[Problem]:
+    for match in _matchers(hook.when):
+        subject, pattern = match.subject, match.pattern
+        if not isinstance(subject, ToolName) or subject.tongue.name != NATIVE.name or not isinstance(pattern, Spelt):
+            continue
+        heard = [name.strip() for name in pattern.text.split("|")] if pattern.word == "tool" else [pattern.text]
+        theirs = {name: _names_of_others()[name] for name in heard if name in _names_of_others()}
+        ours = {NATIVE.names[kind][0]: kind for kind in theirs.values() if NATIVE.names[kind][0] not in heard}
+        if ours:
+            what = f"{hook.id} hears {' and '.join(theirs)} by name, in few agents."
+            own = "; ".join(f"hookline's own name is {name}, which hears the {kind}" for name, kind in ours.items())
+            yield _warning("other-name", hook, what, f"{own} of every agent.")
+
+
+def _matchers(when: Condition) -> Iterator[Matches]:
+    match when:
+        case Matches():
+            yield when
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _matchers(part)
+        case Not(part):
+            yield from _matchers(part)
+
+
+@lru_cache(maxsize=1)
+def _names_of_others() -> dict[str, Kind]:
+    """The names of tools that hookline's own tools do not have, where hookline has another name for that kind."""
+    ours = {name for names in NATIVE.names.values() for name in names}
+    return {
+        name: kind_of(name)
+        for tongue in TONGUES.values()
+        for kind, names in tongue.names.items()
+        for name in names
+        if name not in ours and NATIVE.names.get(kind)
+    }
+
+
+Parts: TypeAlias = frozenset[int]
+
+
+@dataclass(slots=True)
+class _Numbers:
+    """Equal parts of conditions have equal numbers."""
+
+    known: dict[Condition, int] = field(default_factory=dict)
+    given: int = 0
+
+    def of(self, when: Condition) -> Parts:
+        match when:
+            case Always():
+                return frozenset()
+            case All(parts):
+                return frozenset(number for part in parts for number in self.of(part))
+            case _:
+                return frozenset((self._number(when),))
+
+    def _number(self, part: Condition) -> int:
+        self.given += 1
+        try:
+            return self.known.setdefault(part, self.given)
+        except TypeError:  # it holds a list or a mapping: equal to nothing else, as far as we look
+            return self.given
+
+
+@dataclass(slots=True)
+class _Denials:
+    """The hooks on one event that always end a round, each under the rarest part of its condition."""
+
+    common: Counter[int]
+    hanging: dict[int | None, list[tuple[Parts, Hook]]] = field(default_factory=dict)
+
+    def add(self, parts: Parts, hook: Hook) -> None:
+        rarest = min(parts, key=lambda part: (self.common[part], part), default=None)
+        self.hanging.setdefault(rarest, []).append((parts, hook))
+
+    def before(self, parts: Parts, scope: Scope) -> Hook | None:
+        """One that has ended every round in which a hook with these parts would be asked."""
+        for part in (None, *parts):
+            for needed, hook in self.hanging.get(part, ())[:_MOST_COMPARED]:
+                if needed <= parts and _covers(hook.scope, scope):
+                    return hook
+        return None
+
+
+def _in_the_shadow(hooks: Sequence[Hook]) -> Iterator[Problem]:
+    numbers = _Numbers()
+    parts_of = [numbers.of(hook.when) for hook in hooks]
+    common = Counter(part for parts in parts_of for part in parts)
+    denied = _constant_denials(hooks, parts_of)
+    denials: dict[str, _Denials] = {}
+    for hook, parts in zip(hooks, parts_of, strict=True):
+        of_event = denials.setdefault(hook.event, _Denials(common))
+        against = _contradicted(hook, parts, denied)
+        earlier = of_event.before(parts, hook.scope)
+        if against is not None:
+            what = f"the allow of {hook.id} never counts: {_where(against, hook)} denies the same."
+            yield _warning("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
+        elif earlier is not None:
+            what = f"{hook.id} is never asked: {_where(earlier, hook)} {_denies(earlier)} first."
+            yield _warning("shadowed", hook, what, "Remove it, or give it a lower order.")
+        if earlier is None and _ends_every_round(hook):
+            of_event.add(parts, hook)
+
+
+def _constant_denials(hooks: Sequence[Hook], parts_of: Sequence[Parts]) -> dict[tuple[str, Parts, Scope], Hook]:
+    found: dict[tuple[str, Parts, Scope], Hook] = {}
+    for hook, parts in zip(hooks, parts_of, strict=True):
+        if _constant_verdict(hook) is Verdict.DENY and _ends_every_round(hook):
+            found.setdefault((hook.event, parts, hook.scope), hook)
+    return found
+
+
+def _contradicted(hook: Hook, parts: Parts, denied: dict[tuple[str, Parts, Scope], Hook]) -> Hook | None:
+    if _constant_verdict(hook) is not Verdict.ALLOW:
+        return None
+    return denied.get((hook.event, parts, hook.scope)) or denied.get((hook.event, parts, EVERYWHERE))
+
+
+def _ends_every_round(hook: Hook) -> bool:
+    """It denies or halts whenever its condition holds."""
+    constant, accepts = hook.then.constant, EVENTS[hook.event].accepts
+    if constant is None or not hook.wait or hook.limit != UNLIMITED:
+        return False
+    denies = constant.verdict is Verdict.DENY and May.DENY in accepts
+    return denies or (constant.halt and May.HALT in accepts)
+
+
+def _constant_verdict(hook: Hook) -> Verdict | None:
+    constant = hook.then.constant
+    return None if constant is None else constant.verdict
+
+
+def _covers(wide: Scope, narrow: Scope) -> bool:
+    return wide in (EVERYWHERE, narrow)
+
+
+def _denies(hook: Hook) -> str:
+    verb = "denies" if _constant_verdict(hook) is Verdict.DENY else "halts at"
+    return f"{verb} every {hook.event}" if isinstance(hook.when, Always) else f"{verb} all that it would hear"
+
+
+def _same_ids(hooks: Sequence[Hook]) -> Iterator[Problem]:
+    """Within one file its dialect looks for them; an id that was made from the file's name is nobody's choice."""
+    first: dict[tuple[str, Scope], Hook] = {}
+    told: set[tuple[str, str]] = set()
+    for hook in hooks:
+        known = first.setdefault((hook.id, hook.scope), hook)
+        file = hook.origin.file
+        if known.origin.file == file or (hook.id, file) in told or hook.id.startswith(f"{PurePath(file).name}:"):
+            continue
+        told.add((hook.id, file))
+        what = f"the id {hook.id} is used by {_where(known, hook)} too; both are in force."
+        yield _warning("duplicate-id", hook, what, "Give one of them another id.")
+
+
+def _where(other: Hook, seen_from: Hook) -> str:
+    if other.origin.file == seen_from.origin.file:
+        return f"{other.id} on line {other.origin.line}"
+    return f"{other.id} in {other.origin.file}:{other.origin.line}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+_CHECKS: Final = (_never_acts, _unknown_facts, _never_holds, _other_names)
