@@ -97,7 +97,7 @@ def test_until_then_a_projects_hook_answers_its_on_error(project: Project, then:
         ("{ask: sure?}", Verdict.ASK),
         ("{log: seen}", Verdict.SILENT),
         ("{notify: seen}", Verdict.SILENT),
-        ("{halt: stop it}", Verdict.SILENT),
+        ("{halt: stop it}", Verdict.DENY),
         ("{tell: {text: look, to: user}}", Verdict.SILENT),
         ("[{log: seen}, {deny: no}]", Verdict.DENY),
     ],
@@ -106,7 +106,7 @@ def test_constant_denials_and_words_for_people_need_no_trust(project: Project, t
     project.hooks(f"then: {then}")
     decision = project.decide()
     assert decision.failures == ()
-    assert decision.verdict in (verdict, Verdict.DENY) if decision.halt else decision.verdict is verdict
+    assert decision.verdict is verdict
     assert project.accepted
 
 

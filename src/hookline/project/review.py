@@ -111,7 +111,7 @@ def _answered(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 def _command(program: Program) -> str:
     words = program.shell.source if program.shell else shlex.join(part.source for part in program.argv)
-    given = "".join(f"{name}={shlex.quote(text.source)} " for name, text in program.env)
+    given = "".join(f"{name}={shlex.quote(text.source)} " for name, text in program.env if text)
     return f"{given}{words}" + (f"  (in {program.cwd.source})" if program.cwd else "")
 
 

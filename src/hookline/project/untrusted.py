@@ -14,6 +14,8 @@ from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 
 
 def restricted(hook: Hook) -> Hook:
+    if not needs_trust(hook):
+        return hook
     then = hook.then if permitted(hook.then) else NotTrusted(hook.then)
     return replace(hook, then=then, on_error=harmless(hook.on_error))
 
