@@ -50,7 +50,7 @@ class BadExpression(ValueError):
         self.position = position
 
 
-class ExpressionFailed(Exception):
+class ExpressionFailed(ArithmeticError):
     """The expression has no value for these numbers: a division by zero, an overflow, a name without a number."""
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from hookline.config.shape import Reader
+from hookline.dialects.native.outside import custom_action, diagnose
 from hookline.dialects.native.programs import PROGRAM_KEYS, run
 from hookline.dialects.native.texts import filled, filled_text, text_of
 from hookline.hooks.action import Action, May
@@ -35,6 +36,8 @@ class Doing:
     tongue: Tongue
     timeout: timedelta
 
+
+ROLES: Final = ("user", "assistant", "system")
 
 Maker = Callable[[Reader, Reader, Doing], Action | None]  # the action's mapping, the main key's value
 
@@ -105,7 +108,7 @@ def _tell(at: Reader, value: Reader, doing: Doing) -> Action | None:
     to = _word(value, "to", [str(each) for each in Audience], "agent")
     place = _word(value, "place", [str(each) for each in Place], "context")
     position = _word(value, "position", ("start", "before_last", "end"), "end")
-    role = _word(value, "role", ("user", "assistant", "system"), "user")
+    role = _word(value, "role", ROLES, "user")
     if to is None or place is None or role is None or position is None:
         return None
     return _note(Note("", Audience(to), Place(place), role, position), text_of(text, doing.tongue))
@@ -231,11 +234,19 @@ def _call(at: Reader, value: Reader, doing: Doing) -> Action | None:
     extra = {} if literal is None else literal.mapping()
     tell = _word(at, "tell", [str(each) for each in Tell], "never")
     place = _word(at, "place", [str(each) for each in Place], "context")
-    prefix = at.get("prefix")
+    role, prefix = _word(at, "role", ROLES, "user"), at.get("prefix")
     before = "" if prefix is None else prefix.text(empty=True)
-    if tool is None or input is None or extra is None or tell is None or place is None or before is None:
+    if (
+        tool is None
+        or input is None
+        or extra is None
+        or tell is None
+        or place is None
+        or before is None
+        or role is None
+    ):
         return None
-    return Call(tool, input, tuple(extra.items()), Tell(tell), before, Place(place))
+    return Call(tool, input, tuple(extra.items()), Tell(tell), before, Place(place), role)
 
 
 def _pipe(at: Reader, value: Reader, doing: Doing) -> Action | None:
@@ -289,7 +300,7 @@ def longest(made: Action, timeout: timedelta) -> timedelta:
     return made.longest if isinstance(made, Run) else timeout
 
 
-STEP_KEYS: Final = ("on_error", "timeout", "ends_chain")
+STEP_KEYS: Final = ("on_error", "timeout", "ends_chain", "name")
 
 
 def _step(at: Reader, doing: Doing) -> Step | None:
@@ -304,8 +315,16 @@ def _step(at: Reader, doing: Doing) -> Step | None:
     if timeout is None or flag is None or outcome is None:
         return None
     made = action(inner, Doing(doing.event, doing.tongue, timeout))
-    name = next((key for key in given if key in ACTIONS), str(at.value) if isinstance(at.value, str) else "chain")
-    return None if made is None else Step(name, made, outcome, longest(made, timeout), flag)
+    named = at.get("name")
+    name = step_name(at.value) if named is None else named.text()
+    return None if made is None or name is None else Step(name, made, outcome, longest(made, timeout), flag)
+
+
+def step_name(value: Any) -> str:
+    """What a step is called where nobody named it."""
+    if isinstance(value, dict):
+        return next((key for key in value if key in ACTIONS), "chain")
+    return value if isinstance(value, str) else "chain"
 
 
 ON_ERROR: Final = {
@@ -363,8 +382,10 @@ ACTIONS: Final[dict[str, tuple[Maker, Collection[str]]]] = {
     "replace": (_change, _CHANGES),
     "run": (_run, PROGRAM_KEYS),
     "script": (_script, ("variables",)),
-    "call": (_call, ("with", "literal", "tell", "prefix", "place")),
+    "call": (_call, ("with", "literal", "tell", "prefix", "place", "role")),
     "pipe": (_pipe, ()),
     "compact": (_compact, ()),
+    "diagnose": (diagnose, ()),
+    "custom": (custom_action, ()),
     "chain": (_chain, ("stop_on_failure",)),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookline.config.shape import Reader
+from hookline.dialects.native.outside import custom_conditions
 from hookline.hooks.condition import Condition, Subject, TextPattern
 from hookline.hooks.conditions.computed import Computes
 from hookline.hooks.conditions.content import RecentMessagesSay
@@ -286,6 +287,7 @@ KEYS: Final[dict[str, Callable[[Reader, Asked], Condition | None]]] = {
     "says": _says,
     "error_code": _error_code,
     "expr": _expr,
+    "custom": custom_conditions,
     "all": lambda at, asked: _all(at.items(), asked),
     "any": _any,
     "not": _not,

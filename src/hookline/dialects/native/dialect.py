@@ -90,12 +90,12 @@ def _hooks(at: Reader) -> Iterator[Hook]:
     hooks = at.get("hooks")
     if hooks is None or hooks.sequence() is None:
         return
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, Scope], int] = {}
     counts: dict[str, int] = {}
     for place in hooks.items():
         for hook in _hook(place, counts):
-            if seen.setdefault(hook.id, hook.origin.line) != hook.origin.line:
-                text = f"id {hook.id} is used twice; first on line {seen[hook.id]}."
+            if (first := seen.setdefault((hook.id, hook.scope), hook.origin.line)) != hook.origin.line:
+                text = f"id {hook.id} is used twice; first on line {first}."
                 place.problem("duplicate-id", text, "Give this hook another id.")
                 continue
             yield hook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookline.dialects.native.actions import ACTIONS, ON_ERROR, SAID_ON_ERROR, STEP_KEYS
+from hookline.dialects.native.actions import ACTIONS, ON_ERROR, ROLES, SAID_ON_ERROR, STEP_KEYS
 from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
 from hookline.dialects.native.conditions import SPELT, SYNTAXES, TESTS
 from hookline.hooks.actions.call import Tell
@@ -23,6 +23,8 @@ _FLAG: Schema = {"type": "boolean"}
 _TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 _DURATION: Schema = {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
 _SAID: Schema = {"anyOf": [_TEXT, {"const": True}, {"type": "null"}]}
+
+_CUSTOM: Schema = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
 
 
 def schema() -> Schema:
@@ -114,6 +116,7 @@ def _when() -> Schema:
         },
         "error_code": _TEXTS,
         "expr": _TEXT,
+        "custom": _CUSTOM,
         "all": _list_of("when"),
         "any": _list_of("when"),
         "not": again,
@@ -138,7 +141,7 @@ def _test() -> Schema:
 
 
 def _step() -> Schema:
-    step: Schema = {"on_error": _on_error(), "timeout": _DURATION, "ends_chain": _FLAG}
+    step: Schema = {"on_error": _on_error(), "timeout": _DURATION, "ends_chain": _FLAG, "name": _TEXT}
     assert step.keys() == set(STEP_KEYS)
     return step
 
@@ -184,7 +187,7 @@ _VALUES: dict[str, Schema] = {
                         "text": _TEXT,
                         "to": _words(Audience),
                         "place": _PLACE,
-                        "role": _words(("user", "assistant", "system")),
+                        "role": _words(ROLES),
                         "position": _words(("start", "before_last", "end")),
                     },
                     ("text",),
@@ -232,6 +235,17 @@ _VALUES: dict[str, Schema] = {
             ]
         }
     },
+    "diagnose": {
+        "diagnose": {
+            "anyOf": [
+                {"const": True},
+                _closed(
+                    {"path": _TEXTS, "content": _TEXTS, "publish": _FLAG, "inject": _FLAG, "read_from_disk": _FLAG}
+                ),
+            ]
+        }
+    },
+    "custom": {"custom": {**_CUSTOM, "minProperties": 1, "maxProperties": 1}},
     "chain": {"chain": _list_of("step")},
 }
 
@@ -249,5 +263,6 @@ _OPTIONS: Schema = {
     "literal": {"type": "object"},
     "prefix": _ANY_TEXT,
     "place": _PLACE,
+    "role": _words(ROLES),
     "stop_on_failure": _FLAG,
 }

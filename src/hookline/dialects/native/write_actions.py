@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.config.duration import duration_text
-from hookline.dialects.native.actions import ON_ERROR, SAID_ON_ERROR
+from hookline.dialects.native.actions import ON_ERROR, SAID_ON_ERROR, step_name
+from hookline.dialects.native.outside import diagnose_value
 from hookline.dialects.native.programs import default_reads
 from hookline.dialects.unsaid import Unsaid
 from hookline.hooks.action import Action
@@ -15,6 +16,8 @@ from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call, Tell
 from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
+from hookline.hooks.actions.custom import Custom
+from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.reading import REASON, Reading
 from hookline.hooks.actions.script import RunScript
@@ -44,6 +47,10 @@ def action_value(action: Action, event: str, timeout: timedelta) -> Any:
             return {"script": source, "variables": _plain(variables)}
         case Call():
             return _call(action)
+        case Diagnose():
+            return {"diagnose": diagnose_value(action)}
+        case Custom(name, _, params):
+            return {"custom": {name: params}}
         case Chain(steps, stop_on_failure):
             return {"chain": [_step(step, event, timeout) for step in steps], "stop_on_failure": stop_on_failure}
         case _:
@@ -52,11 +59,11 @@ def action_value(action: Action, event: str, timeout: timedelta) -> Any:
 
 def _answer(outcome: Outcome) -> Any:
     if outcome.halt:
-        return {"halt": outcome.reason or True}
+        return {"halt": _as_it_is(outcome.reason) or True}
     if outcome.verdict is not Verdict.SILENT and not outcome.notes and not outcome.requests:
-        return {outcome.verdict.word: outcome.reason or True}
+        return {outcome.verdict.word: _as_it_is(outcome.reason) or True}
     if len(outcome.notes) == 1 and outcome.verdict is Verdict.SILENT:
-        return {"tell": _note(outcome.notes[0], outcome.notes[0].text)}
+        return {"tell": _note(outcome.notes[0], _as_it_is(outcome.notes[0].text))}
     if len(outcome.requests) == 1:
         return {"compact": _compact(outcome.requests[0])}
     raise Unsaid("an answer of several parts")
@@ -162,12 +169,16 @@ def _call(call: Call) -> dict[str, Any]:
         value["prefix"] = call.prefix
     if call.place is not Place.CONTEXT:
         value["place"] = str(call.place)
+    if call.role != "user":
+        value["role"] = call.role
     return value
 
 
 def _step(step: Step, event: str, timeout: timedelta) -> Any:
     value = action_value(step.action, event, step.timeout)
     more: dict[str, Any] = {}
+    if step.name != step_name(value):
+        more["name"] = step.name
     if step.on_error != SILENT:
         more["on_error"] = error_value(step.on_error)
     if step.ends_chain:
@@ -197,4 +208,11 @@ def _sources(value: Any) -> Any:
         return value.source
     if isinstance(value, dict):
         return {key: _sources(held) for key, held in value.items()}
+    if isinstance(value, str):
+        return _as_it_is(value)
     return [_sources(held) for held in value] if isinstance(value, (list, tuple)) else value
+
+
+def _as_it_is(text: str) -> str:
+    """The text in such a way that nothing in it is taken for a placeholder."""
+    return DOUBLE.sub(lambda found: "{{open_braces}}" + found[0][2:], text)

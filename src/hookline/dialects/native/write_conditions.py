@@ -8,7 +8,7 @@ from typing import Any, Final
 from hookline.dialects.native.conditions import EXPRESSION_NAMES, PATH_WORDS, SYNTAXES
 from hookline.dialects.unsaid import Unsaid
 from hookline.hooks.condition import Condition
-from hookline.hooks.conditions.computed import Computes
+from hookline.hooks.conditions.computed import Computes, Custom
 from hookline.hooks.conditions.content import RecentMessagesSay
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.numbers import Compared, Every
@@ -91,6 +91,8 @@ def _leaf(condition: Condition) -> dict[str, Any]:
             return {"says": {"keyword": keyword, "last": last}}
         case Computes(formula, places) if dict(places) == EXPRESSION_NAMES:
             return {"expr": formula.source}
+        case Custom(name, _, params):
+            return {"custom": {name: params}}
         case _:
             raise Unsaid(f"the condition {type(condition).__name__}")
 
@@ -99,7 +101,8 @@ def _tool(compiled: Any) -> Any:
     """A name where that says it, else the long form."""
     if isinstance(compiled, Spelt) and compiled.word == "tool":
         names = [name.strip() for name in compiled.text.split("|")]
-        return names[0] if len(names) == 1 else names
+        if all(names) and not any("/" in name for name in names):
+            return names[0] if len(names) == 1 else names
     if isinstance(compiled, Spelt) and compiled.word == "exactly" and _PLAIN_NAME.fullmatch(compiled.text):
         return compiled.text
     said = _pattern(compiled)

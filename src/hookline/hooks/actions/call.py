@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +14,7 @@ from hookline.hooks.event import Event, Path
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import Host, ToolResult
 from hookline.hooks.outcome import SILENT, Failed, FailureKind, Note, Outcome, Place
+from hookline.hooks.secrets import mask
 from hookline.hooks.template import as_text
 
 _log = logging.getLogger("hookline")
@@ -34,6 +36,7 @@ class Call:
     tell: Tell = Tell.NEVER
     prefix: str = ""
     place: Place = Place.CONTEXT
+    role: str = "user"  # of a message of its own
     instant = False
     constant = None
 
@@ -48,13 +51,30 @@ class Call:
         return self.input.reads()
 
     async def run(self, event: Event, host: Host) -> Outcome:
-        result = await host.call_tool(self.tool, {**dict(self.literal), **self.input.render(event)})
-        _log.info("[%s] %s: %s", who(), self.tool, "done" if result.ok else f"failed: {result.error}")
-        if self.tell is not Tell.NEVER and (self.tell is Tell.ALWAYS or speaks_of_errors(result)):
-            return Outcome(notes=(Note(self.prefix + words_of(result), place=self.place),))
+        input = {**copy.deepcopy(dict(self.literal)), **self.input.render(event)}
+        _log.debug("[%s] %s gets %s", who(), self.tool, Masked(input))
+        result = await host.call_tool(self.tool, input)
+        _log.info("[%s] %s: %s", who(), self.tool, "done" if result.ok else Masked(f"failed: {words_of(result)}"))
+        told = self._told(result)
         if not result.ok:
-            raise Failed(FailureKind.RAISED, f"{self.tool}: {result.error or as_text(result.content)}"[:500])
-        return SILENT
+            failed = f"{self.tool}: {words_of(result)}"[:500]
+            raise Failed(FailureKind.RAISED, failed, told if told.notes else None)
+        return told
+
+    def _told(self, result: ToolResult) -> Outcome:
+        if self.tell is Tell.NEVER or (self.tell is Tell.ON_ERRORS and not speaks_of_errors(result)):
+            return SILENT
+        return Outcome(notes=(Note(self.prefix + words_of(result), place=self.place, role=self.role),))
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A value for the log, made to text only if somebody reads it."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return mask(as_text(self.value))
 
 
 def speaks_of_errors(result: ToolResult) -> bool:
