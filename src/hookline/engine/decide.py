@@ -14,7 +14,6 @@ from hookline.engine.account import Account, Decision
 from hookline.engine.index import Entry, Index, Shelf
 from hookline.engine.limits import session_of
 from hookline.hooks.action import May
-from hookline.hooks.actions.answer import may_of
 from hookline.hooks.attempt import Sum, attempt, instead_of
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS, METADATA
@@ -65,7 +64,7 @@ class Round:
         self._kind = EVENTS[event.name]
         self._deadline = perf_counter() + MATCHING
         self._known: dict[int, dict[Shelf, list[int]]] | None = None
-        self._silenced: set[str] = set()
+        self._silenced: dict[str, Rank] = {}  # group → the hook that ended it; those before it still count
         self._ended_later: set[str] = set()
         self._claimed: set[Rank] = set()
         self._changed_by: Rank | None = None
@@ -111,7 +110,7 @@ class Round:
         """A hook that would have to be waited for, as far as it can be known before anyone is asked."""
         if not any(index.waits for _, index in self._indexes):
             return None
-        candidates = [entry.hook for _, entry in self.candidates() if self._passes(entry) is None]
+        candidates = [entry.hook for rank, entry in self.candidates() if self._passes(rank, entry) is None]
         if any(hook.then.may & May.CHANGE for hook in candidates):
             candidates = [entry.hook for _, index in self._indexes for entry in index.entries]
         return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
@@ -119,7 +118,7 @@ class Round:
     async def _ask(self, rank: Rank, entry: Entry) -> Changes:
         """Asks one hook and hears its answer; returns what it changed."""
         hook = entry.hook
-        why = self._passes(entry)
+        why = self._passes(rank, entry)
         if why is not None:
             self._skip(hook, why)
             return ()
@@ -167,7 +166,7 @@ class Round:
         changes = self._change(rank, outcome)
         self.heard.hear(outcome, hook.id)
         if outcome.final and hook.group:
-            self._silenced.add(hook.group)
+            self._silenced.setdefault(hook.group, rank)
         if outcome.verdict is Verdict.DENY or outcome.halt:
             self._over = f"not asked: {hook.id} ended the round"
         return changes
@@ -194,24 +193,30 @@ class Round:
             if rank >= last:
                 break
             hook = entry.hook
-            may = hook.then.may | may_of(hook.on_error)
-            if not hook.wait or not may & (May.DENY | May.ASK) or self._passes(entry) is not None:
+            if not hook.wait or not hook.may_stop or self._passes(rank, entry) is not None:
                 continue
             if rank not in self._claimed and not self._allowed(hook):
                 continue
             outcome, _ = await self._attempt(hook, again=True)
-            self.heard.hear(replace(outcome, changes=()), hook.id)
+            self._hear_again(hook, outcome)
             if outcome.verdict is Verdict.DENY or outcome.halt:
                 self._over = f"not asked again: {hook.id} ended the round"
                 break
         self._explain = explain
 
-    def _passes(self, entry: Entry) -> str | None:
+    def _hear_again(self, hook: Hook, outcome: Outcome) -> None:
+        """Only what stops counts; the rest was heard the first time."""
+        if outcome.verdict < Verdict.ASK and not outcome.halt:
+            return
+        told = tuple(note for note in outcome.notes if note not in self.heard.notes)
+        self.heard.hear(replace(outcome, changes=(), requests=(), notes=told), hook.id)
+
+    def _passes(self, rank: Rank, entry: Entry) -> str | None:
         """Why the hook is not asked about the event, or None if it is."""
         hook = entry.hook
         if self._over:
             return self._over
-        if hook.group in self._silenced:
+        if hook.group in self._silenced and rank > self._silenced[hook.group]:
             return "an earlier hook of its group ended the group"
         if hook.id in self._above:
             return "its own call of a tool led here"

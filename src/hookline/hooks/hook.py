@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from hookline.hooks.action import Action
+from hookline.hooks.action import Action, May
+from hookline.hooks.actions.answer import may_of
 from hookline.hooks.condition import Condition
 from hookline.hooks.event import Event
+from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
 
 
@@ -80,6 +82,17 @@ class Hook:
         """A constant deny or ask: it holds whenever its condition could not be decided in time."""
         constant = self.then.constant
         return constant is not None and constant.verdict >= Verdict.ASK
+
+    @property
+    def may(self) -> May:
+        """What its action or its answer to a failure may ask for."""
+        return self.then.may | may_of(self.on_error)
+
+    @property
+    def may_stop(self) -> bool:
+        """It may deny, ask, or halt what can be denied."""
+        halt = May.HALT if EVENTS[self.event].accepts & May.DENY else May.NOTHING
+        return bool(self.may & (May.DENY | May.ASK | halt))
 
     def __str__(self) -> str:
         return self.id
