@@ -1,0 +1,42 @@
+"""`hookline convert`"""
+
+from __future__ import annotations
+
+import click
+
+from hookline.cli.output import err, json_text, out_as_is
+from hookline.cli.verb import DialectName, Verb, dialect_option
+
+
+@click.command(cls=Verb, short_help="A hooks file in the words of another dialect.")
+@click.argument("file", type=click.Path())
+@click.option("--to", "to", type=DialectName(), required=True, metavar="DIALECT", help="The dialect to write.")
+@dialect_option
+def verb(file: str, to: str, dialect: str | None) -> int:
+    """Print a hooks file in the words of another dialect. What has no words there is named on stderr, and the exit
+    code is 1; the rest is printed all the same. Nothing of the project is run.
+
+    \b
+    hookline convert .microai/settings.json --to native > hookline.yaml
+    """
+    from hookline.config.problem import Severity
+    from hookline.dialects.table import dialect as named
+    from hookline.project import load
+
+    book = load(file, dialect)
+    errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
+    for problem in book.problems:
+        err(str(problem))
+    written = named(to).write(hook for layer in book.layers for hook in layer.hooks)
+    for missing in written.unsaid:
+        err(f"not said in {to}: {missing}")
+    out_as_is(_text(written.value, written.kind).rstrip("\n"))
+    return 1 if errors or written.unsaid else 0
+
+
+def _text(value: object, kind: str) -> str:
+    if kind == "json":
+        return json_text(value)
+    from hookline.cli.yaml_text import yaml_text
+
+    return yaml_text(value)

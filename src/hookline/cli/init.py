@@ -1,0 +1,59 @@
+"""`hookline init`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from hookline.cli.output import out
+from hookline.cli.verb import Verb
+from hookline.errors import HooklineError
+
+NAME: Final = "hookline.yaml"
+TEXT: Final = """\
+# Hooks for every agent that works in this directory. After a change: hookline check
+hooks:
+  # No agent writes a secret into an environment file, whatever its tool for writing is called.
+  - id: no-secrets-in-env-files
+    on: tool.before
+    when:
+      kind: [write, edit]
+      input: {path: '(^|/)\\.env(\\.|$)'}
+      any:
+        - input: {content: '(?i)(api_?key|secret|token|password)'}
+        - input: {new_string: '(?i)(api_?key|secret|token|password)'}
+    then: {deny: Secrets do not belong into .env files. Ask the user to put it there.}
+
+  # A person looks at every push before it leaves this machine.
+  - id: ask-before-push
+    on: tool.before
+    when: {kind: shell, input: {command: '(?s)\\bgit\\b.*\\bpush\\b'}}
+    then: {ask: This sends commits to a remote repository.}
+
+# Try them:
+#   hookline fire tool.before --tool bash --input '{"command": "git push"}'
+#   hookline fire tool.before --tool write_file --input '{"path": ".env", "content": "API_KEY=1"}'
+"""
+
+
+@click.command(cls=Verb, short_help="Write a small commented hookline.yaml with two useful hooks.")
+@click.option("--force", is_flag=True, help="Overwrite a hookline.yaml that is already there.")
+def verb(force: bool) -> None:
+    """Write a small commented hookline.yaml with two useful hooks into the current directory.
+
+    \b
+    hookline init
+    hookline fire tool.before --tool bash --input '{"command": "git push"}'
+    """
+    path = Path(NAME)
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(TEXT)
+    except FileExistsError:
+        raise HooklineError(f"{NAME} is already here; --force overwrites it") from None
+    except OSError as error:
+        raise HooklineError(f"{NAME} cannot be written: {error.strerror}") from None
+    out(f"Wrote {NAME} with two hooks. Next: hookline list, or")
+    out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')

@@ -1,0 +1,64 @@
+"""Where the command was called, and which hooks are in force there. What the environment says of it is read here."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from hookline.engine.book import Book
+from hookline.errors import HooklineError
+from hookline.project import Source, Trust, find, load, load_all, state_file
+
+
+def directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise HooklineError("the current directory does not exist any more") from error
+
+
+def home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise HooklineError("there is no home directory; set HOME") from error
+
+
+def user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user id without a name, as in many containers
+        return str(os.getuid()) if hasattr(os, "getuid") else ""
+
+
+def trust() -> Trust:
+    return Trust(state_file(home(), _absolute("XDG_STATE_HOME")))
+
+
+def sources(below: Path | None = None) -> tuple[Source, ...]:
+    """The files in force for a session there, or here."""
+    return find(below or directory(), home(), _absolute("XDG_CONFIG_HOME"))
+
+
+def _absolute(name: str) -> Path | None:
+    """A relative path in such a variable counts as unset, as its specification says."""
+    value = os.environ.get(name, "")
+    return Path(value) if os.path.isabs(value) else None
+
+
+def book_of(configs: Sequence[str], dialect: str | None) -> Book:
+    """The hooks of the named files, which are trusted, or else those in force here."""
+    if not configs:
+        return load_all(_as(sources(), dialect), trust())
+    books = [load(path, dialect) for path in configs]
+    if len(books) == 1:
+        return books[0]
+    layers = [layer for book in books for layer in book.layers]
+    return Book(layers, books[0].host, [problem for book in books for problem in book.problems])
+
+
+def _as(found: Sequence[Source], dialect: str | None) -> tuple[Source, ...]:
+    """Without a dialect, all of them; with one, only its own files."""
+    return tuple(source for source in found if dialect is None or source.dialect == dialect)

@@ -1,0 +1,21 @@
+"""`hookline schema`"""
+
+from __future__ import annotations
+
+import click
+
+from hookline.cli.output import out_json
+from hookline.cli.verb import DialectName, Verb
+
+
+@click.command(cls=Verb, short_help="The JSON Schema of a dialect, for editors.")
+@click.argument("dialect", type=DialectName(), default="native", metavar="[DIALECT]")
+def verb(dialect: str) -> None:
+    """Print the JSON Schema of a dialect's files, for editors; without a name, that of hookline.yaml.
+
+    \b
+    hookline schema > hookline.schema.json
+    """
+    from hookline.dialects.table import dialect as named
+
+    out_json(named(dialect).schema())

@@ -1,0 +1,151 @@
+"""`hookline test`"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hookline.cli.output import err, out, out_json, write
+from hookline.cli.place import directory
+from hookline.cli.verb import Verb, json_option
+from hookline.errors import ConfigError, HooklineError
+from hookline.testing.case import PLACES, Case, find_case_files, load_cases
+from hookline.testing.run import Result, run_case
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A case that was run, or a file whose cases could not even be read."""
+
+    file: str
+    line: int
+    note: str
+    ok: bool
+    report: str
+    seconds: float = 0.0
+    result: Result | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        differences = self.result.differences if self.result else ()
+        return {
+            "file": self.file,
+            "line": self.line,
+            "note": self.note,
+            "ok": self.ok,
+            "seconds": round(self.seconds, 4),
+            "differences": [
+                {"step": step, "key": each.key, "expected": each.expected, "got": each.got}
+                for step, each in differences
+            ],
+            "report": "" if self.ok else self.report,
+        }
+
+
+@click.command(cls=Verb, short_help="Run case files: config and event against the expected decision.")
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
+@click.option("-k", "word", metavar="WORD", default="", help="Only cases with this word in their note or path.")
+@click.option("--watch", is_flag=True, help="Run again whenever a file here changes.")
+@click.option("--junit", type=click.Path(), metavar="FILE", help="Also write the results as JUnit XML.")
+@json_option
+def verb(paths: tuple[str, ...], word: str, watch: bool, junit: str | None, as_json: bool) -> int:
+    """Run case files: each has a config, an event and the decision that is expected. Without a PATH, those below
+    tests/hooks, hooks_tests and .hookline/tests are run.
+
+    \b
+    # tests/hooks/push.yaml
+    note: a push is asked about
+    file: ../../hookline.yaml
+    event: {name: tool.before, tool: {name: bash, input: {command: git push}}}
+    expect: {verdict: ask, by: ask-before-push}
+
+    \b
+    hookline test
+    hookline test tests/hooks/push.yaml -k push --junit report.xml
+    """
+    code = _run_all(paths, word, junit, as_json)
+    if watch:
+        _watch(lambda: _run_all(paths, word, junit, as_json))
+    return code
+
+
+def _run_all(paths: Sequence[str], word: str, junit: str | None, as_json: bool) -> int:
+    files = _files(paths)
+    begun = time.perf_counter()
+    ran: list[Ran] = []
+    for each in _ran(files, word.casefold()):
+        ran.append(each)
+        if not as_json:
+            write("." if each.ok else "F")
+    if not ran:
+        raise HooklineError(f"no case has the word {word!r}" if word else "there are no cases in these files")
+    if junit is not None:
+        from hookline.cli.junit import write_junit
+
+        write_junit(Path(junit), ran)
+    if as_json:
+        out_json([each.as_json() for each in ran])
+    else:
+        _show(ran, time.perf_counter() - begun)
+    return 0 if all(each.ok for each in ran) else 1
+
+
+def _files(paths: Sequence[str]) -> list[Path]:
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            found += sorted((*path.rglob("*.yaml"), *path.rglob("*.yml")))
+        else:
+            found.append(path)
+    if not paths:
+        here = directory()
+        found = [path.relative_to(here) for path in find_case_files(here)]
+    if not found:
+        where = ", ".join(paths) if paths else " or ".join(PLACES)
+        raise HooklineError(f"there is no case file in {where}")
+    return found
+
+
+def _ran(files: Iterable[Path], word: str) -> Iterable[Ran]:
+    for file in files:
+        try:
+            cases = load_cases(file)
+        except ConfigError as error:
+            yield Ran(str(file), 1, "", False, str(error))
+            continue
+        for case in cases:
+            if word in f"{case.note} {file}".casefold():
+                yield _run(case, file)
+
+
+def _run(case: Case, file: Path) -> Ran:
+    begun = time.perf_counter()
+    result = run_case(case)
+    return Ran(str(file), case.line, case.note, result.ok, str(result), time.perf_counter() - begun, result)
+
+
+def _show(ran: Sequence[Ran], seconds: float) -> None:
+    out()
+    failed = [each for each in ran if not each.ok]
+    for each in failed:
+        out()
+        out(each.report)
+    words = f"{len(ran) - len(failed)} passed" + (f", {len(failed)} failed" if failed else "")
+    out(f"{words} in {seconds:.2f} s")
+
+
+def _watch(again: Any) -> None:
+    """Until it is interrupted; a broken file is reported and waited for."""
+    from watchfiles import watch
+
+    here = directory()
+    err(f"watching {here}; Ctrl-C ends it")
+    for _ in watch(here, raise_interrupt=True):
+        try:
+            again()
+        except HooklineError as error:
+            err(f"hookline: {error}")

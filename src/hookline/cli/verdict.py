@@ -1,0 +1,85 @@
+"""A decision for people: the verdict and its reason first, then why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hookline.cli.output import json_text, out, table
+from hookline.config.problem import short
+from hookline.engine.account import Account, Decision
+from hookline.hooks.event import MISSING, Event, Path, path_text
+from hookline.hooks.outcome import Verdict
+
+_CODES: Final = {Verdict.SILENT: 0, Verdict.ALLOW: 0, Verdict.ASK: 3, Verdict.DENY: 2}
+_MEANINGS: Final = {
+    Verdict.SILENT: "no hook objects; it proceeds",
+    Verdict.ALLOW: "it proceeds",
+    Verdict.ASK: "somebody must be asked",
+    Verdict.DENY: "it does not happen",
+}
+_MOST_CHANGES: Final = 20
+
+
+def exit_code(decision: Decision) -> int:
+    return 2 if decision.halt else _CODES[decision.verdict]
+
+
+def show_decision(decision: Decision, before: Event, *, explain: bool) -> None:
+    word = "halt" if decision.halt else decision.verdict.word
+    meaning = "the agent stops" if decision.halt else _MEANINGS[decision.verdict]
+    out(f"{word}: {decision.reason or meaning}")
+    if decision.by is not None:
+        out(f"  by {decision.by}{_place(decision)}")
+    for path, old, new in list(_changes((), before.facts, decision.event.facts))[:_MOST_CHANGES]:
+        out(f"  changed {path_text(path)}: {_short(old)} → {_short(new)}")
+    for note in decision.notes:
+        out(f"  note for the {note.audience}: {note.text}")
+    for request in decision.requests:
+        out(f"  asks to {type(request).__name__.lower()} the history")
+    for failure in decision.failures:
+        out(f"  failed {failure.hook} ({failure.kind}): {failure.text}")
+    if explain:
+        _show_accounts(decision.trace)
+
+
+def _place(decision: Decision) -> str:
+    found = next((each.hook.origin for each in decision.trace if each.hook.id == decision.by), None)
+    return f"  {found.file}:{found.line}" if found else ""
+
+
+def _show_accounts(trace: tuple[Account, ...]) -> None:
+    if not trace:
+        out("  no hook hears this event")
+        return
+    rows = [
+        (
+            each.hook.id,
+            f"{each.hook.origin.file}:{each.hook.origin.line}",
+            _answer(each),
+            f"{each.seconds * 1000:.2f}",
+            each.why,
+        )
+        for each in trace
+    ]
+    table(("hook", "where", "answer", "ms", "why"), rows)
+
+
+def _answer(account: Account) -> str:
+    if account.not_asked:
+        return "-"
+    if account.failure is not None:
+        return f"failed: {account.failure.kind}"
+    return "in the background" if account.outcome is None else account.outcome.verdict.word
+
+
+def _changes(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys((*old, *new)):
+            yield from _changes((*path, key), old.get(key, MISSING), new.get(key, MISSING))
+    elif type(old) is not type(new) or old != new:
+        yield path, old, new
+
+
+def _short(value: Any) -> str:
+    return "(nothing)" if value is MISSING else short(json_text(value, indent=None))

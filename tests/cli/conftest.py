@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hookline.cli.main import cli
+
+Hookline = Callable[..., Result]
+Process = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory where the command is called, and an empty home beside it."""
+    directory, home = tmp_path / "project", tmp_path / "home"
+    directory.mkdir()
+    home.mkdir()
+    monkeypatch.chdir(directory)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return directory
+
+
+@pytest.fixture
+def hookline(project: Path) -> Hookline:
+    def call(*arguments: str, input: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(cli, arguments, input=input)
+
+    return call
+
+
+@pytest.fixture
+def command(project: Path) -> list[str]:
+    return [sys.executable, "-c", "from hookline.cli.main import main; main()"]
+
+
+@pytest.fixture
+def process(command: list[str]) -> Process:
+    def call(*arguments: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *arguments], input=input, capture_output=True, text=True, timeout=60, env=dict(os.environ)
+        )
+
+    return call
+
+
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
+    log = logging.getLogger("hookline")
+    handlers, level, propagate = log.handlers, log.level, log.propagate
+    yield
+    log.handlers, log.propagate = handlers, propagate
+    log.setLevel(level)

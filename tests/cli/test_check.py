@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+BAD = """\
+hooks:
+  - id: a
+    on: tool.befor
+    then: deny
+  - id: b
+    on: stop
+    then: deny
+"""
+WARNED = "hooks: [{id: a, on: tool.before, then: {run: 'true'}}]\n"
+
+
+def test_each_problem_has_file_line_and_what_to_write(hookline):
+    Path("hookline.yaml").write_text(BAD)
+    result = hookline("check")
+    assert result.exit_code == 1
+    first, *_, last = result.stdout.splitlines()
+    assert first.startswith("hookline.yaml:3  ")
+    assert "Did you mean tool.before?" in first
+    assert last == "1 file, 1 hook: 1 error, 0 warnings"
+
+
+def test_only_warnings_are_exit_0(hookline):
+    Path("hookline.yaml").write_text(WARNED)
+    result = hookline("check")
+    assert result.exit_code == 0
+    assert "(warning)" in result.stdout
+
+
+def test_no_file_is_said(hookline):
+    result = hookline("check")
+    assert result.exit_code == 0
+    assert "hookline init" in result.stdout
+
+
+def test_files_and_directories_may_be_named(hookline):
+    Path("sub").mkdir()
+    Path("sub/hookline.yaml").write_text(BAD)
+    Path("good.yaml").write_text("hooks: [{id: a, on: stop, then: deny}]")
+    result = hookline("check", "good.yaml", "sub", "--json")
+    assert result.exit_code == 1
+    read = json.loads(result.stdout)
+    assert [(p["code"], p["line"], p["severity"]) for p in read["problems"]] == [("unknown-event", 3, "error")]
+    assert [file["hooks"] for file in read["files"]] == [1, 1]
+
+
+def test_a_file_that_is_not_there_or_nobody_knows_is_an_error(hookline):
+    Path("odd.json").write_text('{"a": 1}')
+    for name in ("missing.yaml", "odd.json"):
+        result = hookline("check", name)
+        assert result.exit_code == 1
+        assert result.stdout.startswith(f"{name}:1  ")
+
+
+def test_it_runs_and_imports_nothing(hookline):
+    Path("hookline.yaml").write_text(
+        "hooks: [{id: a, on: session.start, then: {run: touch ran}, on_error: open},"
+        " {id: b, on: session.start, then: {script: 'throw 1'}, on_error: open}]"
+    )
+    assert hookline("check").exit_code == 0
+    assert hookline("list").exit_code == 0
+    assert not Path("ran").exists()
+
+
+def test_hooks_that_contradict_each_other_are_warned_about(hookline):
+    Path("hookline.yaml").write_text(
+        "hooks: [{id: a, on: tool.before, then: deny}, {id: b, on: tool.before, order: 5, then: {ask: really}}]"
+    )
+    result = hookline("check", "--json")
+    assert result.exit_code == 0
+    problems = json.loads(result.stdout)["problems"]
+    assert problems
+    assert {problem["severity"] for problem in problems} == {"warning"}
+
+
+def test_without_a_word_it_checks_the_users_files_too(hookline, project):
+    own = project.parent / "home/.config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(BAD)
+    assert hookline("check").stdout.startswith("~/.config/hookline/hookline.yaml:3  ")

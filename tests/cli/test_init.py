@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def test_the_written_file_has_no_problem(hookline):
+    assert hookline("init").exit_code == 0
+    result = hookline("check", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {
+        "problems": [],
+        "files": [{"file": "hookline.yaml", "dialect": "native", "hooks": 2}],
+    }
+
+
+def test_its_hooks_act_at_once(hookline):
+    hookline("init")
+    push = hookline("fire", "tool.before", "--tool", "bash", "--input", '{"command": "git -C a\\n push"}')
+    secret = hookline(
+        "fire", "PreToolUse", "--tool", "Write", "--input", '{"file_path": "a/.env", "content": "api_key=1"}'
+    )
+    edit = hookline(
+        "fire", "PreToolUse", "--tool", "Edit", "--input", '{"file_path": ".env.local", "new_string": "TOKEN=1"}'
+    )
+    other = hookline(
+        "fire", "PreToolUse", "--tool", "Write", "--input", '{"file_path": "a.environment", "content": "api_key=1"}'
+    )
+    assert [each.exit_code for each in (push, secret, edit, other)] == [3, 2, 2, 0]
+
+
+def test_a_file_that_is_there_stays(hookline):
+    Path("hookline.yaml").write_text("hooks: []")
+    result = hookline("init")
+    assert (result.exit_code, Path("hookline.yaml").read_text()) == (1, "hooks: []")
+    assert "--force" in result.stderr
+
+
+def test_force_overwrites_it(hookline):
+    Path("hookline.yaml").write_text("hooks: []")
+    assert hookline("init", "--force").exit_code == 0
+    assert "no-secrets-in-env-files" in Path("hookline.yaml").read_text()
+
+
+def test_a_directory_that_cannot_be_written_is_said(hookline, project):
+    Path("hookline.yaml").mkdir()
+    result = hookline("init", "--force")
+    assert result.exit_code == 1
+    assert "cannot be written" in result.stderr

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+CONFIG = """\
+hooks:
+  - {id: second, on: tool.before, order: 5, then: {run: 'true'}, on_error: closed, tags: [slow, x], scope: {agent: coder}}
+  - {id: first, on: stop, then: {deny: go on}, enabled: false}
+"""
+
+
+def test_hooks_stand_in_the_order_in_which_they_are_asked(hookline):
+    Path("hookline.yaml").write_text(CONFIG)
+    listed = json.loads(hookline("list", "--json").stdout)
+    assert [hook["id"] for hook in listed] == ["first", "second"]
+    second = {key: listed[1][key] for key in ("order", "event", "file", "line", "scope", "tags", "on_error", "reads")}
+    assert second == {
+        "order": 5,
+        "event": "tool.before",
+        "file": "hookline.yaml",
+        "line": 2,
+        "scope": {"agent": "coder"},
+        "tags": ["slow", "x"],
+        "on_error": "closed",
+        "reads": "nonzero",
+    }
+    assert [hook["enabled"] for hook in listed] == [False, True]
+
+
+def test_a_projects_program_waits_for_trust_and_a_named_files_does_not(hookline):
+    Path("hookline.yaml").write_text(CONFIG)
+    waiting = [hook["waits_for_trust"] for hook in json.loads(hookline("list", "--json").stdout)]
+    named = [
+        hook["waits_for_trust"] for hook in json.loads(hookline("list", "--json", "--config", "hookline.yaml").stdout)
+    ]
+    assert (waiting, named) == ([False, True], [False, False])
+    assert "waits for trust" in hookline("list").stdout
+
+
+def test_the_table_shows_what_a_person_looks_for(hookline):
+    Path("a.yaml").write_text(CONFIG)
+    rows = hookline("list", "--config", "a.yaml", "--dialect", "native").stdout.splitlines()
+    assert rows[0].split() == ["order", "id", "event", "where", "scope", "tags", "on", "error"]
+    assert "a.yaml:3" in rows[1]
+    assert "switched off" in rows[1]
+    assert "agent coder" in rows[2]
+
+
+def test_nothing_in_force_is_said(hookline):
+    assert "hookline init" in hookline("list").stdout
+    assert hookline("list", "--json").stdout == "[]\n"
+
+
+def test_a_problem_is_on_stderr_and_the_rest_is_listed(hookline):
+    Path("hookline.yaml").write_text("hooks: [{id: a, on: nowhere, then: deny}, {id: b, on: stop, then: deny}]")
+    result = hookline("list", "--json")
+    assert "there is no event" in result.stderr
+    assert [hook["id"] for hook in json.loads(result.stdout)] == ["b"]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+LOGS = """
+hooks:
+  - {id: says, on: tool.before, then: {log: "ran {{input.command}}"}}
+  - {id: runs, on: tool.before, then: {run: "echo out; echo token=abcdef123456 >&2"}, on_error: open}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _config(project):
+    Path("logs.yaml").write_text(LOGS)
+
+
+def fire(hookline, *more: str, text: str = "ls"):
+    return hookline(
+        *more, "fire", "tool.before", "--config", "logs.yaml", "--tool", "bash", "--input", f'{{"command": "{text}"}}'
+    )
+
+
+def test_each_line_has_its_level_and_the_hooks_id(hookline):
+    result = fire(hookline)
+    assert "info: [says] ran ls\n" in result.stderr
+    assert "debug:" not in result.stderr
+
+
+def test_what_an_agent_says_cannot_begin_a_line_or_move_the_cursor(hookline):
+    result = fire(hookline, text="a\\nwarning: [x] b\\u001b[2J")
+    assert "info: [says] ran a\\nwarning: [x] b\\x1b[2J\n" in result.stderr
+
+
+@pytest.mark.parametrize(("name", "value"), [("HOOKLINE_LOG", "debug"), ("DIGITORN_LOGGING__LEVEL", "DEBUG")])
+def test_the_environment_switches_debugging_on(hookline, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    assert "debug: " in fire(hookline).stderr
+
+
+def test_debug_before_or_after_the_verb_shows_commands_and_hides_secrets(hookline):
+    for result in (fire(hookline, "--debug"), hookline("fire", "tool.before", "--config", "logs.yaml", "--debug")):
+        assert "debug: " in result.stderr
+        assert "echo out" in result.stderr
+        assert "abcdef123456" not in result.stderr

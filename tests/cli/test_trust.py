@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _config(project):
+    Path("check.sh").write_text("exit 1\n")
+    Path("hookline.yaml").write_text("hooks: [{id: runs, on: stop, then: {run: 'sh ./check.sh'}, on_error: open}]")
+
+
+def test_it_shows_the_commands_asks_and_accepts(hookline):
+    assert hookline("fire", "stop").exit_code == 0
+    result = hookline("trust", input="y\n")
+    assert result.exit_code == 0
+    assert "run: sh ./check.sh" in result.stdout
+    assert "check.sh" in result.stdout.split("names the file")[1]
+    assert hookline("fire", "stop").exit_code == 2
+
+
+@pytest.mark.parametrize("answer", ["n\n", ""])
+def test_without_a_yes_nothing_is_accepted(hookline, answer):
+    assert hookline("trust", input=answer).exit_code == 3
+    assert hookline("fire", "stop").exit_code == 0
+
+
+def test_yes_accepts_without_a_question_until_a_file_changes(hookline):
+    assert hookline("trust", "--yes").exit_code == 0
+    assert "Nothing here waits" in hookline("trust").stdout
+    Path("check.sh").write_text("exit 0\n")
+    assert hookline("trust", input="n\n").exit_code == 3
+
+
+def test_json_for_programs(hookline):
+    asked = hookline("trust", "--json")
+    assert asked.exit_code == 3
+    (review,) = json.loads(asked.stdout)
+    assert (review["file"], review["trusted"], review["names"]) == ("hookline.yaml", False, ["check.sh"])
+    assert json.loads(hookline("trust", "--json", "--yes").stdout)[0]["trusted"] is True
+    assert hookline("trust", "--json").stdout == "[]\n"
