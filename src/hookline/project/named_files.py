@@ -18,7 +18,7 @@ from typing import Any, Final
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 
-MOST_WORDS: Final = 20_000
+MOST_WORDS: Final = 50_000
 MOST_FILES: Final = 1_000
 _MOST_DIRECTORIES: Final = 16
 _LONGEST_WORD: Final = 1_024

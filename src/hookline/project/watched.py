@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event as Signal
 from threading import Lock, Thread
+from time import perf_counter
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
@@ -119,7 +120,9 @@ class Watched:
 
     def _keep_looking(self) -> None:
         for _ in self._wakes():
+            begun = perf_counter()
             self.look()
+            self._stop.wait(perf_counter() - begun)  # however many files there are, half of the time is not ours
 
     def _wakes(self) -> Iterator[None]:
         """Comes when a file near ours changed, and now and then, because not every change can be told of."""
