@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from hookline.project import load, load_text
 from hookline.testing.case import event_named
 from hookline.testing.facts import Session, session_facts
 from hookline.testing.host import ScriptedHost
-from hookline.testing.run import SESSION, USER
+from hookline.testing.run import SESSION, USER, text_of, usual_name
 from hookline.testing.waiting import waited
 
 
@@ -46,8 +45,8 @@ def book_of(config: Book | Path | str | Mapping[str, Any], dialect: str | None) 
         return config
     if isinstance(config, Path):
         return load(config, dialect)
-    text = config if isinstance(config, str) else json.dumps(config, ensure_ascii=False)
-    return load_text(text, "hooks.json" if text.lstrip().startswith("{") else "hooks.yaml", dialect or "native")
+    spoken = dialect or "native"
+    return load_text(text_of(config), usual_name(spoken), spoken)
 
 
 def _event(event: Event | Mapping[str, Any], dialect: str | None) -> Event:

@@ -93,7 +93,7 @@ def _book(case: Case, directory: Path) -> Book:
             return load(case.config_file, case.dialect)
         if case.config is not None:
             spoken = case.dialect or "native"
-            return load_text(_text_of(case.config), _usual_name(spoken), spoken)
+            return load_text(text_of(case.config), usual_name(spoken), spoken)
     except ConfigError as error:
         return Book(problems=error.problems)
     return _book_there(directory, trusted=case.trusted)
@@ -108,11 +108,11 @@ def _book_there(directory: Path, *, trusted: bool) -> Book:
     return load_all(sources, trust)
 
 
-def _text_of(config: Any) -> str:
+def text_of(config: Any) -> str:
     return config if isinstance(config, str) else json.dumps(config, ensure_ascii=False, indent=1)
 
 
-def _usual_name(name: str) -> str:
+def usual_name(name: str) -> str:
     """What a file of this dialect is called, so that hooks without an id are called as they would be there."""
     patterns = [place.pattern for place in dialect(name).places if "*" not in place.pattern and not place.user]
     return PurePath(patterns[0]).name if patterns else "hooks.yaml"
