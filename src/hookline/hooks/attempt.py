@@ -11,7 +11,7 @@ from hookline.errors import Unavailable
 from hookline.hooks.action import Action
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.host import Asking, Host, asking
-from hookline.hooks.outcome import Failed, Failure, FailureKind, Note, Outcome, Request, Verdict
+from hookline.hooks.outcome import Failed, Failure, FailureKind, Note, Outcome, Request, Verdict, is_outcome
 from hookline.hooks.secrets import mask
 
 _MOST = 500  # characters of somebody's exception that we repeat
@@ -24,23 +24,37 @@ async def attempt(
     if action.constant is not None:
         return action.constant
     token = asking.set(who) if who is not None else None
+    deadline: asyncio.Timeout | None = None
     try:
         if action.instant:
-            return await action.run(event, host)
+            return _readable(await action.run(event, host))
         async with asyncio.timeout(timeout.total_seconds()) as deadline:
-            return await action.run(event, host)
+            return _readable(await action.run(event, host))
     except Failed as failed:
         return failed.failure
     except TimeoutError:
         took = f"did not answer within {timeout.total_seconds():g} s"
-        return Failure(FailureKind.TIMEOUT, took if deadline.expired() else "timed out")
+        return Failure(FailureKind.TIMEOUT, took if deadline and deadline.expired() else "timed out")
     except Unavailable as missing:
         return Failure(FailureKind.UNAVAILABLE, str(missing))
-    except Exception as error:  # an action may be anybody's code
-        return Failure(FailureKind.RAISED, mask(f"{type(error).__name__}: {error}"[:_MOST]))
+    except (Exception, SystemExit) as error:  # an action may be anybody's code
+        return Failure(FailureKind.RAISED, mask(_words_of(error)[:_MOST]))
     finally:
         if token is not None:
             asking.reset(token)
+
+
+def _readable(answer: Outcome) -> Outcome | Failure:
+    if is_outcome(answer):
+        return answer
+    return Failure(FailureKind.UNREADABLE_ANSWER, f"gave an answer that cannot be read ({type(answer).__name__})")
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # even its text may be anybody's code
+        return type(error).__name__
 
 
 def instead_of(failure: Failure, on_error: Outcome) -> Outcome:

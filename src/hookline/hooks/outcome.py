@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Any
 
 from hookline.hooks.event import Changes
 
@@ -69,6 +71,32 @@ class Outcome:
     halt: bool = False  # stop the agent
     final: bool = False  # no later hook of the same group is asked
     applied: bool = True  # False: it looked and had nothing to do; its limit is given back
+
+
+def is_outcome(answer: object) -> bool:
+    """True if it is one through and through: an action may be anybody's code, and its answer anything."""
+    return (
+        isinstance(answer, Outcome)
+        and isinstance(answer.verdict, Verdict)
+        and isinstance(answer.reason, str)
+        and _all(answer.changes, _is_change)
+        and _all(answer.notes, _is_note)
+        and _all(answer.requests, lambda request: isinstance(request, Compact))
+    )
+
+
+def _all(held: object, is_one: Callable[[Any], bool]) -> bool:
+    return isinstance(held, tuple) and all(map(is_one, held))
+
+
+def _is_change(change: Any) -> bool:
+    if not isinstance(change, tuple) or len(change) != 2:
+        return False
+    return _all(change[0], lambda step: isinstance(step, (str, int)))
+
+
+def _is_note(note: Any) -> bool:
+    return isinstance(note, Note) and isinstance(note.text, str) and isinstance(note.audience, Audience)
 
 
 SILENT = Outcome()
