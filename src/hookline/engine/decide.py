@@ -13,6 +13,7 @@ from hookline.engine.accept import accepted
 from hookline.engine.account import Account, Decision
 from hookline.engine.index import Entry, Index, Shelf
 from hookline.engine.limits import session_of
+from hookline.errors import Unavailable
 from hookline.hooks.action import May
 from hookline.hooks.attempt import Sum, attempt, instead_of
 from hookline.hooks.event import Changes, Event
@@ -125,13 +126,17 @@ class Round:
         if entry.plain and entry.answer is not None:
             self._accounts.append(Account(hook, entry.answer))
             return self._hear(rank, hook, entry.answer)
-        give_back = self._claim(rank, hook)
-        if give_back is None:
-            self._skip(hook, "its limit holds it back: it fired often or lately enough")
-            return ()
-        if not hook.wait:
-            self._start(hook, give_back)
-            return ()
+        try:
+            give_back = self._claim(rank, hook)
+            if give_back is None:
+                self._skip(hook, "its limit holds it back: it fired often or lately enough")
+                return ()
+            if not hook.wait:
+                self._start(hook, give_back)
+                return ()
+        except Unavailable as missing:
+            failure = Failure(FailureKind.UNAVAILABLE, str(missing))
+            return self._hear(rank, hook, self._counted(hook, failure))
         fired = False
         try:
             outcome, fired = await self._attempt(hook, again=False)
@@ -141,26 +146,25 @@ class Round:
         return self._hear(rank, hook, outcome)
 
     async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
-        """The outcome that counts, and whether the hook fired: it did not fail and had something to do.
-
-        What counts is the action's own outcome as far as the event accepts it, else the hook's on_error.
-        """
+        """The outcome that counts, and whether the hook fired: it did not fail and had something to do."""
         begun = perf_counter()
         answer = await attempt(hook.then, self.event, self._host, hook.timeout, Asking(hook.id, again, self._above))
         took = perf_counter() - begun
         self._deadline += took  # waiting is not matching
+        fired = isinstance(answer, Outcome) and answer.applied
+        return self._counted(hook, answer, took, again), fired
+
+    def _counted(self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False) -> Outcome:
+        """The action's own outcome as far as the event accepts it; where it failed, the hook's on_error."""
         failure: Failure | None = None
         if isinstance(answer, Failure):
             failure = self._failed(named(answer, hook))
             answer = instead_of(failure, hook.on_error)
-            fired = False
-        else:
-            fired = answer.applied
         outcome, refused = accepted(answer, self.event.name)
         if refused is not None:
             failure = self._failed(replace(refused, hook=hook.id))
         self._accounts.append(Account(hook, outcome, failure, took, again=again))
-        return outcome, fired
+        return outcome
 
     def _hear(self, rank: Rank, hook: Hook, outcome: Outcome) -> Changes:
         changes = self._change(rank, outcome)
@@ -237,7 +241,10 @@ class Round:
     def _allowed(self, hook: Hook) -> bool:
         if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
             return True
-        return self._host.limits.allows(hook, self.event, self._host.clock.now())
+        try:
+            return self._host.limits.allows(hook, self.event, self._host.clock.now())
+        except Unavailable:
+            return True
 
     def _claim(self, rank: Rank, hook: Hook) -> Callable[[], None] | None:
         if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
@@ -249,7 +256,11 @@ class Round:
 
     def _start(self, hook: Hook, give_back: Callable[[], None]) -> None:
         """In the background: nobody waits, so nothing that it answers can count."""
-        self._host.later(partial(self._work, hook, self.event, give_back), session_of(self.event))
+        try:
+            self._host.later(partial(self._work, hook, self.event, give_back), session_of(self.event))
+        except Unavailable:
+            give_back()
+            raise
         self._accounts.append(Account(hook))
 
     async def _work(self, hook: Hook, event: Event, give_back: Callable[[], None]) -> None:
