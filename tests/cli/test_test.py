@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
-import time
+import threading
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -77,20 +78,32 @@ def test_json_and_junit_for_programs(hookline):
 
 
 def test_watch_runs_again_after_a_change(command):
-    running = subprocess.Popen([*command, "test", "--watch"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        [*command, "test", "--watch", "--junit", "report.xml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert running.stdout is not None
     assert running.stderr is not None
+    seen, enough = "", threading.Event()
+    changing = threading.Thread(target=keep_changing, args=(Path("tests/hooks/bad.yaml").absolute(), enough))
     try:
         assert running.stderr.readline().startswith("watching ")
-        time.sleep(0.5)  # the watcher says nothing when it has begun to look
-        Path("tests/hooks/bad.yaml").write_text(BAD)
-        seen = ""
+        changing.start()
         while "1 failed" not in seen and (line := running.stdout.readline()):
             seen += line
-        running.send_signal(2)
-        running.wait(timeout=30)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=30)
     finally:
+        enough.set()
         running.kill()
-    assert "1 passed in" in seen
-    assert "1 passed, 1 failed in" in seen
+    assert seen.index("1 passed in") < seen.index("1 passed, 1 failed in")
     assert running.returncode == 130
+
+
+def keep_changing(path: Path, enough: threading.Event) -> None:
+    """The watcher does not say when it begins to look, so the file changes until somebody has seen it."""
+    path.write_text(BAD)
+    while not enough.wait(0.2):
+        path.write_text(path.read_text() + "#\n")

@@ -30,13 +30,14 @@ def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
     book = book_of(configs, dialect)
     for problem in book.problems:
         err(str(problem))
+    hooks = [hook for hook in book.hooks if dialect in (None, hook.origin.dialect)]
     if as_json:
-        out_json([_described(hook) for hook in book.hooks])
-    elif not book.hooks:
+        out_json([_described(hook) for hook in hooks])
+    elif not hooks:
         out("No hooks are in force here. `hookline init` writes two.")
     else:
         head = ("order", "id", "event", "where", "scope", "tags", "on error", "")
-        table(head, [_row(hook) for hook in book.hooks])
+        table(head, [_row(hook) for hook in hooks])
 
 
 def _described(hook: Hook) -> dict[str, Any]:

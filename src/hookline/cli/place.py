@@ -49,16 +49,11 @@ def _absolute(name: str) -> Path | None:
 
 
 def book_of(configs: Sequence[str], dialect: str | None) -> Book:
-    """The hooks of the named files, which are trusted, or else those in force here."""
+    """The hooks of the named files, read as `dialect` and trusted, or else those in force here, all of them."""
     if not configs:
-        return load_all(_as(sources(), dialect), trust())
+        return load_all(sources(), trust())
     books = [load(path, dialect) for path in configs]
     if len(books) == 1:
         return books[0]
     layers = [layer for book in books for layer in book.layers]
     return Book(layers, books[0].host, [problem for book in books for problem in book.problems])
-
-
-def _as(found: Sequence[Source], dialect: str | None) -> tuple[Source, ...]:
-    """Without a dialect, all of them; with one, only its own files."""
-    return tuple(source for source in found if dialect is None or source.dialect == dialect)

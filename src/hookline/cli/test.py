@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def verb(paths: tuple[str, ...], word: str, watch: bool, junit: str | None, as_j
     """
     code = _run_all(paths, word, junit, as_json)
     if watch:
-        _watch(lambda: _run_all(paths, word, junit, as_json))
+        _watch(lambda: _run_all(paths, word, junit, as_json), [] if junit is None else [Path(junit).absolute()])
     return code
 
 
@@ -138,13 +138,13 @@ def _show(ran: Sequence[Ran], seconds: float) -> None:
     out(f"{words} in {seconds:.2f} s")
 
 
-def _watch(again: Any) -> None:
-    """Until it is interrupted; a broken file is reported and waited for."""
-    from watchfiles import watch
+def _watch(again: Callable[[], object], own: Sequence[Path]) -> None:
+    """Until it is interrupted; a broken file is reported and waited for. What a run itself writes starts no other."""
+    from watchfiles import DefaultFilter, watch
 
     here = directory()
     err(f"watching {here}; Ctrl-C ends it")
-    for _ in watch(here, raise_interrupt=True):
+    for _ in watch(here, watch_filter=DefaultFilter(ignore_paths=own), raise_interrupt=True):
         try:
             again()
         except HooklineError as error:

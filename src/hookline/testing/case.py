@@ -113,34 +113,36 @@ def _places(at: Reader) -> Iterator[Reader]:
 
 
 def _case(at: Reader, path: Path) -> Case | None:
+    """None after a problem was noted."""
+    before = len(at.problems)
     at.keys(KEYS, "a case")
     if at.mapping() is None:
         return None
-    before = len(at.problems)
-    note, dialect, file = at.get("note"), at.get("dialect"), at.get("file")
-    files = _files(at)
-    config = _config(at)
     _one_config(at)
-    named = None if dialect is None else dialect.one_of(NAMES)
-    steps, at_load = _steps(at, named)
-    text = "" if note is None else note.text() or ""
-    given = None if file is None else file.text()
+    note, file, dialect = _text(at, "note"), _text(at, "file"), at.get("dialect")
+    spoken = None if dialect is None else dialect.one_of(NAMES)
+    steps, at_load = _steps(at, spoken)
     made = Case(
-        text,
-        path,
-        at.line,
-        named,
-        config,
-        None if given is None else path.parent / given,
-        files,
-        _tools(at),
-        _model(at),
-        _env(at),
-        steps,
-        at_load,
-        _trusted(at),
+        note=note or "",
+        path=path,
+        line=at.line,
+        dialect=spoken,
+        config=_config(at),
+        config_file=None if file is None else path.parent / file,
+        files=_files(at),
+        tools=_tools(at),
+        model=_model(at),
+        env=_env(at),
+        steps=steps,
+        at_load=at_load,
+        trusted=_trusted(at),
     )
     return made if len(at.problems) == before else None
+
+
+def _text(at: Reader, key: str) -> str | None:
+    place = at.get(key)
+    return None if place is None else place.text()
 
 
 def _one_config(at: Reader) -> None:
