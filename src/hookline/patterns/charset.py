@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -89,6 +89,7 @@ def disjoint(one: Ranges, other: Ranges) -> bool:
     return all(high < low2 or high2 < low for low, high in one for low2, high2 in other)
 
 
+@lru_cache(256)
 def with_other_cases(ranges: Ranges, fold: Callable[[str], str]) -> Ranges:
     """The set, and whatever `fold` maps to the same character as one of its members."""
     added: list[tuple[int, int]] = []

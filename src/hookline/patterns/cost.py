@@ -5,6 +5,8 @@ from __future__ import annotations
 from hookline.patterns.charset import EVERYTHING, NOTHING, Ranges, complement, disjoint, union
 from hookline.patterns.tree import Chars, Choice, Edge, Group, Look, Node, Reference, Repeat, Sequence, children
 
+_MOST_ALWAYS_BEGUN = 64
+
 
 def weight(node: Node) -> int:
     """How many steps the pattern has when every counted repetition is written out."""
@@ -74,7 +76,8 @@ def _breadth_of_repeat(repeat: Repeat, before: Ranges | None, looped: bool) -> i
     part = repeat.part
     while isinstance(part, Group):
         part = part.part
-    if isinstance(part, Chars) and (before is None or disjoint(before, _ranges(part))):
+    always_begun = before is None and max(repeat.least, repeat.most or 1) <= _MOST_ALWAYS_BEGUN
+    if isinstance(part, Chars) and (always_begun or (before is not None and disjoint(before, _ranges(part)))):
         return 1  # it is always begun, or never begun twice: how long it has gone on says everything
     inner = breadth(part, EVERYTHING if before is None else union(before, _ends(part)), looped or repeat.most != 1)
     once = inner if repeat.least == repeat.most else max(inner, 1)

@@ -16,10 +16,12 @@ _ANY = r"(?s:.*)"
 _SLASH: Ranges = ((0x2F, 0x2F),)
 _SET = re.compile(r"\[(!?)(\]?[^\]]*)\]", re.DOTALL)
 _DEEPEST_BRACES = 20
+_LONGEST_GLOB = 2_000
 
 
 def tool_glob(text: str) -> Pattern:
     """fnmatch on a whole name, case-sensitive; `|` separates alternatives, and spaces around it mean nothing."""
+    _check_length(text)
     return pattern("|".join(_tool_alternative(part.strip()) for part in text.split("|")), whole=True)
 
 
@@ -41,10 +43,16 @@ def path_glob(text: str) -> Pattern:
 
     A leading `./` is ignored, in the glob and in the path. Hidden files are like others. Nothing is escaped by `\\`.
     """
+    _check_length(text)
     while text.startswith("./"):
         text = text[2:]
     start = "" if text.startswith("/") else r"(?:\./)*"
     return pattern(start + _path(text), whole=True)
+
+
+def _check_length(glob: str) -> None:
+    if len(glob) > _LONGEST_GLOB:
+        raise BadPattern(f"it is longer than {_LONGEST_GLOB} characters")
 
 
 def _path(glob: str, depth: int = 0) -> str:

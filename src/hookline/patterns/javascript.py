@@ -12,7 +12,7 @@ from hookline.patterns.charset import Ranges, complement, fold_as_javascript, un
 from hookline.patterns.groups import resolved
 from hookline.patterns.parser import Parser
 from hookline.patterns.searchable import SURROGATE_OFFSET
-from hookline.patterns.tree import EMPTY, Chars, Edge, Group, Look, Node, Reference, Repeat
+from hookline.patterns.tree import EMPTY, Chars, Edge, Group, Look, Node, Reference, Repeat, Sequence
 
 _CLASSES = {"d": charset.DIGITS, "w": charset.WORD, "s": charset.JAVASCRIPT_SPACE}
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
@@ -21,7 +21,6 @@ _OCTAL = re.compile("[0-3][0-7]{0,2}|[4-7][0-7]?")
 _DECIMAL = re.compile("[1-9][0-9]{0,1000}")
 _NAME = re.compile(r"((?:\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,8}\}|[^\\>()])+)>")
 _MODIFIERS = re.compile(r"\(\?([ims]{0,3})(-[ims]{0,3})?:")
-_PARENTHESES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(\((?!\?)|\(\?<(?![=!]))", re.DOTALL)
 
 
 def parse(source: str) -> Node:
@@ -41,9 +40,7 @@ def in_units(source: str) -> str:
 class JavaScript(Parser):
     def __init__(self, source: str) -> None:
         super().__init__(source)
-        opened = [match[1] for match in _PARENTHESES.finditer(source) if match[1]]
-        self.all_groups = len(opened)
-        self.has_names = "(?<" in opened
+        self.all_groups, self.has_names = _groups_ahead(source)
         self.branch_path: tuple[int, ...] = ()
         self.names: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
         self.mentions: list[tuple[str, int]] = []
@@ -68,14 +65,16 @@ class JavaScript(Parser):
         self.branch_path = (*self.branch_path[:-1], self.branch_path[-1] + 1)
         return super().branch()
 
-    def may_repeat(self, atom: Node) -> bool:
-        return not isinstance(atom, Edge) and not (isinstance(atom, Look) and not atom.ahead)
+    def may_repeat(self, start: int) -> bool:
+        return not self.source.startswith(("^", "$", "\\b", "\\B", "(?<=", "(?<!"), start)
 
     def repeated(self, atom: Node, start: int) -> Node:
         repeated = super().repeated(atom, start)
-        if isinstance(repeated, Repeat) and isinstance(atom, Look):
-            return atom if repeated.least else EMPTY  # a round that takes nothing is undone
-        return repeated
+        if not isinstance(repeated, Repeat):
+            return repeated
+        if repeated.most == 0 or (repeated.least == 0 and isinstance(atom, Look)):
+            return EMPTY  # a round that takes nothing is undone
+        return atom if isinstance(atom, Look) else repeated
 
     def atom(self) -> Node:
         start = self.at
@@ -126,7 +125,7 @@ class JavaScript(Parser):
         self.flags = flags.changed(on, True).changed(off, False)
         inner = self.grouped()
         self.flags = flags
-        return inner
+        return Sequence((inner,))  # so that a look-ahead in a group is repeated like any group
 
     def named_group(self, start: int) -> Node:
         name = self.name()
@@ -236,6 +235,22 @@ class JavaScript(Parser):
             ranges = with_other_cases(ranges, fold_as_javascript)
         ranges = _with_moved_surrogates(ranges)
         return Chars(complement(ranges) if negated else ranges)
+
+
+def _groups_ahead(source: str) -> tuple[int, bool]:
+    """How many groups there are, and whether one has a name: it decides what an escape means before they are read."""
+    groups, named, at, in_class = 0, False, 0, False
+    while at < len(source):
+        if source[at] == "\\":
+            at += 1
+        elif in_class or source[at] == "[":
+            in_class = source[at] != "]"
+        elif source[at] == "(":
+            with_name = source.startswith("(?<", at) and source[at + 3 : at + 4] not in ("=", "!")
+            groups += with_name or not source.startswith("(?", at)
+            named = named or with_name
+        at += 1
+    return groups, named
 
 
 def _one(code: int) -> Ranges:

@@ -63,9 +63,6 @@ class Native(Parser):
                 self.fail(f"there is no group {number}", 0)
         return tree
 
-    def may_repeat(self, atom: Node) -> bool:
-        return True
-
     def atom(self) -> Node | None:
         start = self.at
         if self.peek() in "*+?":
@@ -157,13 +154,9 @@ class Native(Parser):
     def quoted(self) -> Node | None:
         r"""\Q…\E, a character at a time, so that a repetition after it concerns the last one alone."""
         if self.next() == "E":
-            return None
-        end = self.source.find("\\E", self.at)
-        end = len(self.source) if end < 0 else end
-        text = self.source[self.at : end]
-        self.source = (
-            self.source[: self.at] + "".join(f"\\x{{{ord(character):x}}}" for character in text) + self.source[end:]
-        )
+            self.fail("there is a \\E without its \\Q")
+        text, _, rest = self.source[self.at :].partition("\\E")
+        self.source = self.source[: self.at] + "".join(f"\\x{{{ord(character):x}}}" for character in text) + rest
         return None
 
     def character_escape(self, start: int) -> Chars:
@@ -200,7 +193,7 @@ class Native(Parser):
         if found := self.octal.match(self.source, self.at):
             self.at = found.end()
             return int(found[0], 8)
-        letter = self.next()
+        letter = self.next() or self.fail("a \\ at the end escapes nothing", start)
         if letter in _ESCAPED:
             return _ESCAPED[letter]
         if letter.isalnum() and letter.isascii():

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from hookline.patterns.tree import BadPattern, Edge, Look, Node, Repeat, choice, sequence
+from hookline.patterns.tree import BadPattern, Look, Node, Repeat, choice, sequence
 
 DEEPEST = 100
 ENDLESS = 1_000_000_000
@@ -72,7 +72,7 @@ class Parser(ABC):
         bounds = self.quantifier()
         if bounds is None:
             return atom
-        if not self.may_repeat(atom):
+        if not self.may_repeat(start):
             self.fail("nothing to repeat", start)
         least, most = bounds
         if most is not None and least > most:
@@ -84,8 +84,9 @@ class Parser(ABC):
             self.fail("a repetition cannot be repeated")
         return Repeat(atom, least, most, lazy)
 
-    def may_repeat(self, atom: Node) -> bool:
-        return not isinstance(atom, Edge)
+    def may_repeat(self, start: int) -> bool:
+        """Whether what was read from `start` on may be repeated."""
+        return True
 
     def quantifier(self) -> tuple[int, int | None] | None:
         for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):

@@ -23,7 +23,7 @@ from hookline.patterns.tree import BadPattern, Look, Node, Reference, children
 __all__ = ["BUDGET", "BadPattern", "Pattern", "Syntax", "Undecided", "pattern"]
 
 LONGEST_SOURCE = 65_536
-_MOST_STEPS = 2_000
+_MOST_STEPS = 4_000
 _REMEMBERED = 16_384
 
 
@@ -34,9 +34,6 @@ class Syntax(Enum):
     """`new RegExp(source)` without flags."""
     PYTHON = "python"
     """`re`, as hookline.patterns.python reads it."""
-
-
-_PARSERS = {Syntax.NATIVE: native.parse, Syntax.JAVASCRIPT: javascript.parse, Syntax.PYTHON: python.parse}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +131,22 @@ def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False)
     """
     if len(source) > LONGEST_SOURCE:
         raise BadPattern(f"it is longer than {LONGEST_SOURCE} characters")
-    built = _built_native(source, whole) if syntax is Syntax.NATIVE else _built(_PARSERS[syntax](source), whole)
+    built = _built_native(source, whole) if syntax is Syntax.NATIVE else _built(_tree(source, syntax), whole)
     return Pattern(source, syntax, whole, built)
 
 
-def _built_native(source: str, whole: bool) -> Built:
+def _tree(source: str, syntax: Syntax) -> Node:
+    if syntax is Syntax.JAVASCRIPT:
+        return javascript.parse(source)
     readable = as_code_points(source).decode()
+    return python.parse(readable) if syntax is Syntax.PYTHON else native.parse(readable)
+
+
+def _built_native(source: str, whole: bool) -> Built:
     try:
-        return _linear(readable, whole)
+        return _linear(as_code_points(source).decode(), whole)
     except BadPattern as refusal:
-        tree = native.parse(readable)
+        tree = _tree(source, Syntax.NATIVE)
         if not _needs_backtracking(tree) and "repetition size" not in refusal.why:
             raise
         return _backtracking(tree, whole)
@@ -188,7 +191,7 @@ def _needs_backtracking(node: Node) -> bool:
 @lru_cache(1024)
 def _shape(source: str, syntax: Syntax) -> Shape | None:
     try:
-        tree = _PARSERS[syntax](source)
+        tree = _tree(source, syntax)
     except BadPattern:
         return None
     return Shape(breadth(tree), width(tree))

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 SURROGATE_OFFSET = 0x100000
 
+# For the bytes of UTF-32: 0x10, the plane that surrogates move to, where a byte is D8…DF, or where it is 0.
+_SURROGATE = bytes(0x10 if 0xD8 <= byte <= 0xDF else 0 for byte in range(256))
+_ZERO = bytes((0x10, *[0] * 255))
+
 
 def as_code_points(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _with_moved_surrogates(text.encode("utf-8", "surrogatepass"))
+        return _with_moved_surrogates(bytearray(text.encode("utf-32-le", "surrogatepass")))
 
 
 def as_utf16_units(text: str) -> bytes:
@@ -23,10 +27,14 @@ def as_utf16_units(text: str) -> bytes:
     wide = bytearray(2 * len(units))
     wide[0::4] = units[0::2]
     wide[1::4] = units[1::2]
-    return _with_moved_surrogates(wide.decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass"))
+    return _with_moved_surrogates(wide)
 
 
-def _with_moved_surrogates(data: bytes) -> bytes:
-    for second in range(0xA0, 0xC0):  # U+D800…U+DFFF are ED A0 80…ED BF BF, U+10D800…U+10DFFF F4 8D A0 80…F4 8D BF BF
-        data = data.replace(bytes((0xED, second)), bytes((0xF4, 0x8D, second)))
-    return data
+def _with_moved_surrogates(wide: bytearray) -> bytes:
+    """A megabyte at once, without a step in Python for each character."""
+    planes = wide[2::4]
+    moving = int.from_bytes(wide[1::4].translate(_SURROGATE), "little") & int.from_bytes(
+        planes.translate(_ZERO), "little"
+    )
+    wide[2::4] = (moving | int.from_bytes(planes, "little")).to_bytes(len(planes), "little")
+    return wide.decode("utf-32-le").encode()
