@@ -103,6 +103,7 @@ def test_a_difference_says_what_was_expected_what_came_and_why(tmp_path):
         (expecting("{}"), "empty", 3),
         (expecting("{notes: [{to: agent}]}"), "unknown-key", 3),
         (expecting("{halt: 1}"), "wrong-type", 3),
+        (expecting("{failures: [{kind: timed_out}]}"), "unknown-word", 3),
         (f"event: {CALL}\nexpect: {{halt: true}}\n", "no-config", 1),
         ("file: a.yaml\n" + expecting("{halt: true}"), "two-configs", 1),
         (f"config: {DENIES}\nevent: {CALL}\n", "missing-key", 1),

@@ -228,10 +228,6 @@ def _published(happened: Happened) -> list[dict[str, Any]]:
     return [asdict(notice) for notice in happened.published]
 
 
-def _anything(at: Reader) -> Any:
-    return at.value
-
-
 def _text(at: Reader) -> Any:
     return at.text(empty=True)
 
@@ -265,6 +261,16 @@ def _mappings(*known: str) -> Callable[[Reader], Any]:
     return read
 
 
+def _failed(at: Reader) -> Any:
+    wanted = _mappings("hook", "kind", "text")(at)
+    for place in at.items() if wanted else ():
+        kind = place.get("kind")
+        if kind is not None:
+            kind.one_of(_KINDS)
+    return wanted
+
+
+_KINDS: Final = tuple(str(kind) for kind in FailureKind)
 _VERDICTS: Final = tuple(verdict.word for verdict in Verdict)
 _NOTICE: Final = ("channel", "message", "title", "level", "tag", "hook", "data")
 _COMPACT: Final = ("strategy", "keep_recent", "summary_max_tokens", "summary_prompt", "target_pressure")
@@ -291,7 +297,7 @@ _KEYS: Final[dict[str, tuple[Callable[[Reader], Any], Compare]]] = {
     "asked": (_texts, _same(_asked)),
     "asked_again": (_texts, _same(lambda happened: _asked(happened, again=True))),
     "not_asked": (_texts, _not_asked),
-    "failures": (_mappings("hook", "kind", "text"), _parts(_failures)),
+    "failures": (_failed, _parts(_failures)),
     "problems": (_mappings("code", "line", "contains", "severity", "file"), _nothing),
     "called": (_mappings("tool", "input"), _parts(_called)),
     "published": (_mappings(*_NOTICE), _parts(_published)),
@@ -299,5 +305,3 @@ _KEYS: Final[dict[str, tuple[Callable[[Reader], Any], Compare]]] = {
     "files": (_mapping, _files),
     "no_files": (_texts, _no_files),
 }
-KEYS: Final = tuple(_KEYS)
-KINDS: Final = tuple(str(kind) for kind in FailureKind)
