@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, cast
 
@@ -13,6 +14,8 @@ from hookline.dialects.dialect import Dialect
 
 _MODULES: Final = {
     "native": "hookline.dialects.native",
+    "ai_agents": "hookline.dialects.ai_agents",
+    "microai": "hookline.dialects.microai",
 }
 NAMES: Final = tuple(_MODULES)
 
@@ -33,6 +36,7 @@ def dialects() -> Mapping[str, Dialect]:
 def recognise(document: Document) -> Dialect | Problem:
     """The one dialect whose file this can be; a file that could be of two is a problem, never a guess."""
     able = [each for each in dialects().values() if each.recognises(document)]
+    able = [each for each in able if _at_home(document, each)] or able
     if len(able) == 1:
         return able[0]
     if not able:
@@ -41,3 +45,8 @@ def recognise(document: Document) -> Dialect | Problem:
     names = " or ".join(each.name for each in able)
     what = f"this could be a file of {names}."
     return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {able[0].name}.")
+
+
+def _at_home(document: Document, dialect: Dialect) -> bool:
+    """Whether the file stands where files of this dialect are found: that says more than its shape."""
+    return any(PurePath(document.file).match(place.pattern) for place in dialect.places)
