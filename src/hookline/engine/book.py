@@ -10,6 +10,7 @@ from typing import Any
 from hookline.engine.account import Decision
 from hookline.engine.decide import Round
 from hookline.engine.index import Index
+from hookline.engine.limits import Alone
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, Path
 from hookline.hooks.events import EVENTS
@@ -44,7 +45,7 @@ class Book:
 
     def __init__(self, layers: Iterable[Layer] = (), host: Host = NOBODY, problems: Iterable[Any] = ()) -> None:
         self.layers = tuple(layers)
-        self.host = host
+        self.host = Alone() if host is NOBODY else host
         self.problems = tuple(problems)
         self._by_event: dict[str, tuple[tuple[int, Index], ...]] = {
             name: tuple((n, layer.indexes[name]) for n, layer in enumerate(self.layers) if name in layer.indexes)

@@ -264,17 +264,23 @@ class Round:
         self._accounts.append(Account(hook))
 
     async def _work(self, hook: Hook, event: Event, give_back: Callable[[], None]) -> None:
-        if hook.group in self._ended_later:
-            give_back()
-            return
+        fired = False
+        try:
+            if hook.group not in self._ended_later:
+                fired = await self._fired_later(hook, event)
+        finally:
+            if not fired:
+                give_back()
+
+    async def _fired_later(self, hook: Hook, event: Event) -> bool:
         answer = await attempt(hook.then, event, self._host, hook.timeout, Asking(hook.id, False, self._above))
         if not isinstance(answer, Failure):
-            return
-        give_back()
+            return answer.applied
         failure = named(answer, hook)
         _log.warning("[%s] %s: %s", hook.id, failure.kind, failure.text)
         if instead_of(failure, hook.on_error).final and hook.group:
             self._ended_later.add(hook.group)
+        return False
 
     def _skip(self, hook: Hook, why: str) -> None:
         if self._explain:

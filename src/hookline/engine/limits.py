@@ -9,6 +9,7 @@ from typing import Any
 
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Limit
+from hookline.hooks.host import Nobody
 
 Key = tuple[tuple[str, str, str], str]
 
@@ -18,6 +19,7 @@ class Count:
     fires: int = 0
     last: float | None = None
     last_turn: int | None = None
+    claims: int = 0  # ever made; whoever made the last one made `last`
 
 
 class Counts:
@@ -33,9 +35,9 @@ class Counts:
             count = self._counts.setdefault(key, Count())
             if not _may_fire(hook.limit, count, now, turn):
                 return None
-            before = Count(count.fires, count.last, count.last_turn)
-            count.fires, count.last, count.last_turn = count.fires + 1, now, turn
-        return lambda: self._give_back(key, now, before)
+            before, mine = (count.last, count.last_turn), count.claims + 1
+            count.fires, count.last, count.last_turn, count.claims = count.fires + 1, now, turn, mine
+        return lambda: self._give_back(key, count, mine, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
         with self._lock:
@@ -68,25 +70,35 @@ class Counts:
                 file, id, agent = row["hook"]
                 self._counts[((file, id, agent), session)] = Count(row["fires"], row["last"], row["last_turn"])
 
-    def _give_back(self, key: Key, now: float, before: Count) -> None:
+    def _give_back(self, key: Key, count: Count, mine: int, before: tuple[float | None, int | None]) -> None:
         with self._lock:
-            count = self._counts.get(key)
-            if count is None:
+            if self._counts.get(key) is not count:  # the session was forgotten, or restored
                 return
             count.fires -= 1
-            if count.last == now:  # nobody fired since
-                count.last, count.last_turn = before.last, before.last_turn
+            if count.claims == mine:  # nobody fired since
+                count.last, count.last_turn = before
+
+
+class Alone(Nobody):
+    """A host that has nothing but counts."""
+
+    def __init__(self) -> None:
+        self._counts = Counts()
+
+    @property
+    def limits(self) -> Counts:
+        return self._counts
 
 
 def session_of(event: Event) -> str:
     session = event.facts.get("session")
     id = session.get("id") if isinstance(session, dict) else None
-    return id if isinstance(id, str) else ""
+    return str(id) if isinstance(id, (str, int)) else ""
 
 
 def _turn_of(event: Event) -> int | None:
     turn = event.read(("turn", "number"))
-    return turn if isinstance(turn, int) else None
+    return turn if isinstance(turn, int) and not isinstance(turn, bool) else None
 
 
 def _may_fire(limit: Limit, count: Count, now: float, turn: int | None) -> bool:
