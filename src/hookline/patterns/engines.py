@@ -111,6 +111,15 @@ class Backtracking:
             raise BadPattern(str(error)) from None
         self._whole = whole
 
+    def replaced(self, text: str, new: str, limit: float) -> str:
+        left = limit - time.perf_counter()
+        if left <= 0 or len(text) > _LONGEST_BACKTRACKING_TEXT:
+            raise Undecided
+        try:
+            return self._compiled.sub(lambda found: new if found[0] else "", text, timeout=left, concurrent=True)
+        except (TimeoutError, MemoryError):
+            raise Undecided from None
+
     def search(self, text: str, limit: float) -> bool:
         left = limit - time.perf_counter()
         if left <= 0 or len(text) > _LONGEST_BACKTRACKING_TEXT:
