@@ -1,0 +1,119 @@
+"""What stands in a JavaScript context before somebody's script does.
+
+It keeps the built-ins that it needs from before the script ran, and its own state in variables, null-prototype objects and
+texts, so nothing that a script does to prototypes or globals reaches it. It answers in JSON text: a text that crosses into
+Python as it is would be cut at a NUL and refused for a lone surrogate.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MOST_CALLS: Final = 100
+MOST_LINES: Final = 200
+LONGEST_LINE: Final = 4_000
+LONGEST_ERROR: Final = 2_000
+LONGEST_JSON: Final = 1 << 20
+
+PRELUDE: Final = (
+    r"""(() => {
+"use strict";
+const {parse, stringify} = JSON, text = String, P = Promise, {isArray} = Array, {ownKeys} = Reflect;
+const {create, defineProperty} = Object, root = globalThis;
+const AsyncFunction = (async () => {}).constructor;
+const slice = Function.prototype.call.bind(String.prototype.slice);
+const waiting = create(null);
+let calls = "", called = 0, lines = "", logged = 0, done = "";
+
+const cut = (said, longest) => said.length > longest ? slice(said, 0, longest) + "…" : said;
+
+const shown = value => {
+  if (typeof value === "string") return value;
+  try {
+    const json = typeof value === "object" && value !== null ? stringify(value) : undefined;
+    return json === undefined ? text(value) : json;
+  } catch {
+    try { return text(value); } catch { return "[cannot be shown]"; }
+  }
+};
+
+const why = error => {
+  try {
+    if (typeof error !== "object" || error === null) return text(error);
+    const message = text(error.message ?? "");
+    return message || text(error.name || error);
+  } catch { return "the script threw something that cannot be shown"; }
+};
+
+const log = (...said) => {
+  if (logged > MOST_LINES) return;
+  let line = "";
+  for (let i = 0; i < said.length; i++) line += (i ? " " : "") + cut(shown(said[i]), LONGEST_LINE);
+  logged += 1;
+  line = logged > MOST_LINES ? "[more lines are not shown]" : cut(line, LONGEST_LINE);
+  lines += (lines && ",") + stringify(line);
+};
+
+const refused = content => new P(resolve => resolve({content, is_error: true}));
+
+const callTool = (name, input) => {
+  if (typeof name !== "string") return refused("callTool takes a tool's name and its input");
+  input ??= {};
+  if (typeof input !== "object" || isArray(input)) return refused("the input of a tool is an object");
+  if (called >= MOST_CALLS) return refused("a script may call tools MOST_CALLS times");
+  let json;
+  try { json = stringify(input); } catch (error) { return refused(why(error)); }
+  if (json?.[0] !== "{" || json.length > LONGEST_JSON) return refused("the input of this call cannot be handed on");
+  const id = ++called;
+  calls += (calls && ",") + "[" + id + "," + stringify(name) + "," + json + "]";
+  return new P(resolve => { waiting[id] = resolve; });
+};
+
+const failed = (kind, error) => "{\"" + kind + "\":" + stringify(cut(why(error), LONGEST_ERROR)) + "}";
+
+const answered = value => {
+  if (value === undefined) return "{\"value\":null}";
+  const json = stringify(value);
+  if (json === undefined) return failed("unreadable", "the script returned a " + typeof value);
+  if (json.length > LONGEST_JSON) return failed("unreadable", "what the script returned is too large");
+  return "{\"value\":" + json + "}";
+};
+
+const start = async (source, variables) => {
+  try {
+    const names = ownKeys(variables);
+    for (let i = 0; i < names.length; i++) {
+      const value = variables[names[i]];
+      defineProperty(root, names[i], {value, writable: true, enumerable: true, configurable: true});
+    }
+    defineProperty(root, "log", {value: log, writable: true, configurable: true});
+    defineProperty(root, "callTool", {value: callTool, writable: true, configurable: true});
+    done = answered(await new AsyncFunction(source)());
+  } catch (error) {
+    done = failed("error", error);
+  }
+};
+
+const settle = (id, result) => {
+  const resolve = waiting[id];
+  delete waiting[id];
+  resolve(result);
+};
+
+const take = () => {
+  const said = " {\"lines\":[" + lines + "],\"calls\":[" + calls + "],\"done\":" + (done || "null") + "}";
+  lines = calls = "";
+  return slice(said, 1);  // a copy in one piece: QuickJS joins long texts lazily, and Python cannot read those
+};
+
+return (what, first, second) => {
+  if (what === "take") return take();
+  if (what === "start") start(parse(first), parse(second));
+  else settle(first, parse(second));
+};
+})()""".replace("MOST_CALLS", str(MOST_CALLS))
+    .replace("MOST_LINES", str(MOST_LINES))
+    .replace("LONGEST_LINE", str(LONGEST_LINE))
+    .replace("LONGEST_ERROR", str(LONGEST_ERROR))
+    .replace("LONGEST_JSON", str(LONGEST_JSON))
+)

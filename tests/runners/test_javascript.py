@@ -1,0 +1,321 @@
+"""Scripts: what they see, what they may do, and that none of them gets out, stays, or takes more than its share."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from hookline.errors import Unavailable
+from hookline.hooks.host import Asking, Nobody, Script, ToolResult, asking
+from hookline.hooks.outcome import Failed, FailureKind
+from hookline.runners.javascript import run
+
+
+class Tools(Nobody):
+    def __init__(self) -> None:
+        self.called: list[tuple[str, dict[str, Any]]] = []
+        self.cancelled: list[str] = []
+        self.asked_by: list[str | None] = []
+        self.begun = asyncio.Event()
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        self.called.append((name, input))
+        self.begun.set()
+        self.asked_by.append(asked.hook if (asked := asking.get()) else None)
+        if name == "echo":
+            return ToolResult(input)
+        if name == "fail":
+            return ToolResult(None, False, "no such file")
+        if name == "raise":
+            raise KeyError("x")
+        if name == "forever":
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled.append(name)
+                raise
+        if name == "script":
+            return ToolResult(await run(Script("return await callTool('echo', {deep: true})", {}), self))
+        raise Unavailable(f"there is no tool {name!r} here")
+
+
+def ran(source: str, host: Tools | None = None, timeout: float = 5, **variables: Any) -> Any:
+    script = Script(source, variables, timedelta(seconds=timeout))
+    return asyncio.run(run(script, host or Tools()))
+
+
+def failure(source: str, timeout: float = 5) -> tuple[FailureKind, str]:
+    with pytest.raises(Failed) as caught:
+        ran(source, timeout=timeout)
+    return caught.value.failure.kind, caught.value.failure.text
+
+
+def test_returns_what_json_can_say() -> None:
+    assert ran("return {decision: 'deny', reason: 'é\\u2028'}") == {"decision": "deny", "reason": "é\u2028"}
+    assert ran("") is None
+    assert ran("return [1, 'a', null, true, NaN, undefined]") == [1, "a", None, True, None, None]
+
+
+def test_variables_are_there_as_json_has_them() -> None:
+    given = {"text": "it's \0 \ud800", "list": [1, {"a": None}], "not": float("nan"), "__proto__": 5}
+    assert ran("return given", given=given) == {**given, "not": None}
+    assert ran("return [typeof given, typeof other]", given=1) == ["number", "undefined"]
+
+
+def test_a_script_may_declare_a_name_that_it_was_given() -> None:
+    assert ran("const type = 'mine'; let log = 1; return type + log", type="pre_tool_use") == "mine1"
+
+
+def test_a_script_changes_nothing_but_its_own_copy() -> None:
+    given = {"a": [1]}
+    assert ran("given.a.push(2); return given.a", given=given) == [1, 2]
+    assert given == {"a": [1]}
+
+
+def test_each_call_has_a_context_of_its_own() -> None:
+    assert ran("globalThis.kept = 1; Array.prototype.kept = 1") is None
+    assert ran("return [typeof kept, typeof [].kept]") == ["undefined", "undefined"]
+
+
+def test_nothing_of_the_host_is_inside() -> None:
+    names = [
+        "alert",
+        "std",
+        "os",
+        "require",
+        "process",
+        "document",
+        "window",
+        "fetch",
+        "setTimeout",
+        "print",
+        "console",
+    ]
+    assert ran("return [" + ",".join(f"typeof {name}" for name in names) + "]") == ["undefined"] * len(names)
+    assert failure("return await import('/etc/passwd')")[0] is FailureKind.RAISED
+    assert failure("Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)")[0] is FailureKind.RAISED
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("throw new Error('broken')", "broken"),
+        ("throw 'plain'", "plain"),
+        ("throw null", "null"),
+        ("alert('x')", "alert is not defined"),
+        ("return Promise.reject(new TypeError('later'))", "later"),
+        ("throw {message: {toString() { throw 1 }}}", "the script threw something that cannot be shown"),
+        ("let a = {}; a.a = a; return a", "circular reference"),
+        ("return {get decision() { throw new Error('getter') }}", "getter"),
+        ("return new Proxy({}, {ownKeys() { throw new Error('trap') }})", "trap"),
+        ("return {toJSON() { throw new Error('toJSON') }}", "toJSON"),
+        ("await new Promise(() => {})", "the script waits for something that never comes"),
+        ("Object.prototype.then = () => {}; return {}", "the script waits for something that never comes"),
+        ("function f() { return f() }; f()", "Maximum call stack size exceeded"),
+        ("return JSON.parse('['.repeat(1e6))", "Maximum call stack size exceeded"),
+        ("return 'x'.repeat(1e9)", "out of memory"),
+        ("let a = []; for (;;) a.push(new Array(1000).fill(1))", "out of memory"),
+        ("return new ArrayBuffer(1e9)", "out of memory"),
+    ],
+)
+def test_a_script_that_throws_says_why(source: str, text: str) -> None:
+    assert failure(source) == (FailureKind.RAISED, text)
+
+
+def test_text_that_is_no_javascript_is_a_failure() -> None:
+    assert failure("this is not it")[0] is FailureKind.RAISED
+    assert failure("}; for (;;); {")[0] is FailureKind.RAISED
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "return () => 1",
+        "return Symbol('x')",
+        "return 'x'.repeat(2e6)",
+        "let a = []; for (let i = 0; i < 1500; i++) a = [a]; return a",
+    ],
+)
+def test_what_json_cannot_say_is_no_answer(source: str) -> None:
+    assert failure(source)[0] is FailureKind.UNREADABLE_ANSWER
+
+
+def test_a_bigint_is_no_answer() -> None:
+    assert failure("return {reason: 10n}")[0] is FailureKind.RAISED
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for (;;);",
+        "for (;;) { try { for (;;); } catch {} finally { continue } }",
+        "while (true) await null",
+        "const again = () => queueMicrotask(again); again(); await new Promise(() => {})",
+        "return /^(a+)+$/.test('a'.repeat(50) + 'b')",
+        "await callTool('forever')",
+        "await null; for (;;);",
+        "return {get decision() { for (;;); }}",
+        "throw {get message() { for (;;); }}",
+    ],
+)
+def test_a_script_that_does_not_end_is_ended(source: str) -> None:
+    begun = time.monotonic()
+    assert failure(source, timeout=0.2) == (FailureKind.TIMEOUT, "did not answer within 0.2 s")
+    assert time.monotonic() - begun < 3
+
+
+def test_several_calls_at_once() -> None:
+    host = Tools()
+    source = "return await Promise.all([callTool('echo', {n: 1}), callTool('fail'), callTool('echo', {n: 2})])"
+    assert ran(source, host) == [
+        {"content": {"n": 1}},
+        {"content": "no such file", "is_error": True},
+        {"content": {"n": 2}},
+    ]
+    assert [name for name, _ in host.called] == ["echo", "fail", "echo"]
+
+
+def test_call_tool_never_throws_into_the_script() -> None:
+    calls = [
+        "callTool('nothing')",
+        "callTool('raise')",
+        "callTool(5)",
+        "callTool('echo', [1])",
+        "callTool('echo', cycle)",
+    ]
+    answers = ran(f"const cycle = {{}}; cycle.c = cycle; return [{', '.join('await ' + call for call in calls)}]")
+    assert [answer["is_error"] for answer in answers] == [True] * len(calls)
+    assert answers[0]["content"] == "there is no tool 'nothing' here"
+    assert answers[1]["content"] == "KeyError: 'x'"
+
+
+def test_a_call_that_nobody_awaits_ends_with_the_script() -> None:
+    host = Tools()
+    assert ran("callTool('forever'); await callTool('echo'); return 1", host) == 1
+    assert host.cancelled == ["forever"]
+
+
+def test_calls_are_counted() -> None:
+    host = Tools()
+    source = "const all = []; for (let i = 0; i < 120; i++) all.push(callTool('echo')); return await Promise.all(all)"
+    answers = ran(source, host)
+    assert len(host.called) == 100
+    assert [answer.get("is_error", False) for answer in answers] == [False] * 100 + [True] * 20
+
+
+def test_a_script_that_spins_still_gets_its_answers() -> None:
+    source = "let done = false; callTool('echo').then(() => done = true); while (!done) await null; return 'done'"
+    assert ran(source) == "done"
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        "globalThis.Promise = null; globalThis.JSON = null; globalThis.Object = null; globalThis.String = null;",
+        "Promise.prototype.then = null; Function.prototype.call = null; Function.prototype.bind = null;",
+        "String.prototype.slice = null; Array.isArray = () => true; Reflect.ownKeys = null;",
+        "Array.prototype.push = Array.prototype.join = null; Array.prototype[Symbol.iterator] = null;",
+        "JSON.stringify = () => 'no'; JSON.parse = () => 'no';",
+        "delete globalThis.globalThis; Object.prototype.get = () => 1;",
+        "Object.defineProperty(Object.prototype, '1', {set() { throw new Error('set') }});",
+    ],
+)
+def test_poisoned_built_ins_do_not_reach_our_own(poison: str) -> None:
+    assert ran(f"{poison} log('x'); return await callTool('echo', {{a: 1}})") == {"content": {"a": 1}}
+
+
+def test_log_goes_to_the_log_with_the_hooks_id(caplog: pytest.LogCaptureFixture) -> None:
+    async def within() -> None:
+        asking.set(Asking("hub.json:PreToolUse[0]"))
+        await run(Script("log('a', 1, {b: [2]}, undefined); log('later'); throw 1", {}), Tools())
+
+    with caplog.at_level(logging.INFO, "hookline"), pytest.raises(Failed):
+        asyncio.run(within())
+    assert caplog.messages == [
+        '[hub.json:PreToolUse[0]] a 1 {"b":[2]} undefined',
+        "[hub.json:PreToolUse[0]] later",
+    ]
+
+
+def test_a_flood_of_lines_is_cut(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "hookline"):
+        ran("for (let i = 0; i < 1e5; i++) log('x'.repeat(1e4))")
+    assert len(caplog.messages) == 201
+    assert max(map(len, caplog.messages)) < 5_000
+
+
+def test_an_error_in_a_microtask_is_logged_and_the_script_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "hookline"):
+        assert ran("queueMicrotask(() => { throw new Error('aside') }); await null; return 1") == 1
+    assert caplog.messages == ["[] uncaught: Error: aside"]
+
+
+def test_a_call_knows_which_hook_asks() -> None:
+    host = Tools()
+
+    async def within() -> None:
+        asking.set(Asking("guard"))
+        await run(Script("await callTool('echo')", {}), host)
+
+    asyncio.run(within())
+    assert host.asked_by == ["guard"]
+
+
+def test_scripts_within_scripts_do_not_wait_for_each_others_threads() -> None:
+    host = Nested()
+
+    async def many() -> list[Any]:
+        return await asyncio.gather(*(host.asked(0) for _ in range(12)))
+
+    assert asyncio.run(many()) == [{"content": {"content": {"content": "bottom"}}}] * 12
+
+
+class Nested(Nobody):
+    """Each tool call asks a script one level deeper, as a hook on the call would."""
+
+    async def asked(self, depth: int) -> Any:
+        asking.set(Asking(f"hook {depth}", above=tuple(f"hook {n}" for n in range(depth))))
+        return await run(Script(f"return await callTool('next', {{depth: {depth}}})", {}), self)
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        depth = input["depth"] + 1
+        return ToolResult("bottom" if depth == 3 else await self.asked(depth))
+
+
+def test_a_cancelled_script_leaves_no_task_behind() -> None:
+    host = Tools()
+
+    async def within() -> None:
+        task = asyncio.create_task(run(Script("await callTool('forever')", {}, timedelta(seconds=30)), host))
+        await host.begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(within())
+    assert host.cancelled == ["forever"]
+
+
+def test_facts_too_deep_for_json_are_a_failure_not_a_hole() -> None:
+    deep: Any = "x"
+    for _ in range(5_000):
+        deep = [deep]
+    with pytest.raises(Failed) as caught:
+        ran("return 1", given=deep)
+    assert caught.value.failure.kind is FailureKind.CANNOT_START
+
+
+def test_many_scripts_at_once_and_in_turn() -> None:
+    async def many() -> list[Any]:
+        return await asyncio.gather(*(run(Script("return n * 2", {"n": n}), Tools()) for n in range(50)))
+
+    for _ in range(3):
+        assert asyncio.run(many()) == [n * 2 for n in range(50)]
+    gc.collect()
