@@ -31,4 +31,7 @@ async def decided_call(
     decision = await book.decide(Event("tool.before", {**facts, "tool": tool}), host)
     if decision.verdict >= Verdict.ASK:
         return ToolResult(None, False, decision.reason or f"{name} needs a person's consent")
-    return await execute(name, decision.event.facts["tool"]["input"])
+    left = decision.event.read(("tool", "input"))
+    if not isinstance(left, dict):
+        return ToolResult(None, False, f"a hook left {name} without an input that it could be called with")
+    return await execute(name, left)

@@ -148,11 +148,14 @@ class Round:
     async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
         """The outcome that counts, and whether the hook fired: it did not fail and had something to do."""
         begun = perf_counter()
-        answer = await attempt(hook.then, self.event, self._host, hook.timeout, Asking(hook.id, again, self._above))
+        answer = await attempt(hook.then, self.event, self._host, hook.timeout, self._asking(hook, again))
         took = perf_counter() - begun
         self._deadline += took  # waiting is not matching
         fired = isinstance(answer, Outcome) and answer.applied
         return self._counted(hook, answer, took, again), fired
+
+    def _asking(self, hook: Hook, again: bool = False) -> Asking:
+        return Asking(hook.id, again, self._above, one_of(hook))
 
     def _counted(self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False) -> Outcome:
         """The action's own outcome as far as the event accepts it; where it failed, the hook's on_error."""
@@ -222,7 +225,7 @@ class Round:
             return self._over
         if hook.group in self._silenced and rank > self._silenced[hook.group]:
             return "an earlier hook of its group ended the group"
-        if hook.id in self._above:
+        if self._above and one_of(hook) in self._above:
             return "its own call of a tool led here"
         if not entry.plain:
             if not hook.enabled:
@@ -273,7 +276,7 @@ class Round:
                 give_back()
 
     async def _fired_later(self, hook: Hook, event: Event) -> bool:
-        answer = await attempt(hook.then, event, self._host, hook.timeout, Asking(hook.id, False, self._above))
+        answer = await attempt(hook.then, event, self._host, hook.timeout, self._asking(hook))
         if not isinstance(answer, Failure):
             return answer.applied
         failure = named(answer, hook)
@@ -309,6 +312,10 @@ class Round:
             self._failures,
             tuple(self._accounts),
         )
+
+
+def one_of(hook: Hook) -> str:
+    return "\0".join(hook.key)
 
 
 def named(failure: Failure, hook: Hook) -> Failure:

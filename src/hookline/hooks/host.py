@@ -118,11 +118,12 @@ class Asking:
 
     hook: str
     again: bool = False  # asked once more about an event that a later hook changed
-    above: tuple[str, ...] = ()  # hooks whose own tool calls led here, outermost first
+    above: tuple[str, ...] = ()  # hooks whose own tool calls led here, outermost first, each as its `one` says it
+    one: str = ""  # this very hook: ids are unique within one file only
 
     @property
     def stack(self) -> tuple[str, ...]:
-        return (*self.above, self.hook)
+        return (*self.above, self.one or self.hook)
 
 
 asking: Final[ContextVar[Asking | None]] = ContextVar("asking", default=None)
