@@ -70,9 +70,6 @@ def project(tmp_path: Path) -> Project:
         "{script: 'return {decision: \"allow\"}'}",
         "{call: bash, with: {command: ls}}",
         "{pipe: {to: bash}}",
-        "{deny: '{{input.command}}'}",
-        "{ask: 'may {{input.command}} run?'}",
-        "{halt: '{{input.command}}'}",
         "{log: '{{input.command}}'}",
         "{notify: '{{input.command}}'}",
         "compact",
@@ -108,6 +105,15 @@ def test_constant_denials_and_words_for_people_need_no_trust(project: Project, t
     assert decision.failures == ()
     assert decision.verdict is verdict
     assert project.accepted
+
+
+@pytest.mark.parametrize(("word", "verdict"), [("deny", Verdict.DENY), ("ask", Verdict.ASK)])
+def test_a_guard_with_placeholders_in_its_reason_still_guards(project: Project, word: str, verdict: Verdict) -> None:
+    project.hooks(f'then: {{{word}: "not {{{{input.command}}}}"}}')
+    decision = project.decide()
+    assert (decision.verdict, decision.reason) == (verdict, "not {{input.command}}")
+    project.accept()
+    assert project.decide().reason == "not ls"
 
 
 def test_accepted_hooks_act_until_their_text_changes(project: Project) -> None:

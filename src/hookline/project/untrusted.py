@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hookline.hooks.action import Action
-from hookline.hooks.actions.answer import Answer
+from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.actions.untrusted import NotTrusted
@@ -16,8 +16,17 @@ from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 def restricted(hook: Hook) -> Hook:
     if not needs_trust(hook):
         return hook
-    then = hook.then if permitted(hook.then) else NotTrusted(hook.then)
-    return replace(hook, then=then, on_error=harmless(hook.on_error))
+    return replace(hook, then=_permitted_part(hook.then), on_error=harmless(hook.on_error))
+
+
+def _permitted_part(action: Action) -> Action:
+    """A guard whose reason has placeholders still guards: it shows its reason as it was written."""
+    if permitted(action):
+        return action
+    if isinstance(action, Say) and (action.outcome.verdict >= Verdict.ASK or action.outcome.halt):
+        said = action.reason.source if action.reason else action.outcome.reason
+        return Answer(replace(harmless(action.outcome), reason=said))
+    return NotTrusted(action)
 
 
 def needs_trust(hook: Hook) -> bool:
