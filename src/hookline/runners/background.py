@@ -120,4 +120,4 @@ def _log_failure(task: asyncio.Task[None], context: contextvars.Context) -> None
         return
     who = context.get(asking)
     text = f": {mask(error.failure.text)}" if isinstance(error, Failed) else ""
-    log.error("%s: failed in the background: %s%s", who.hook if who else "a hook", type(error).__name__, text)
+    log.error("[%s] failed in the background: %s%s", who.hook if who else "a hook", type(error).__name__, text)

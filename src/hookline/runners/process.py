@@ -274,16 +274,16 @@ def _signal_name(number: int) -> str:
 
 def _log_start(command: Command) -> None:
     text = command.text or " ".join(command.argv)
-    log.debug("%s: runs %s", _who(), mask(text))
+    log.debug("[%s] runs %s", _who(), mask(text))
     if command.stdin:
-        log.debug("%s: stdin %s", _who(), mask(command.stdin[:65_536].decode("utf-8", "replace")))
+        log.debug("[%s] stdin %s", _who(), mask(command.stdin[:65_536].decode("utf-8", "replace")))
 
 
 def _log_end(finished: Finished) -> None:
-    log.debug("%s: exit code %d after %.0f ms", _who(), finished.exit_code, finished.seconds * 1000)
+    log.debug("[%s] exit code %d after %.0f ms", _who(), finished.exit_code, finished.seconds * 1000)
     for name, text in (("stdout", finished.stdout), ("stderr", finished.stderr)):
         if text:
-            log.debug("%s: %s %s", _who(), name, mask(text))
+            log.debug("[%s] %s %s", _who(), name, mask(text))
 
 
 def _who() -> str:
