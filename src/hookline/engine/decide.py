@@ -31,6 +31,7 @@ DEEPEST: Final = 3  # tool calls of hooks within tool calls of hooks
 Rank = tuple[int, int, int]  # order, layer, position
 Ranked = tuple[Rank, Entry]
 
+_UNDECIDED: Final = "its condition could not be decided in time"
 _PLAIN: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
 
 
@@ -51,6 +52,7 @@ class Round:
         "_kind",
         "_known",
         "_over",
+        "_possible",
         "_silenced",
         "event",
         "heard",
@@ -72,6 +74,7 @@ class Round:
         self._failures: tuple[Failure, ...] = ()
         self._accounts: list[Account] = []
         self._over = ""
+        self._possible: dict[int, frozenset[int]] = {}  # by layer: what the index did not rule out
         asked = asking.get()
         self._above = asked.stack if asked else ()
 
@@ -84,7 +87,7 @@ class Round:
             changes = await self._ask(rank, entry)
             if self._over and not self._explain:
                 break
-            if changes and not self._explain:
+            if changes:
                 queue, at = [later for later in self.candidates(changes) if later[0] > rank], 0
         if self._changed_by is not None and not self._over:
             await self._ask_again(self._changed_by)
@@ -94,11 +97,11 @@ class Round:
         """The hooks that may hold, in order; all of them where the account must name each."""
         found: list[Ranked] = []
         for number, index in self._indexes:
+            known = None if self._known is None else self._known.setdefault(number, {})
+            positions: Sequence[int] = index.candidates(self.event, self._deadline, known, changes)
             if self._explain:
-                positions: Sequence[int] = range(len(index.entries))
-            else:
-                known = None if self._known is None else self._known.setdefault(number, {})
-                positions = index.candidates(self.event, self._deadline, known, changes)
+                self._possible[number] = frozenset(positions)
+                positions = range(len(index.entries))
             entries = index.entries
             for at in positions:
                 entry = entries[at]
@@ -112,8 +115,9 @@ class Round:
         if not any(index.waits for _, index in self._indexes):
             return None
         candidates = [entry.hook for rank, entry in self.candidates() if self._passes(rank, entry) is None]
-        if any(hook.then.may & May.CHANGE for hook in candidates):
-            candidates = [entry.hook for _, index in self._indexes for entry in index.entries]
+        if any(hook.may_change for hook in candidates):
+            hooks = [entry.hook for _, index in self._indexes for entry in index.entries]
+            candidates = [hook for hook in hooks if hook.enabled and hook.scope.covers(self.event)]
         return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
 
     async def _ask(self, rank: Rank, entry: Entry) -> Changes:
@@ -232,14 +236,25 @@ class Round:
                 return "it is switched off"
             if not hook.scope.covers(self.event):
                 return "the event is outside of its scope"
+        if self._explain and rank[2] not in self._possible[rank[1]]:
+            return self._why_not(hook)
         try:
-            if perf_counter() > self._deadline:
+            if perf_counter() > self._deadline + MATCHING:  # until then, what is easily decided still is
                 raise Undecided
             if hook.when.holds(self.event, self._deadline):
                 return None
-            return hook.when.why_not(self.event) if self._explain else ""
         except Undecided:
-            return None if hook.guards else "its condition could not be decided in time"
+            return None if hook.guards else _UNDECIDED
+        return self._why_not(hook) if self._explain else ""
+
+    def _why_not(self, hook: Hook) -> str:
+        begun = perf_counter()
+        try:
+            return hook.when.why_not(self.event)
+        except Undecided:
+            return _UNDECIDED
+        finally:
+            self._deadline += perf_counter() - begun  # nor is explaining
 
     def _allowed(self, hook: Hook) -> bool:
         if hook.limit is UNLIMITED or hook.limit == UNLIMITED:

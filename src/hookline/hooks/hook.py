@@ -10,7 +10,7 @@ from hookline.hooks.actions.answer import may_of
 from hookline.hooks.condition import Condition
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
-from hookline.hooks.outcome import SILENT, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,17 @@ class Hook:
 
     @property
     def guards(self) -> bool:
-        """A constant deny or ask: it holds whenever its condition could not be decided in time."""
-        constant = self.then.constant
-        return constant is not None and constant.verdict >= Verdict.ASK
+        """It answers at once and can do no more than stop: it holds whenever its condition could not be decided."""
+        return self.then.instant and self.may_stop and not self.may & (May.ALLOW | May.CHANGE)
 
     @property
     def may(self) -> May:
         """What its action or its answer to a failure may ask for."""
         return self.then.may | may_of(self.on_error)
+
+    @property
+    def may_change(self) -> bool:
+        return bool(self.may & May.CHANGE) or any(True for _ in self.then.changes())
 
     @property
     def may_stop(self) -> bool:

@@ -9,6 +9,7 @@ from functools import reduce
 from operator import or_
 
 from hookline.hooks.action import Action, May
+from hookline.hooks.actions.answer import may_of
 from hookline.hooks.actions.tell import who
 from hookline.hooks.attempt import Sum, attempt, instead_of
 from hookline.hooks.event import Event, Path
@@ -48,10 +49,10 @@ class Chain:
 
     @property
     def may(self) -> May:
-        return reduce(or_, (step.action.may for step in self.steps), May.NOTHING)
+        return reduce(or_, (step.action.may | may_of(step.on_error) for step in self.steps), May.NOTHING)
 
     def changes(self) -> tuple[Path, ...]:
-        return tuple(path for step in self.steps for path in step.action.changes())
+        return (*(path for step in self.steps for path in step.action.changes()), FAILURES)
 
     def reads(self) -> tuple[Path, ...]:
         return tuple(path for step in self.steps for path in step.action.reads())
