@@ -1,5 +1,6 @@
 """Nothing that a pattern or a text says may hang us, crash us or raise what nobody expects."""
 
+import contextlib
 import random
 import time
 
@@ -66,10 +67,8 @@ def test_a_decision_about_a_megabyte_comes_in_time(text):
     for source in SOURCES:
         compiled = pattern(source)
         started = time.perf_counter()
-        try:
+        with contextlib.suppress(Undecided):
             compiled.search(TEXTS[text])
-        except Undecided:
-            pass
         assert time.perf_counter() - started < 1, source
 
 
@@ -113,10 +112,8 @@ def test_a_long_text_is_searched_to_its_end_by_windows(source):
 )
 def test_a_monstrous_pattern_is_refused_or_read_in_time(source, syntax):
     started = time.perf_counter()
-    try:
+    with contextlib.suppress(BadPattern, Undecided):
         pattern(source, syntax).search("a" * 100)
-    except (BadPattern, Undecided):
-        pass
     assert time.perf_counter() - started < 4
 
 
@@ -126,10 +123,8 @@ def test_a_monstrous_pattern_is_refused_or_read_in_time(source, syntax):
     syntax=st.sampled_from(Syntax),
 )
 def test_no_text_as_a_pattern_raises_anything_else(source, syntax):
-    try:
+    with contextlib.suppress(BadPattern, Undecided):
         pattern(source, syntax).search("some text 😀\ud800")
-    except (BadPattern, Undecided):
-        pass
 
 
 def test_thousands_of_random_patterns_raise_nothing_else():
@@ -149,7 +144,5 @@ def test_thousands_of_random_patterns_raise_nothing_else():
     for _ in range(4_000):
         source = "".join(RANDOM.choices(pieces, k=RANDOM.randrange(1, 16)))
         for syntax in Syntax:
-            try:
+            with contextlib.suppress(BadPattern, Undecided):
                 pattern(source, syntax).search("ab a-1 é😀")
-            except (BadPattern, Undecided):
-                pass

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import quickjs
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hookline.patterns.pattern import BadPattern, Syntax, pattern
@@ -74,7 +74,7 @@ a| |a a|b || (?:a (?: (?= (?< (?<= (?<! (?! (? (?* a) \ [\ a\
 (?<a>.)(?<b>.)\k<b>\k<a> (['"])a\1 (?=(a+))\1b (?=(a))b (?!(a))\1b (?<=(a))b\1 (?<=\1(a))b (?<=(a)\1)b (?<=a{2})b (?<=^|,)b
 (z)((a+)?(b+)?(c))* (a)|b\1 (a)|\1b (?:(a)|(b))\1\2c (a|b)*\1 (?:a*)* (a*)* (a*)+b (?:a?)*?b (?:\1(a))* (?:(a)\1)*b
 (?:(?=(a))){0}b\1 (?:^)* (?:$)+ (?:\b)?a (?:(?<=a))*b (?:(?=a))*b (?:(?!a))+b (?:^a)*b (?m:$*) (?m:^)*b (?m:$)+ (?:(a){2})?\1b (?=(a)){0}b\1 a{0,99999999999} \bfoo\b (?<![^,])b (?<=(?=a)b)c [^\n] x*\B \u2028
-""".split()
+""".split()  # noqa: SIM905
     + ["a{ 1}", "a{1 }", "[ ]", "\n", "[\n]", ".\n.", "^.\u2028$", "(?=a b)", "", "\ud83d", "[\ud83d-\ud83f]"]
 )
 
@@ -163,23 +163,24 @@ SOURCES = st.recursive(ATOMS, larger, max_leaves=8)
 SHORT_TEXTS = st.lists(st.text("abcAB1 \né😀\u2028", max_size=8), min_size=4, max_size=4)
 
 
+def read(source: str):
+    """The pattern, None where it is refused; what we alone refuse is not compared."""
+    try:
+        return pattern(source, Syntax.JAVASCRIPT)
+    except BadPattern as refusal:
+        assume("earlier round" not in refusal.why)
+        return None
+
+
 @settings(max_examples=600, deadline=None)
 @given(source=SOURCES, texts=SHORT_TEXTS)
 def test_agrees_with_javascript_on_random_patterns(answers, source, texts):
-    try:
-        compiled = pattern(source, Syntax.JAVASCRIPT)
-    except BadPattern as refusal:
-        assert "earlier round" in refusal.why or javascript(answers, source, texts) is None
-    else:
-        assert [compiled.search(text) for text in texts] == javascript(answers, source, texts)
+    compiled = read(source)
+    found = compiled and [compiled.search(text) for text in texts]
+    assert found == javascript(answers, source, texts)
 
 
 @settings(max_examples=300, deadline=None)
 @given(source=st.text("ab()[]{}*+?|^$.\\-,:=!<>kndwsbBux01 i", max_size=10))
 def test_refuses_exactly_what_javascript_refuses(answers, source):
-    try:
-        pattern(source, Syntax.JAVASCRIPT)
-    except BadPattern as refusal:
-        assert "earlier round" in refusal.why or javascript(answers, source, []) is None
-    else:
-        assert javascript(answers, source, []) is not None
+    assert (read(source) is None) == (javascript(answers, source, []) is None)

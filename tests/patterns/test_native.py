@@ -2,8 +2,8 @@
 
 import time
 
-import re2
 import pytest
+import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,11 +12,69 @@ from hookline.patterns.emit import for_re2_at_least, for_regex
 from hookline.patterns.engines import Backtracking, Linear
 from hookline.patterns.pattern import BadPattern, pattern
 
-SOURCES = r"""
-a|b ^a$ (?m)^a$ (?i)aBc (?s)a.b a.b \d \w \s \S \W \D \bfoo\b [a-c] [^a-c] []a] [^]a] [a-] [-a] [[:alpha:]] [[:^digit:]x]
-\x41 \x{e9} \101 \07 \a\f\t\n\r\v \Qa.b\E+ (?P<n>a) (?<n>a)b a{2} a{2,} a{1,2}? a{,2} a{ {a} (?U)a* (?i:a)b (?i)k (?i)ſ
-(?-i)a (?i-s:A.) \pL \p{Greek} [\p{Lu}a] \P{L} \p{^L} \A\z a\z (?:) () a|| [\d\s] [\]] [\-a] \. \( \/ (?i)[k-l] (?i)[^k] ^* (?:a*)*
-""".split()
+SOURCES = [
+    r"a|b",
+    r"^a$",
+    r"(?m)^a$",
+    r"(?i)aBc",
+    r"(?s)a.b",
+    r"a.b",
+    r"\d",
+    r"\w",
+    r"\s",
+    r"\S",
+    r"\W",
+    r"\D",
+    r"\bfoo\b",
+    r"[a-c]",
+    r"[^a-c]",
+    r"[]a]",
+    r"[^]a]",
+    r"[a-]",
+    r"[-a]",
+    r"[[:alpha:]]",
+    r"[[:^digit:]x]",
+    r"\x41",
+    r"\x{e9}",
+    r"\101",
+    r"\07",
+    r"\a\f\t\n\r\v",
+    r"\Qa.b\E+",
+    r"(?P<n>a)",
+    r"(?<n>a)b",
+    r"a{2}",
+    r"a{2,}",
+    r"a{1,2}?",
+    r"a{,2}",
+    r"a{",
+    r"{a}",
+    r"(?U)a*",
+    r"(?i:a)b",
+    r"(?i)k",
+    r"(?i)ſ",
+    r"(?-i)a",
+    r"(?i-s:A.)",
+    r"\pL",
+    r"\p{Greek}",
+    r"[\p{Lu}a]",
+    r"\P{L}",
+    r"\p{^L}",
+    r"\A\z",
+    r"a\z",
+    r"(?:)",
+    r"()",
+    r"a||",
+    r"[\d\s]",
+    r"[\]]",
+    r"[\-a]",
+    r"\.",
+    r"\(",
+    r"\/",
+    r"(?i)[k-l]",
+    r"(?i)[^k]",
+    r"^*",
+    r"(?:a*)*",
+]
 TEXTS = [
     "",
     "a",

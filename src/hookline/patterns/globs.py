@@ -14,18 +14,18 @@ __all__ = ["command_prefix", "host_of", "like", "literal", "path_glob", "tool_gl
 
 _ANY = r"(?s:.*)"
 _SLASH: Ranges = ((0x2F, 0x2F),)
-_SET = re.compile(r"\[(!?)(\]?[^\]]*)\]", re.DOTALL)
+_SET = re.compile(r"\[(!?)(\][^\]]*|[^\]]+)\]")
 _DEEPEST_BRACES = 20
 _LONGEST_GLOB = 2_000
 
 
 def tool_glob(text: str) -> Pattern:
     """fnmatch on a whole name, case-sensitive; `|` separates alternatives, and spaces around it mean nothing."""
-    _check_length(text)
     return pattern("|".join(_tool_alternative(part.strip()) for part in text.split("|")), whole=True)
 
 
 def _tool_alternative(glob: str) -> str:
+    _check_length(glob)
     out: list[str] = []
     at = 0
     while at < len(glob):

@@ -80,7 +80,7 @@ class Native(Parser):
             case "\\":
                 return self.escape(start)
             case _:
-                return self.chars(_one(ord(character)))
+                return Chars(self.folded(_one(ord(character))))
 
     def edge(self, sign: str) -> Node:
         if self.flags.many_lines:
@@ -163,14 +163,14 @@ class Native(Parser):
         letter = self.peek()
         if not letter:
             self.fail("a \\ at the end escapes nothing", start)
-        return self.class_escape() or self.property() or self.chars(_one(self.code(start)))
+        return self.class_escape() or self.property() or Chars(self.folded(_one(self.code(start))))
 
     def class_escape(self) -> Chars | None:
         letter = self.peek()
         if letter not in ("d", "w", "s", "D", "W", "S"):
             return None
         self.at += 1
-        ranges = self.class_ranges(letter.lower())
+        ranges = self.folded(self.class_ranges(letter.lower()))
         return Chars(complement(ranges) if letter.isupper() else ranges)
 
     def class_ranges(self, letter: str) -> Ranges:
@@ -180,6 +180,8 @@ class Native(Parser):
         found = _PROPERTY.match(self.source, self.at)
         if not found:
             return None
+        if self.flags.any_case:
+            self.fail("a Unicode class cannot ignore case together with look-around or back-references")
         self.at = found.end()
         negative = (found[1] == "P") != bool(found[2])
         return Chars((), (f"\\{'P' if negative else 'p'}{{{found[3] or found[4]}}}",))
@@ -212,7 +214,7 @@ class Native(Parser):
             member = self.member()
             ranges.append(member.ranges)
             properties += member.properties
-        return self.chars(union(*ranges), tuple(properties), negated)
+        return Chars(union(*ranges), tuple(properties), negated)
 
     def member(self) -> Chars:
         start = self.at
@@ -222,12 +224,12 @@ class Native(Parser):
         if isinstance(low, Chars):
             return low
         if self.peek() != "-" or self.source[self.at + 1 : self.at + 2] in ("", "]"):
-            return Chars(_one(low))
+            return Chars(self.folded(_one(low)))
         self.at += 1
         high = self.single()
         if isinstance(high, Chars) or high < low:
             self.fail("a range of characters is out of order", start)
-        return Chars(((low, high),))
+        return Chars(self.folded(((low, high),)))
 
     def posix(self) -> Chars | None:
         found = _POSIX.match(self.source, self.at)
@@ -236,7 +238,7 @@ class Native(Parser):
         if found[2] not in _POSIX_SETS:
             self.fail(f"there is no class {found[0]}")
         self.at = found.end()
-        ranges = _POSIX_SETS[found[2]]
+        ranges = self.folded(_POSIX_SETS[found[2]])
         return Chars(complement(ranges) if found[1] else ranges)
 
     def single(self) -> int | Chars:
@@ -246,12 +248,9 @@ class Native(Parser):
             return ord(character) if character else self.fail("a [ is not closed", start)
         return self.class_escape() or self.property() or self.code(start)
 
-    def chars(self, ranges: Ranges, properties: tuple[str, ...] = (), negated: bool = False) -> Chars:
-        if self.flags.any_case:
-            if properties:
-                self.fail("a Unicode class cannot ignore case together with look-around or back-references")
-            ranges = with_other_cases(ranges, fold_simply)
-        return Chars(ranges, properties, negated)
+    def folded(self, ranges: Ranges) -> Ranges:
+        """RE2 adds other cases to each class before it negates it, and to no negated one."""
+        return with_other_cases(ranges, fold_simply) if self.flags.any_case else ranges
 
 
 def _one(code: int) -> Ranges:
