@@ -15,6 +15,7 @@ from hookline.dialects.dialect import Dialect
 _MODULES: Final = {
     "native": "hookline.dialects.native",
     "ai_agents": "hookline.dialects.ai_agents",
+    "digitorn": "hookline.dialects.digitorn",
     "microai": "hookline.dialects.microai",
 }
 NAMES: Final = tuple(_MODULES)

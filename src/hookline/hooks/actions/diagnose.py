@@ -146,14 +146,15 @@ def _lines(path: str, found: Any) -> list[str]:
 def _line(path: str, found: Any) -> str:
     if not isinstance(found, dict) or not isinstance(found.get("message"), str):
         return as_text(found)
-    parts = (path, *_position(found), as_text(found.get("severity")), found["message"], as_text(found.get("code")))
+    code = f" ({as_text(found['code'])})" if found.get("code") else ""
+    parts = (f"{path}{_position(found)}", as_text(found.get("severity")), found["message"] + code)
     return ": ".join(part for part in parts if part)
 
 
-def _position(found: dict[str, Any]) -> tuple[str, ...]:
+def _position(found: dict[str, Any]) -> str:
     """A `line` as people count; the range of the language server protocol counts from 0."""
     if isinstance(found.get("line"), int):
-        return (str(found["line"]),)
+        return f":{found['line']}"
     start = found["range"].get("start") if isinstance(found.get("range"), dict) else None
     line = start.get("line") if isinstance(start, dict) else None
-    return (str(line + 1),) if isinstance(line, int) else ()
+    return f":{line + 1}" if isinstance(line, int) else ""

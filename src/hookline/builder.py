@@ -1,0 +1,270 @@
+"""Five actions for apps that build apps: they keep a plan-fix-deploy loop going through files in `_state/`.
+
+They come through the same door as anybody's actions. Everything is read and written inside of the workspace only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from hookline.config.problem import Problem, Severity
+from hookline.config.read import read_text
+from hookline.dialects.table import recognise
+from hookline.errors import Unavailable
+from hookline.hooks.action import May
+from hookline.hooks.actions.call import words_of
+from hookline.hooks.event import MISSING, Event
+from hookline.hooks.host import Host, ToolResult
+from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind, Note, Outcome, Place
+from hookline.hooks.tools import TONGUES, ToolName, field_value
+from hookline.register import ACTIONS, CONDITIONS, register_action
+
+COMPILED: Final = "compile.json"
+TESTS: Final = "tests.json"
+REMINDERS: Final = "reminders.json"
+_LARGEST: Final = 2_000_000  # bytes of a file that is compiled
+_MOST_ERRORS: Final = 20  # that the agent is told
+_HEAD: Final = "# Ground truth"
+
+
+class Nothing(BaseModel):
+    """An action that takes no params."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Smoke(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    message: str = "Hello! Please answer with one short sentence."
+    via: str = "app.send_message"
+    """The tool that sends it; it gets the message beside `extra`."""
+    deploy: str = "*deploy*"
+    """Which tools deploy."""
+    extra: dict[str, Any] = {}
+
+
+class Reminder(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    at_most: int
+    message: str
+
+
+class Phase6(Reminder):
+    at_most: int = 3
+    message: str = "The app was deployed, but no smoke test has passed yet. Test it, and fix what the test shows."
+
+
+class CompileFix(Reminder):
+    at_most: int = 5
+    message: str = "The app's YAML does not compile. Fix these errors before anything else:"
+
+
+@register_action("compile_yaml", params=Nothing, may=May.NOTES)
+async def compile_yaml(params: Nothing, event: Event, host: Host) -> Outcome:
+    """Checks a hooks or app file that a tool just wrote, and tells the agent what is wrong with it."""
+    state, path = State.of(event), field_value(event, ("path",))
+    if state is None or not isinstance(path, str) or not path.lower().endswith((".yaml", ".yml")):
+        return NOT_APPLIED
+    if event.read(("tool", "ok")) is False:
+        known = state.mapping(COMPILED)
+        if known.get("status") == "error":
+            state.write(COMPILED, {**known, "status": "fixing"})
+        return NOT_APPLIED
+    problems = _compiled(state, path)
+    if problems is None:
+        return NOT_APPLIED
+    errors = [str(problem) for problem in problems if problem.severity is Severity.ERROR]
+    status = "error" if errors else "ok"
+    state.write(COMPILED, {"status": status, "errors": errors, "error_count": len(errors)})
+    if not errors:
+        state.forget("compile_fix")
+        return Outcome()
+    return Outcome(notes=(Note(_listed(f"{path} does not compile:", errors), place=Place.RESULT),))
+
+
+def _compiled(state: State, path: str) -> tuple[Problem, ...] | None:
+    """Every problem of the file; None if it is none of ours, or cannot be read."""
+    text = state.text_of(path)
+    if text is None:
+        return None
+    document, problems = read_text(text, path)
+    if document is None:
+        return problems
+    known = recognise(document)
+    if not isinstance(known, Problem):
+        return known.load(document).problems
+    return None if known.code == "unknown-dialect" else (known,)
+
+
+@register_action("auto_test_deploy", params=Smoke, may=May.NOTES)
+async def auto_test_deploy(params: Smoke, event: Event, host: Host) -> Outcome:
+    """Sends one smoke message after a deploy that succeeded."""
+    state, names = State.of(event), ToolName(TONGUES["digitorn"]).texts(event)
+    deployed = any(fnmatchcase(name, params.deploy) for name in names)
+    if state is None or not deployed or event.read(("tool", "ok")) is False:
+        return NOT_APPLIED
+    try:
+        result = await host.call_tool(params.via, {**params.extra, "message": params.message})
+    except Unavailable as missing:
+        result = ToolResult(None, False, str(missing))
+    said = words_of(result)[:2_000]
+    test = {
+        "time": datetime.fromtimestamp(host.clock.wall(), UTC).isoformat(timespec="seconds"),
+        "deploy": names[0],
+        "message": params.message,
+        "passed": result.ok,
+        "answer" if result.ok else "error": said,
+    }
+    tests = state.entries(TESTS)
+    state.write(TESTS, [*tests, test])
+    state.forget("phase6")
+    words = f"Smoke test after {names[0]} {'passed' if result.ok else 'failed'}: {said}"
+    return Outcome(notes=(Note(words, place=Place.RESULT),))
+
+
+@register_action("prefetch_ground_truth", params=Nothing, may=May.NOTES)
+async def prefetch_ground_truth(params: Nothing, event: Event, host: Host) -> Outcome:
+    """On the first turn, what there is to build with, in the system prompt."""
+    turn, messages = event.read(("turn", "number")), event.read(("messages",))
+    if turn not in (MISSING, None, 0) or _HEAD in str(messages):
+        return NOT_APPLIED
+    return Outcome(notes=(Note(ground_truth(), place=Place.SYSTEM),))
+
+
+def ground_truth() -> str:
+    from hookline.dialects.digitorn.actions import ACTIONS as OWN_ACTIONS
+    from hookline.dialects.digitorn.conditions import CONDITIONS as OWN_CONDITIONS
+    from hookline.dialects.digitorn.dialect import EVENTS
+
+    modules = sorted({name for names in TONGUES["digitorn"].names.values() for name in names if "." in name})
+    return "\n".join(
+        (
+            _HEAD,
+            f"Events: {', '.join(EVENTS)}",
+            f"Conditions: {', '.join((*OWN_CONDITIONS, *CONDITIONS.names()))}",
+            f"Actions: {', '.join((*OWN_ACTIONS, *ACTIONS.names()))}",
+            f"Modules: {', '.join(modules)}",
+            "Triggers: cron, file, http",
+            "Example:",
+            _EXAMPLE,
+        )
+    )
+
+
+_EXAMPLE: Final = """runtime:
+  hooks:
+    - id: no-deletes
+      on: tool_start
+      condition: {type: tool_name, match: "filesystem.delete*"}
+      action: {type: gate, reason: Files are not deleted here}"""
+
+
+@register_action("enforce_phase6", params=Phase6, may=May.NOTES)
+async def enforce_phase6(params: Phase6, event: Event, host: Host) -> Outcome:
+    """Reminds the agent while the last deploy has no passed test."""
+    state = State.of(event)
+    tests = state.entries(TESTS) if state is not None else []
+    last = tests[-1] if tests else None
+    if state is None or not isinstance(last, dict) or last.get("passed") is True:
+        return NOT_APPLIED
+    return state.remind("phase6", params, params.message)
+
+
+@register_action("enforce_compile_fix", params=CompileFix, may=May.NOTES)
+async def enforce_compile_fix(params: CompileFix, event: Event, host: Host) -> Outcome:
+    """Reminds the agent while the YAML has errors and no later write was tried."""
+    state = State.of(event)
+    known = state.mapping(COMPILED) if state is not None else {}
+    if state is None or known.get("status") != "error":
+        return NOT_APPLIED
+    errors = known.get("errors")
+    listed = [str(error) for error in errors] if isinstance(errors, list) else []
+    return state.remind("compile_fix", params, _listed(params.message, listed))
+
+
+def _listed(head: str, errors: list[str]) -> str:
+    more = [f"… and {len(errors) - _MOST_ERRORS} more"] if len(errors) > _MOST_ERRORS else []
+    return "\n".join((head, *errors[:_MOST_ERRORS], *more))
+
+
+class State:
+    """The files in a workspace's `_state/`."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.workspace = workspace
+
+    @classmethod
+    def of(cls, event: Event) -> State | None:
+        workspace = event.read(("workspace",))
+        if not isinstance(workspace, str) or not os.path.isdir(workspace):
+            return None
+        return cls(Path(os.path.realpath(workspace)))
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        value = self._read(name)
+        return value if isinstance(value, dict) else {}
+
+    def entries(self, name: str) -> list[Any]:
+        value = self._read(name)
+        return value if isinstance(value, list) else []
+
+    def write(self, name: str, value: Any) -> None:
+        """Whole or not at all. Refuses a `_state` that leads out of the workspace."""
+        directory = self.workspace / "_state"
+        try:
+            directory.mkdir(exist_ok=True)
+            if os.path.realpath(directory) != str(directory):
+                raise Failed(FailureKind.RAISED, "_state is a link; it must be a directory of the workspace")
+            handle, made = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
+            with open(handle, "w", encoding="utf-8") as file:
+                json.dump(value, file, ensure_ascii=False, indent=2)
+            os.replace(made, directory / name)
+        except OSError as error:
+            raise Failed(FailureKind.RAISED, f"_state/{name} cannot be written: {error.strerror}") from error
+
+    def remind(self, what: str, params: Reminder, text: str) -> Outcome:
+        counts = self.mapping(REMINDERS)
+        given = counts.get(what)
+        sent = given if isinstance(given, int) else 0
+        if sent >= params.at_most:
+            return NOT_APPLIED
+        self.write(REMINDERS, {**counts, what: sent + 1})
+        return Outcome(notes=(Note(text, place=Place.LAST_USER),))
+
+    def forget(self, what: str) -> None:
+        """What it reminded of is over."""
+        counts = self.mapping(REMINDERS)
+        if counts.pop(what, None) is not None:
+            self.write(REMINDERS, counts)
+
+    def text_of(self, path: str) -> bytes | None:
+        """A file of the workspace, links resolved; None for anything else."""
+        if "\0" in path:
+            return None
+        real = os.path.realpath(self.workspace / path)
+        if os.path.commonpath((self.workspace, real)) != str(self.workspace) or not os.path.isfile(real):
+            return None
+        try:
+            with open(real, "rb") as file:
+                data = file.read(_LARGEST + 1)
+        except OSError:
+            return None
+        return data if len(data) <= _LARGEST else None
+
+    def _read(self, name: str) -> Any:
+        """None where there is nothing that can be read: whoever spoilt a file of ours begins anew."""
+        text = self.text_of(f"_state/{name}")
+        try:
+            return None if text is None else json.loads(text)
+        except (ValueError, RecursionError):
+            return None

@@ -1,0 +1,220 @@
+"""JSON Schema of an app file's hooks, for editors; the file's other keys are open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookline.dialects import registered
+from hookline.dialects.digitorn.actions import (
+    ACTIONS,
+    LONGEST,
+    NOTICE_LEVELS,
+    POSITIONS,
+    ROLES,
+    STRATEGIES,
+)
+from hookline.dialects.digitorn.conditions import CONDITIONS, DEFAULTS, PRESSURE
+from hookline.dialects.digitorn.dialect import EVENTS, KEYS, LONGEST_COOLDOWN
+from hookline.hooks.actions.tell import LEVELS
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_ANY_TEXT: Schema = {"type": "string"}
+_FLAG: Schema = {"type": "boolean"}
+_OBJECT: Schema = {"type": "object"}
+_TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+
+
+def schema() -> Schema:
+    hooks: Schema = {"type": ["array", "null"], "items": {"$ref": "#/$defs/hook"}}
+    block: Schema = {"properties": {"hooks": hooks}}
+    agent: Schema = {"properties": {"id": True, "hooks": hooks}, "dependentSchemas": {"hooks": _WITH_ID}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "digitorn hooks",
+        "type": ["object", "null"],
+        "properties": {
+            "runtime": block,
+            "agents": {"type": ["array", "null"], "items": agent},
+        },
+        "if": {"properties": {"runtime": {"type": "object", "required": ["hooks"]}}, "required": ["runtime"]},
+        "else": {"properties": {"execution": block}},
+        "$defs": {
+            "hook": _hook(),
+            "condition": _typed(_conditions(), registered.CONDITIONS.names()),
+            "inner": _typed(_conditions(), None),
+            "action": _typed(_actions(), registered.ACTIONS.names()),
+        },
+    }
+
+
+_WITH_ID: Schema = {"required": ["id"], "properties": {"id": _TEXT}}
+
+
+def _words(words: Any) -> Schema:
+    return {"enum": [str(word) for word in words]}
+
+
+def _whole(least: int) -> Schema:
+    return {"type": "integer", "minimum": least}
+
+
+def _number(least: float, most: float | None = None) -> Schema:
+    return {"type": "number", "minimum": least} | ({} if most is None else {"maximum": most})
+
+
+def _closed(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+
+
+def _hook() -> Schema:
+    properties: Schema = {
+        "id": _TEXT,
+        "on": {**_words(EVENTS), "default": "turn_end"},
+        "condition": {"$ref": "#/$defs/condition"},
+        "action": {"$ref": "#/$defs/action"},
+        "cooldown": {**_number(0, LONGEST_COOLDOWN), "default": 0},
+        "max_fires": {**_whole(0), "default": 0},
+        "priority": {"type": "integer", "default": 100},
+        "enabled": {**_FLAG, "default": True},
+        "tags": {"type": "array", "items": _TEXT, "default": []},
+    }
+    assert properties.keys() == set(KEYS)
+    return _closed(properties, ("id", "action"))
+
+
+def _typed(forms: dict[str, Schema], others: Any) -> Schema:
+    """One of the format's types with exactly its keys, or another name: a registered one, or any where None is given."""
+    known: list[Schema] = [
+        _closed({"type": {"const": name}, **form["properties"]}, ("type", *form.get("required", ())))
+        | ({"anyOf": form["anyOf"]} if "anyOf" in form else {})
+        for name, form in forms.items()
+    ]
+    name: Schema = {"type": "string", "minLength": 1, "not": _words(forms)} if others is None else _words(others)
+    if others is None or others:
+        known.append({"type": "object", "properties": {"type": name}, "required": ["type"]})
+    return {"anyOf": known}
+
+
+def _conditions() -> dict[str, Schema]:
+    inner: Schema = {"$ref": "#/$defs/inner"}
+    several: Schema = {"properties": {"conditions": {"type": "array", "items": inner}}, "required": ["conditions"]}
+    names: Schema = {"properties": {"match": _TEXTS}, "required": ["match"]}
+    forms: dict[str, Schema] = {
+        "always": {"properties": {}},
+        "never": {"properties": {}},
+        "all_of": several,
+        "any_of": several,
+        "not": {"properties": {"condition": inner}, "required": ["condition"]},
+        "turn_count": {
+            "properties": {"threshold": _whole(0), "every": _whole(1)},
+            "anyOf": [{"required": ["threshold"]}, {"required": ["every"]}],
+        },
+        "tool_name": names,
+        "tool_failed": {"properties": {}},
+        "content_contains": {"properties": {"keyword": _TEXT}, "required": ["keyword"]},
+        "error_type": names,
+        "expression": {"properties": {"expr": _TEXT}, "required": ["expr"]},
+    }
+    for name, (path, default) in DEFAULTS.items():
+        threshold = _number(0, 1 if path == PRESSURE else None)
+        forms[name] = {"properties": {"threshold": {**threshold, "default": default}}}
+    assert forms.keys() == CONDITIONS.keys()
+    return forms
+
+
+def _actions() -> dict[str, Schema]:
+    module: Schema = {"module": _TEXT, "action": _TEXT, "action_params": _OBJECT}
+    forms: dict[str, Schema] = {
+        "compact_context": {
+            "properties": {
+                "strategy": _words(("summarize", "truncate")),
+                "keep_recent": {**_whole(0), "default": 10},
+                "summary_max_tokens": {**_whole(1), "default": 1024},
+                "summary_prompt": _TEXT,
+                "target_pressure": _number(0, 1),
+                "cooldown_turns": {**_whole(0), "default": 3},
+            }
+        },
+        "inject_message": {
+            "properties": {
+                "strategy": {**_words((*STRATEGIES, "new_message")), "default": "auto"},
+                "content": _TEXT,
+                "role": {**_words(ROLES), "default": "user"},
+                "position": {**_words(POSITIONS), "default": "before_last"},
+            },
+            "required": ["content"],
+        },
+        "module_action": {"properties": module, "required": ["module", "action"]},
+        "module_action_inject": {
+            "properties": {**module, "format": {**_words(("auto", "always")), "default": "auto"}, "prefix": _ANY_TEXT},
+            "required": ["module", "action"],
+        },
+        "log": {
+            "properties": {"message": _TEXT, "level": {**_words(LEVELS), "default": "info"}},
+            "required": ["message"],
+        },
+        "shell": {
+            "properties": {
+                "command": _TEXT,
+                "cwd": _TEXT,
+                "timeout": {**_number(0.001, LONGEST.total_seconds()), "default": 30},
+                "on_error": {**_words(("ignore", "inject")), "default": "ignore"},
+            },
+            "required": ["command"],
+        },
+        "gate": {"properties": {"reason": _TEXT}},
+        "chain": {
+            "properties": {
+                "stop_on_failure": {**_FLAG, "default": False},
+                "actions": {"type": "array", "items": {"$ref": "#/$defs/action"}},
+            },
+            "required": ["actions"],
+        },
+        **_transforming(),
+        **_reaching_out(),
+    }
+    assert forms.keys() == ACTIONS.keys()
+    return forms
+
+
+def _transforming() -> dict[str, Schema]:
+    params = _closed({"set": _OBJECT, "remove": {"type": "array", "items": _TEXT}}) | {"minProperties": 1}
+    result = _closed({"append_to_result": _TEXT, "inject_note": _TEXT}) | {"minProperties": 1}
+    return {
+        "transform_params": {"properties": {"transformation": params}, "required": ["transformation"]},
+        "transform_result": {"properties": {"transformation": result}, "required": ["transformation"]},
+    }
+
+
+def _reaching_out() -> dict[str, Schema]:
+    return {
+        "notify": {
+            "properties": {
+                "title": _ANY_TEXT,
+                "message": _TEXT,
+                "level": {**_words(NOTICE_LEVELS), "default": "info"},
+                "tag": _ANY_TEXT,
+            },
+            "required": ["message"],
+        },
+        "pipe": {
+            "properties": {
+                "to": _TEXT,
+                "map": _OBJECT,
+                "extra": _OBJECT,
+                "on_error": {**_words(("ignore", "log", "raise")), "default": "ignore"},
+            },
+            "required": ["to"],
+        },
+        "lsp_diagnose": {
+            "properties": {
+                "path_field": _TEXTS,
+                "content_field": _TEXTS,
+                "publish": {**_FLAG, "default": True},
+                "inject_result": {**_FLAG, "default": True},
+                "read_from_disk": {**_FLAG, "default": True},
+            }
+        },
+    }
