@@ -1,7 +1,7 @@
 """Which hooks could hold for an event, at a cost that does not grow with their number.
 
 A condition says what it needs: texts of the event that must match a pattern. Equal needs are one. Each hook hangs on
-its rarest need, and one `re2.Filter` for each subject tells which needs a text may meet. The index may only err on
+its rarest need, and a sieve for each subject tells which needs a text may meet. The index may only err on
 the side of asking too much: `holds` has the last word.
 """
 
@@ -12,14 +12,12 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Final
 
-import re2
-
 from hookline.engine.accept import accepted
+from hookline.engine.sieve import Sieve
 from hookline.hooks.condition import Need, Subject
 from hookline.hooks.event import Changes, Event, Path, touches
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
 from hookline.patterns.pattern import Undecided
-from hookline.patterns.searchable import as_code_points
 
 _FEW: Final = 4  # patterns on one subject that are quicker asked directly
 _SHORT: Final = 64  # characters of texts whose answer is remembered
@@ -30,21 +28,19 @@ _MANY: Final = 32  # possible hooks from which on their other needs are looked a
 class Shelf:
     """All needs on one subject, and the hooks that hang on them."""
 
-    __slots__ = ("_filter", "_hanging", "_remembered", "needs", "reads", "subject")
+    __slots__ = ("_hanging", "_remembered", "_sieve", "needs", "reads", "subject")
 
     def __init__(self, subject: Subject, needs: Sequence[Need]) -> None:
         self.subject = subject
         self.reads: tuple[Path, ...] = subject.reads()
         self.needs = tuple(needs)
-        self._filter = _filter_of(needs) if len(needs) > _FEW else None
+        self._sieve = Sieve([need.pattern.needed or "" for need in needs]) if len(needs) > _FEW else None
         self._hanging: dict[int, list[int]] = {}
         self._remembered: dict[tuple[str, ...], list[int]] = {}
 
     def unfiltered(self) -> set[int]:
-        """Needs that the filter can say nothing about: their pattern has no text that must occur."""
-        if self._filter is None:
-            return set()
-        return set(self._filter.Match(b"", True) or ())
+        """Needs that the sieve can say nothing about."""
+        return self._sieve.unsifted() if self._sieve else set()
 
     def hang(self, need: int, hook: int) -> None:
         self._hanging.setdefault(need, []).append(hook)
@@ -53,34 +49,36 @@ class Shelf:
     def used(self) -> bool:
         return bool(self._hanging)
 
-    def possible(self, texts: tuple[str, ...]) -> set[int]:
+    def possible(self, texts: tuple[str, ...], deadline: float) -> set[int]:
         """The needs that these texts may meet."""
-        if self._filter is None:
-            return set(range(len(self.needs)))
-        return {need for text in texts for need in self._filter.Match(as_code_points(text), True) or ()}
+        return self._sieve.passed(texts, deadline) if self._sieve else set(range(len(self.needs)))
 
-    def hooks(self, event: Event, deadline: float, index: Index) -> list[int]:
-        """Positions of the hooks whose rarest need is met, or could not be decided."""
+    def hooks(self, event: Event, deadline: float, index: Index) -> tuple[list[int], bool]:
+        """Positions of the hooks whose rarest need is met, or could not be decided.
+
+        True beside them if only this shelf's own texts led to them.
+        """
         texts = self.subject.texts(event)
         if not texts:
-            return []
+            return [], True
         short = sum(map(len, texts)) <= _SHORT
         if short:
             known = self._remembered.get(texts)
             if known is not None:
-                return known
-        found, sure = self._confirmed(texts, event, deadline, index)
-        if short and sure:
+                return known, True
+        found, own = self._confirmed(texts, event, deadline, index)
+        if short and own:
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
             self._remembered[texts] = found
-        return found
+        return found, own
 
     def _confirmed(self, texts: tuple[str, ...], event: Event, deadline: float, index: Index) -> tuple[list[int], bool]:
         hanging = self._hanging
-        possible = [need for need in self.possible(texts) if need in hanging]
+        possible = [need for need in self.possible(texts, deadline) if need in hanging]
         if len(possible) > _MANY:
-            return index.narrowed((hook for need in possible for hook in hanging[need]), self, event), False
+            hooks = (hook for need in possible for hook in hanging[need])
+            return index.narrowed(hooks, self, event, deadline), False
         found: list[int] = []
         for need in possible:
             search = self.needs[need].pattern.search
@@ -130,20 +128,22 @@ class Index:
             if known is not None and shelf in known and not touches(shelf.reads, changes):
                 hooks = known[shelf]
             else:
-                hooks = shelf.hooks(event, deadline, self)
-                if known is not None:
+                hooks, own = shelf.hooks(event, deadline, self)
+                if known is not None and own:
                     known[shelf] = hooks
+                elif known is not None:
+                    known.pop(shelf, None)
             if hooks:
                 found = found + hooks
         return sorted(found) if len(found) > 1 else found
 
-    def narrowed(self, hooks: Iterable[int], asked: Shelf, event: Event) -> list[int]:
+    def narrowed(self, hooks: Iterable[int], asked: Shelf, event: Event, deadline: float) -> list[int]:
         """Those of many possible hooks whose needs on the other subjects may be met as well."""
         possible: dict[Shelf, set[int]] = {}
         for shelf in self._shelves:
             if shelf is not asked:
                 texts = shelf.subject.texts(event)
-                possible[shelf] = shelf.possible(texts) if texts else set()
+                possible[shelf] = shelf.possible(texts, deadline) if texts else set()
         return [hook for hook in hooks if self._may_hold(hook, asked, possible)]
 
     def _may_hold(self, hook: int, asked: Shelf, possible: dict[Shelf, set[int]]) -> bool:
@@ -173,13 +173,3 @@ def _shelves(needs_of_hooks: Iterable[tuple[Need, ...]]) -> tuple[Shelf, ...]:
         for need in needs:
             by_subject.setdefault(need.subject, {})[need] = None
     return tuple(Shelf(subject, tuple(needs)) for subject, needs in by_subject.items())
-
-
-def _filter_of(needs: Sequence[Need]) -> re2.Filter:
-    options = re2.Options()
-    options.log_errors = False
-    built = re2.Filter()
-    for need in needs:
-        built.Add((need.pattern.needed or "").encode(), options)
-    built.Compile()
-    return built._filter

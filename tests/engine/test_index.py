@@ -1,0 +1,322 @@
+"""The index against a plain loop over all hooks."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+import string
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.parts import DENY, at_once, book, call, command, decide, hook, input, sets_command
+from hookline.engine import decide as deciding
+from hookline.engine.account import Decision
+from hookline.engine.book import Book, Layer
+from hookline.engine.index import Index
+from hookline.hooks.actions.answer import Answer, may_of
+from hookline.hooks.condition import Condition
+from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
+from hookline.hooks.conditions.numbers import Compared
+from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
+from hookline.hooks.event import REMOVED, Event
+from hookline.hooks.hook import Hook, Scope
+from hookline.hooks.outcome import Note, Outcome, Verdict
+from hookline.hooks.tools import ToolField, ToolName
+from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+
+
+@pytest.fixture(autouse=True, scope="module")
+def time_enough() -> Iterator[None]:
+    """What is compared here is what is decided, not how fast on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deciding, "MATCHING", 600.0)
+        yield
+
+
+# The specification: one plain loop.
+
+
+@dataclass
+class Heard:
+    verdict: Verdict = Verdict.SILENT
+    reason: str = ""
+    by: str | None = None
+    halt: bool = False
+
+
+def plainly(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
+    numbered = [(one.order, n, at, one) for n, hooks in enumerate(layers) for at, one in enumerate(hooks)]
+    ranked = [one for *_, one in sorted(numbered, key=lambda row: row[:3])]
+    heard, notes, asked, ended = Heard(), [], [], {}
+    changed_by = -1
+
+    def hear(one: Hook, outcome: Outcome) -> bool:
+        if outcome.verdict > heard.verdict or (outcome.halt and not heard.halt):
+            heard.verdict, heard.reason, heard.by = max(heard.verdict, outcome.verdict), outcome.reason, one.id
+        heard.halt = heard.halt or outcome.halt
+        return outcome.verdict is Verdict.DENY or outcome.halt
+
+    def applies(at: int, one: Hook) -> bool:
+        late = one.group in ended and at > ended[one.group]
+        return one.enabled and not late and one.scope.covers(event) and one.when.holds(event)
+
+    over = False
+    for at, one in enumerate(ranked):
+        if over or not applies(at, one):
+            continue
+        outcome = one.then.outcome
+        asked.append((one.id, False))
+        left = event.changed(outcome.changes) if outcome.verdict is not Verdict.DENY else event
+        if repr(left.facts) != repr(event.facts):
+            event, changed_by = left, at
+            if heard.verdict is Verdict.ALLOW:
+                heard.verdict, heard.reason, heard.by = Verdict.SILENT, "", None
+        over = hear(one, outcome)
+        notes += [note.text for note in outcome.notes]
+        if outcome.final and one.group:
+            ended.setdefault(one.group, at)
+    for at, one in enumerate(ranked[: max(changed_by, 0)]):
+        outcome = one.then.outcome
+        stops = outcome.verdict >= Verdict.ASK or outcome.halt
+        if not over and stops and applies(at, one):
+            asked.append((one.id, True))
+            over = hear(one, outcome)
+            notes += [note.text for note in outcome.notes if note.text not in notes]
+    verdict = Verdict.DENY if heard.halt else heard.verdict
+    reason = heard.reason or (f"Blocked by hook {heard.by}" if verdict is Verdict.DENY else "")
+    return {"verdict": verdict, "reason": reason, "by": heard.by, "halt": heard.halt, "facts": event.facts, "notes": notes, "asked": asked}  # fmt: skip
+
+
+def by_the_engine(decision: Decision) -> dict[str, Any]:
+    return {
+        "verdict": decision.verdict,
+        "reason": decision.reason,
+        "by": decision.by,
+        "halt": decision.halt,
+        "facts": decision.event.facts,
+        "notes": [note.text for note in decision.notes],
+        "asked": [(account.hook.id, account.again) for account in decision.trace if not account.not_asked],
+    }
+
+
+# Books and events by chance, from a few words that meet each other often.
+
+WORDS = [
+    "rm", "RM", "Rm", "ls", "k", "K", "\u212a", "kilo", "\u212ailo", "s", "S", "\u017f", "st", "\ufb06", "i", "I", "\u0130",
+    "\u0131", "\u00df", "ss", "\u1e9e", "\u00e9", "E\u0301", "\u00c9", "\u03c3", "\u03c2", "\u03a3", "\ud800", "\udfff",
+    "\x00", "\n", "\U0001f600", "\U00010400", "\U00010428", "\u01c5", "\u01c4", "\u00b5", "\u03bc", "\u00e5", "\u212b",
+    ".env", "a" * 70, "-rf /", " ", "token=1", "x", "yy", "",
+]  # fmt: skip
+FIELDS = ["command", "path", "file_path", "content", "list.0", "list.-1"]
+TOOLS = ["bash", "Bash", "read_file", "write_file", "Write", "mcp__fs__read", "odd", "KIND", "\u212aIND"]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A constant that is not declared as one, so that it is attempted like a program."""
+
+    outcome: Outcome
+    constant = None
+    instant = True
+
+    @property
+    def may(self) -> Any:
+        return may_of(self.outcome)
+
+    def changes(self) -> tuple[Any, ...]:
+        return tuple(path for path, _ in self.outcome.changes)
+
+    def reads(self) -> tuple[Any, ...]:
+        return ()
+
+    async def run(self, event: Event, host: Any) -> Outcome:
+        return self.outcome
+
+
+class Told(Answer):
+    @property
+    def outcome(self) -> Outcome:
+        return self.constant
+
+
+class Chance(random.Random):
+    def word(self) -> str:
+        return self.choice(WORDS)
+
+    def text(self) -> str:
+        text = "".join(self.choices(WORDS, k=self.randint(0, 5)))
+        return text * self.choice([1, 1, 1, 300]) if self.random() < 0.2 else text
+
+    def pattern(self) -> Pattern:
+        one, two = re.escape(self.word()), re.escape(self.word())
+        forms = [
+            one, one + two, f"(?i){one}", f"(?i){one}{two}", f"^{one}", f"{one}$", f"{one}.*{two}", f"{one}|{two}",
+            f"(?={one})", f"(?!{one}){two}", f"(?<!{one}){two}", f"{one}(?={two})", rf"\b{one}\b", f"[{one}]+{two}",
+            ".", "", f"(?:{one}){{2}}", f"[^{one}]", f"({one}|{two}).{one}",
+        ]  # fmt: skip
+        while True:
+            try:
+                return pattern(self.choice(forms), self.choice(list(Syntax)), whole=self.random() < 0.1)
+            except BadPattern:
+                forms.append(re.escape(self.choice("abc")))
+
+    def leaf(self) -> Condition:
+        subject = self.choice(
+            [ToolName(), ToolField(_path(self.choice(FIELDS))), Fact(("prompt",)), Fact(("tool", "input", "command"))]
+        )
+        others: list[Condition] = [
+            Is(("tool", "input", "n"), self.choice([1, True, 0, None])),
+            Exists(("tool", "input", self.choice(FIELDS[:4]))),
+            Compared(("turn", "number"), "above", 2),
+            ALWAYS,
+        ]
+        return Matches(subject, self.pattern()) if self.random() < 0.85 else self.choice(others)
+
+    def condition(self, depth: int = 2) -> Condition:
+        if depth == 0 or self.random() < 0.4:
+            return self.leaf()
+        parts = tuple(self.condition(depth - 1) for _ in range(self.randint(1, 3)))
+        return self.choice([All(parts), All(parts), AnyOf(parts), Not(parts[0])])
+
+    def outcome(self) -> Outcome:
+        path = ("tool", "input", *_path(self.choice(FIELDS)))
+        change = ((path, self.choice([REMOVED, self.text(), self.word(), 1, True])),)
+        note = (Note(self.choice("abc")),)
+        kinds = [
+            Outcome(changes=change), Outcome(changes=change), Outcome(Verdict.ALLOW, "fine", change), Outcome(notes=note),
+            Outcome(Verdict.ALLOW, "fine"), Outcome(Verdict.ASK, "sure?"), Outcome(final=True),
+            Outcome(Verdict.ASK, "look", notes=note),
+        ]  # fmt: skip
+        stops = [Outcome(Verdict.DENY, "no"), Outcome(Verdict.DENY), Outcome(halt=True, reason="stop")]
+        return self.choice(stops) if self.random() < 0.15 else self.choice(kinds)
+
+    def hook(self, id: str) -> Hook:
+        outcome = self.outcome()
+        return hook(
+            Told(outcome) if self.random() < 0.5 else Fixed(outcome),
+            self.condition(),
+            id=id,
+            order=self.choice([0, 0, 0, -1, 5]),
+            group=self.choice(["", "flo", "microai"]),
+            enabled=self.random() < 0.95,
+            scope=Scope(agent="me") if self.random() < 0.05 else Scope(),
+        )
+
+    def layers(self) -> list[list[Hook]]:
+        size = self.choice([1, 3, 8, 60])
+        return [[self.hook(f"{n}.{at}") for at in range(self.randint(0, size))] for n in range(self.randint(1, 3))]
+
+    def event(self) -> Event:
+        values: list[Any] = [self.text(), self.text(), self.word(), 1, None, True, [self.text()]]
+        given: dict[str, Any] = {name: self.choice(values) for name in FIELDS[:4] if self.random() < 0.7}
+        given["list"] = [self.text() for _ in range(self.randint(0, 2))]
+        given["n"] = self.choice([1, True, 0])
+        facts: dict[str, Any] = {"tool": {"name": self.choice(TOOLS), "input": given}}
+        if self.random() < 0.7:
+            facts |= {"prompt": self.text(), "turn": {"number": self.randint(0, 5)}, "agent": {"id": "me"}}
+        return Event("tool.before", facts)
+
+
+def _path(text: str) -> tuple[str | int, ...]:
+    return tuple(int(step) if step.lstrip("-").isdigit() else step for step in text.split("."))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**9))
+def test_the_index_decides_as_a_plain_loop_over_all_hooks_does(seed: int) -> None:
+    chance = Chance(seed)
+    layers = chance.layers()
+    held = Book([Layer(str(n), hooks) for n, hooks in enumerate(layers)])
+    for _ in range(5):
+        event = chance.event()
+        before = copy.deepcopy(event.facts)
+        expected = plainly(layers, event)
+        assert by_the_engine(held.decide_now(event)) == expected
+        assert by_the_engine(held.decide_now(event)) == expected, "what was remembered says something else"
+        assert by_the_engine(held.decide_now(event, explain=True)) == expected
+        assert event.facts == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_the_index_never_rules_out_what_holds(seed: int) -> None:
+    """Beyond the verdicts, which a deny may hide: every hook whose condition holds is a candidate."""
+    chance = Chance(seed)
+    hooks = [replace(chance.hook(str(n)), order=0) for n in range(chance.choice([5, 40, 120]))]
+    index = Index(hooks)
+    for _ in range(4):
+        event = chance.event()
+        candidates = set(index.candidates(event, float("inf")))
+        held = {n for n, one in enumerate(hooks) if one.when.holds(event)}
+        assert held <= candidates
+
+
+def test_no_letter_in_any_case_hides_from_the_filter() -> None:
+    """Every letter with another case, as it stands and in any case, in each of its spellings."""
+    letters = [chr(n) for n in range(sys.maxunicode + 1) if not 0xD800 <= n < 0xE000 and _cased(chr(n))]
+    sources = [f"q{letter}q" for letter in letters] + [f"(?i)q{letter}q" for letter in letters]
+    patterns = [pattern(source) for source in sources]
+    index = Index([hook(DENY, Matches(Fact(("prompt",)), one)) for one in patterns])
+    for at, letter in enumerate(letters):
+        for spelling in {letter, letter.lower(), letter.upper(), letter.title(), letter.casefold()}:
+            text = f"q{spelling}q"
+            candidates = index.candidates(Event("stop", {"prompt": text}), float("inf"))
+            for n in (at, at + len(letters)):
+                assert n in candidates or not patterns[n].search(text), (letter, spelling)
+
+
+def _cased(letter: str) -> bool:
+    return len({letter, letter.lower(), letter.upper(), letter.casefold()}) > 1
+
+
+@pytest.mark.parametrize(("many", "length"), [(10_000, 16), (300, 1_000), (40, 20_000)])
+def test_however_large_the_patterns_are_together_a_book_is_made(many: int, length: int) -> None:
+    chance = random.Random(3)
+    words = ["".join(chance.choices(string.ascii_lowercase, k=length)) for _ in range(many)]
+    held = book(*(hook(DENY, command(word), id=word[:9]) for word in words))
+    for word in (words[0], words[many // 2], words[-1]):
+        assert held.decide_now(call(f"x{word}x")).by == word[:9]
+    assert held.decide_now(call(words[0][:-1])).verdict is Verdict.SILENT
+
+
+def test_patterns_without_any_text_that_must_occur_are_asked_directly() -> None:
+    sources = [".", "[ab]", "^$", r"\d+", "[^x]", "(?=z)", "a?"]
+    hooks = [hook(Answer(Outcome(notes=(Note(source),))), command(source)) for source in sources]
+    assert [note.text for note in book(*hooks).decide_now(call("b")).notes] == [".", "[ab]", "[^x]", "a?"]
+
+
+def test_what_other_subjects_ruled_out_is_asked_again_after_they_change() -> None:
+    """Many hooks on one subject, narrowed by another; the second change touches only the other one."""
+    many = [hook(DENY, All((input("path", f"p{n}x"), command("evil")))) for n in range(40)]
+    many += [hook(DENY, All((input("path", f"q{n}x"), command(f"wicked{n}")))) for n in range(5)]
+    changers = [hook(sets_command("fine"), order=-2), hook(sets_command("evil"), order=-1)]
+    path = "".join(f"p{n}x" for n in range(40))
+    event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls", "path": path}}})
+    assert decide(book(*changers, *many), event).denied
+
+
+def test_the_same_text_is_remembered_and_another_is_not_mistaken_for_it() -> None:
+    held = book(*(hook(DENY, command(f"w{n}x"), id=str(n)) for n in range(50)))
+    for n in (3, 3, 49, 7, 3):
+        assert held.decide_now(call(f"w{n}x")).by == str(n)
+
+
+def test_what_is_remembered_has_an_end() -> None:
+    held = book(*(hook(DENY, command(f"w{n}x")) for n in range(50)))
+    for n in range(3_000):
+        held.decide_now(call(f"text {n}"))
+    index = held.layers[0].indexes["tool.before"]
+    assert all(len(shelf._remembered) <= 1024 for shelf in index._shelves)
+
+
+def test_instant_actions_and_constants_are_heard_alike() -> None:
+    outcome = Outcome(Verdict.ASK, "sure?")
+    constant, asked = book(hook(Answer(outcome), id="h")), book(hook(at_once(lambda _: outcome), id="h"))
+    assert by_the_engine(constant.decide_now(call())) == by_the_engine(asked.decide_now(call()))
