@@ -83,8 +83,8 @@ def cedar(load: Workload) -> Decide:
         f'"{"*" if load.every_path_matches else f"*/p{n}/*"}.py" && context.content like "*SECRET_{n} *" }};'
         for n in range(load.rules)
     ]
-    policies = cedarpy.PolicySet("permit(principal, action, resource);" + "".join(forbids))
-    entities = cedarpy.Entities([])
+    policies = cedarpy.PolicySet.from_str("permit(principal, action, resource);" + "".join(forbids))
+    entities = cedarpy.Entities.from_json_str("[]")
 
     def decide(tool: str, input: dict[str, Any]) -> bool:
         request = {

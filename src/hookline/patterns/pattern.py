@@ -17,6 +17,7 @@ from hookline.patterns import javascript, native, python
 from hookline.patterns.cost import breadth, weight, width
 from hookline.patterns.emit import NotLinear, for_re2, for_re2_at_least, for_regex
 from hookline.patterns.engines import BUDGET, Backtracking, Linear, Measured, Shape, Undecided
+from hookline.patterns.replace import replaced
 from hookline.patterns.searchable import as_code_points, as_utf16_units
 from hookline.patterns.tree import BadPattern, Look, Node, Reference, children
 
@@ -57,6 +58,7 @@ class Pattern:
     __slots__ = (
         "_anchor",
         "_backtracking",
+        "_hash",
         "_linear",
         "_match",
         "_surely_quick",
@@ -77,15 +79,21 @@ class Pattern:
     _match: Any
     _anchor: Any
     _surely_quick: int
+    _hash: int
 
     def __init__(self, source: str, syntax: Syntax, whole: bool, built: Built) -> None:
-        fields = {"source": source, "syntax": syntax, "whole": whole, "linear": built.linear, "needed": built.needed}
-        exact = built.engine if built.backtracking is None else None
-        fields |= {"_linear": built.engine, "_backtracking": built.backtracking}
-        fields |= {"_match": exact and exact.match, "_anchor": exact and exact.anchor}
-        fields |= {"_surely_quick": exact.surely_quick if exact else -1}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        hold, exact = object.__setattr__, built.engine if built.backtracking is None else None
+        hold(self, "source", source)
+        hold(self, "syntax", syntax)
+        hold(self, "whole", whole)
+        hold(self, "linear", built.linear)
+        hold(self, "needed", built.needed)
+        hold(self, "_linear", built.engine)
+        hold(self, "_backtracking", built.backtracking)
+        hold(self, "_match", exact and exact.match)
+        hold(self, "_anchor", exact and exact.anchor)
+        hold(self, "_surely_quick", exact.surely_quick if exact else -1)
+        hold(self, "_hash", hash((source, syntax.value, whole)))  # asked for often, once for each index
 
     def search(self, text: str, deadline: float = math.inf) -> bool:
         """True if the pattern is found anywhere in text, or is the whole of it. Raises Undecided.
@@ -107,6 +115,13 @@ class Pattern:
             return False
         return self._backtracking.search(text if text.isascii() else data.decode(), limit)
 
+    def replace(self, text: str, new: str, deadline: float = math.inf) -> str:
+        """`text` with `new`, literally, wherever the pattern is found; an empty match replaces nothing.
+
+        JavaScript's patterns are searched in UTF-16 units elsewhere, but here in characters. Raises Undecided.
+        """
+        return replaced(self._linear, self._backtracking, text, new, deadline)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pattern does not change: {name}")
 
@@ -114,7 +129,7 @@ class Pattern:
         return isinstance(other, Pattern) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return self._hash
 
     def __repr__(self) -> str:
         return f"pattern({self.source!r}, {self.syntax}, whole={self.whole})"
@@ -177,7 +192,7 @@ def _backtracking(tree: Node, whole: bool) -> Built:
 
 def _indexable(source: str, whole: bool) -> str | None:
     """None where the source names surrogates, which a text as UTF-8 does not have, or cannot be put in parentheses."""
-    if any(0x10D7FF <= ord(character) <= 0x10E000 for character in source):
+    if not source.isascii() and any(0x10D7FF <= ord(character) <= 0x10E000 for character in source):
         return None
     if not whole:
         return source
