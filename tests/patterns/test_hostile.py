@@ -117,6 +117,12 @@ def test_a_monstrous_pattern_is_refused_or_read_in_time(source, syntax):
     assert time.perf_counter() - started < 4
 
 
+def test_a_set_of_many_ranges_cannot_be_repeated_without_end():
+    with pytest.raises(BadPattern, match="too many"):
+        pattern(r"(?=x)\w{500}", Syntax.PYTHON)
+    assert pattern(r"(?=x)\w{3}", Syntax.PYTHON).search("xyz")
+
+
 @settings(max_examples=400, deadline=None)
 @given(
     source=st.one_of(st.text(max_size=20), st.binary(max_size=20).map(lambda data: data.decode("latin-1"))),

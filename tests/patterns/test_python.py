@@ -6,10 +6,51 @@ from hypothesis import strategies as st
 
 from hookline.patterns.pattern import BadPattern, Syntax, pattern
 
-SOURCES = r"""
-a|b ^a$ a$ a\Z \Aa (?m)^a$ (?i)aB (?s)a.b (?is)A.B \d \w+ \s \S \W \D [\w-] [^\W_] [^\d] (?P<n>a)(?P=n) (a)\1 a{,2}b a{2} a{ {
-[]a] [^]a] [\b] \x41 \u0041 \U00000041 \07 \101 (?#no)a (?a)\w (?:a$) $\n a$|b (?i:k)b (?=a)b (?<!a)b mcp__.*__write.* Edit|Write (?i)ß
-""".split()
+SOURCES = [
+    r"a|b",
+    r"^a$",
+    r"a$",
+    r"a\Z",
+    r"\Aa",
+    r"(?m)^a$",
+    r"(?i)aB",
+    r"(?s)a.b",
+    r"(?is)A.B",
+    r"\d",
+    r"\w+",
+    r"\s",
+    r"\S",
+    r"\W",
+    r"\D",
+    r"[\w-]",
+    r"[^\W_]",
+    r"[^\d]",
+    r"(?P<n>a)(?P=n)",
+    r"(a)\1",
+    r"a{,2}b",
+    r"a{2}",
+    r"a{",
+    r"{",
+    r"[]a]",
+    r"[^]a]",
+    r"[\b]",
+    r"\x41",
+    r"\u0041",
+    r"\U00000041",
+    r"\07",
+    r"\101",
+    r"(?#no)a",
+    r"(?a)\w",
+    r"(?:a$)",
+    r"$\n",
+    r"a$|b",
+    r"(?i:k)b",
+    r"(?=a)b",
+    r"(?<!a)b",
+    r"mcp__.*__write.*",
+    r"Edit|Write",
+    r"(?i)ß",
+]
 TEXTS = [
     "",
     "a",

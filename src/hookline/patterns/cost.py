@@ -6,10 +6,13 @@ from hookline.patterns.charset import EVERYTHING, NOTHING, Ranges, complement, d
 from hookline.patterns.tree import Chars, Choice, Edge, Group, Look, Node, Reference, Repeat, Sequence, children
 
 _MOST_ALWAYS_BEGUN = 64
+_RANGES_A_STEP = 16
 
 
 def weight(node: Node) -> int:
-    """How many steps the pattern has when every counted repetition is written out."""
+    """How many steps the pattern has when every counted repetition is written out; a set of many ranges is many."""
+    if isinstance(node, Chars):
+        return 1 + len(node.ranges) // _RANGES_A_STEP
     inner = 1 + sum(weight(child) for child in children(node))
     if isinstance(node, Repeat):
         return inner * max(node.least, node.most or 1, 1)
