@@ -188,14 +188,16 @@ TONGUES: Final[dict[str, Tongue]] = {
 NATIVE: Final = TONGUES["native"]
 
 
-@lru_cache(maxsize=4096)
+_KIND_OF: Final[dict[str, Kind]] = {}
+for _spoken in TONGUES.values():
+    for _kind, _names in _spoken.names.items():
+        for _name in _names:
+            _KIND_OF.setdefault(_name, _kind)
+
+
 def kind_of(name: str) -> Kind:
     """The kind that the table gives a name whose kind nobody declared."""
-    for tongue in TONGUES.values():
-        for kind, names in tongue.names.items():
-            if name in names:
-                return kind
-    return Kind.OTHER
+    return _KIND_OF.get(name, Kind.OTHER)
 
 
 def declared_kind(tool: Any) -> Kind:
@@ -209,6 +211,7 @@ def declared_kind(tool: Any) -> Kind:
 
 
 _KINDS: Final = {kind.value: kind for kind in Kind}
+_LONGEST_KEPT: Final = 256  # characters of a tool's name that is remembered: an agent may make up any
 
 
 @lru_cache(maxsize=8192)
@@ -243,7 +246,8 @@ class ToolName:
         name, kind = tool.get("name"), tool.get("kind")
         if not isinstance(name, str):
             return ()
-        return names_of(name, kind if isinstance(kind, str) else None, self.tongue.name)
+        names = names_of if len(name) <= _LONGEST_KEPT else names_of.__wrapped__
+        return names(name, kind if isinstance(kind, str) and kind in _KINDS else None, self.tongue.name)
 
     def reads(self) -> tuple[Path, ...]:
         return (("tool", "name"), ("tool", "kind"))
@@ -264,7 +268,7 @@ class ToolField:
         return (value,) if isinstance(value, str) else ()
 
     def reads(self) -> tuple[Path, ...]:
-        return (("tool", "input", *self.path), *(("tool", "input", name) for name in _other_names(self.path)))
+        return (("tool", "input", *self.path), *(("tool", "input", name) for name in _RIVALS.get(self.path[0], ())))
 
     def __str__(self) -> str:
         return "input." + ".".join(str(step) for step in self.path)
@@ -272,42 +276,50 @@ class ToolField:
 
 def field_value(event: Event, path: Path) -> Any:
     """The value at `path` of the tool's input, whatever the host calls that field."""
-    try:
-        tool = event.facts["tool"]
-        input = tool["input"]
-        if len(path) == 1 and type(input) is dict:
-            return input[path[0]]
-    except (KeyError, TypeError):  # absent, or by another name
-        pass
-    return _field_by_any_name(event.facts.get("tool"), path)
-
-
-def _field_by_any_name(tool: Any, path: Path) -> Any:
+    tool = event.facts.get("tool")
     input = tool.get("input", MISSING) if isinstance(tool, dict) else MISSING
     if not path or not isinstance(input, dict):
         return input if not path else MISSING
-    return read(input, (own_field(input, str(path[0]), declared_kind(tool)), *path[1:]))
+    name = path[0]
+    if len(path) == 1 and name in input and _RIVALS.get(name, _NONE).isdisjoint(input):
+        return input[name]
+    return read(input, (field_of(event, str(name)), *path[1:]))
 
 
-def own_field(input: Mapping[str, Any], name: str, kind: Kind) -> str:
-    """What this very input calls the field that somebody's tongue calls `name`; `name` itself where it has none."""
-    if name in input:
-        return name
-    return next((other for other in _synonyms(kind, name) if other in input), name)
+def field_of(event: Event, name: str) -> str:
+    """What the event's tool calls the field that somebody's tongue calls `name`; `name` itself where it has none."""
+    tool = event.facts["tool"]
+    host = event.read(("host", "name"))
+    return own_field(tool["input"], name, declared_kind(tool), host if isinstance(host, str) else "")
 
 
-@lru_cache(maxsize=1024)
-def _synonyms(kind: Kind, name: str) -> tuple[str, ...]:
-    for ours, others in _FIELDS[kind].items():
-        if name == ours or name in others:
-            return (ours, *others)
-    return ()
+def own_field(input: Mapping[str, Any], name: str, kind: Kind, host: str = "") -> str:
+    """Where one field is given by several names, the host's own counts: its tool reads no other."""
+    names = _SYNONYMS[kind].get(name, ())
+    given = [other for other in names if other in input]
+    if len(given) < 2:
+        return given[0] if given else name
+    spoken = TONGUES.get(host.replace("-", "_"))
+    own = spoken.fields.get(names[0], names[0]) if spoken else name
+    return own if own in given else name if name in given else given[0]
 
 
-def _other_names(path: Path) -> set[str]:
-    if not path:
-        return set()
-    return {other for kind in Kind for other in _synonyms(kind, str(path[0]))}
+# kind → any name of a field → all of its names, ours first
+_SYNONYMS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
+    kind: {name: (ours, *others) for ours, others in reversed(fields.items()) for name in (ours, *others)}
+    for kind, fields in _FIELDS.items()
+}
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+def _names_beside(name: str) -> frozenset[str]:
+    """What a field of this name may also be called, whatever the kind of tool."""
+    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name}
+
+
+_RIVALS: Final[dict[str | int, frozenset[str]]] = {
+    name: _names_beside(name) for names in _SYNONYMS.values() for name in names
+}
 
 
 def input_in(event: Event, tongue: Tongue) -> Any:
@@ -320,9 +332,9 @@ def input_in(event: Event, tongue: Tongue) -> Any:
         return input
     renamed: dict[str, Any] = {}
     for name, value in input.items():
-        ours = next(iter(_synonyms(kind, name)), name)
-        theirs = tongue.fields.get(ours, ours) if ours in _FIELDS[kind] else name
-        renamed[name if theirs in input else theirs] = value
+        names = _SYNONYMS[kind].get(name)
+        theirs = tongue.fields.get(names[0], names[0]) if names else name
+        renamed[name if theirs in input or theirs in renamed else theirs] = value
     return renamed
 
 
@@ -332,8 +344,12 @@ def input_back(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return dict(changed)
-    kind = declared_kind(tool)
-    return {own_field(input, name, kind): value for name, value in changed.items()}
+    back = {name: value for name, value in changed.items() if name in input}
+    for name, value in changed.items():
+        if name not in input:
+            given = [other for other in _SYNONYMS[declared_kind(tool)].get(name, ()) if other in input]
+            back[next((other for other in given if other not in back), name)] = value
+    return back
 
 
 def name_in(event: Event, tongue: Tongue) -> str:

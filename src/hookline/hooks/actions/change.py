@@ -15,7 +15,7 @@ from hookline.hooks.filled import Filled
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, Outcome
 from hookline.hooks.template import Template
-from hookline.hooks.tools import declared_kind, own_field
+from hookline.hooks.tools import field_of
 
 _REPLACING = 0.1  # seconds that one replacement may take
 _DEEPEST = 100
@@ -128,7 +128,7 @@ def own_path(path: Path, event: Event) -> Path:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return path
-    return ("tool", "input", own_field(input, str(path[2]), declared_kind(tool)), *path[3:])
+    return ("tool", "input", field_of(event, str(path[2])), *path[3:])
 
 
 def _json(value: Any) -> str:
