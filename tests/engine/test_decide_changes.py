@@ -253,3 +253,14 @@ def test_a_later_guard_sees_changes_in_lists_whatever_the_index_is_called(reads:
         book(other, hook(changes((f"tool.input.{changed}", value))), hook(DENY, input(reads, "evil"))), event
     )
     assert decision.denied
+
+
+def test_the_last_changer_is_not_asked_about_its_own_change() -> None:
+    asked: list[str] = []
+
+    def change(event: Event) -> Outcome:
+        asked.append(event.facts["tool"]["input"]["command"])
+        return Outcome(changes=((("tool", "input", "command"), "two"),))
+
+    decide(book(hook(at_once(change, May.CHANGE | May.DENY))), call("one"))
+    assert asked == ["one"]

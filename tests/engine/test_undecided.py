@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import string
 import time
 
 import pytest
 
-from engine.parts import ALLOW, ASK, DENY, Seen, book, call, changes, command, hook, tool
+from engine.parts import ALLOW, ASK, DENY, Does, Seen, book, call, changes, command, decide, hook, tool
 from hookline.hooks.action import May
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.broken import Broken
 from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import All, AnyOf, Not
+from hookline.hooks.event import Event
 from hookline.hooks.facts import Names
+from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.template import template
 
@@ -101,3 +104,13 @@ def test_a_long_plain_text_is_decided_by_many_guards() -> None:
     plain = "The quick brown fox jumps over the lazy dog. " * 2_000
     assert guards.decide_now(call(plain)).verdict is Verdict.SILENT
     assert guards.decide_now(call(plain + words[77])).denied
+
+
+def test_waiting_for_a_program_is_not_matching() -> None:
+    async def wait(event: Event, host: Host) -> Outcome:
+        await asyncio.sleep(0.3)
+        return Outcome()
+
+    decision = decide(book(hook(Does(wait)), hook(DENY, command("^(?=rm)"))), call("ls"))
+    assert decision.verdict is Verdict.SILENT
+    assert decide(book(hook(Does(wait)), hook(DENY, command("^(?=rm)"))), call("rm")).denied
