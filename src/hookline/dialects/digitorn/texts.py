@@ -104,14 +104,15 @@ def unrendered(text: str) -> Template:
 
 def filled(at: Reader) -> Filled:
     """A value in which every text is rendered; one that is a whole placeholder keeps its value's type."""
-    return Filled(_filled(at, at.value))
+    return Filled(_filled(at))
 
 
-def _filled(at: Reader, value: Any) -> Any:
+def _filled(at: Reader) -> Any:
+    value = at.value
     if isinstance(value, dict):
-        return {key: _filled(at, held) for key, held in value.items()}
+        return {key: _filled(place) for key, place in at.entries()}
     if isinstance(value, list):
-        return [_filled(at, held) for held in value]
+        return [_filled(place) for place in at.items()]
     if not isinstance(value, str):
         return value
     made = said(value)
