@@ -11,9 +11,10 @@ from hookline.config.problem import short
 from hookline.config.scalars import TooLarge, real_number, whole_number
 from hookline.config.source import DEEPEST, MOST_VALUES, Source
 
-_SPACE = r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
+# A possessive group misbehaves before Python 3.11.5; these need none, because no two branches begin alike.
+_SPACE = r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/)*"
 _PLAIN = r'"([^"\\\x00-\x1f]*+)"'
-_ESCAPED = r'("(?:[^"\\\x00-\x1f]++|\\[^\r\n])*+")'
+_ESCAPED = r'("(?:[^"\\\x00-\x1f]++|\\[^\r\n])*")'
 
 _TEXT = re.compile(_ESCAPED)
 _TEXT_SO_FAR = re.compile(_ESCAPED[1:-2])
