@@ -1,0 +1,63 @@
+"""What a coding agent is to us: it fires events, and obeys a decision that is said in its own protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from hookline.engine.account import Decision
+from hookline.hooks.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the agent reads: a hook program's output and exit code."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """What one event of an agent can be told. What it cannot becomes the safe nearest answer, as `instead` says."""
+
+    deny: bool = False
+    ask: bool = False
+    allow: bool = False
+    change: bool = False  # the facts that the event lets hooks change
+    context: bool = False  # text for the agent
+    halt: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict)  # "ask" → "deny: nobody can be asked"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvent:
+    name: str  # as the agent calls it
+    event: str  # ours
+    ability: Ability
+
+
+class CodingAgent(Protocol):
+    @property
+    def name(self) -> str:
+        """As `hookline install NAME` says it, and as `host.name` tells hooks: claude-code, codex, gemini-cli …"""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def verified(self) -> bool:
+        """True if it was seen to work by running the agent itself; else from its documentation."""
+
+    @property
+    def events(self) -> Sequence[AgentEvent]: ...
+
+    def read(self, name: str, payload: Mapping[str, Any]) -> tuple[Event, ...]:
+        """The events that a payload tells of: one, or one for each file of a patch; none where it is not ours.
+
+        Never raises for what a payload says.
+        """
+
+    def reply(self, name: str, payload: Mapping[str, Any], decisions: Sequence[Decision]) -> Reply:
+        """One answer for all decisions of one payload, in the agent's own protocol: any deny denies the whole."""
