@@ -16,7 +16,9 @@ _MODULES: Final = {
     "native": "hookline.dialects.native",
     "ai_agents": "hookline.dialects.ai_agents",
     "digitorn": "hookline.dialects.digitorn",
+    "flo": "hookline.dialects.flo",
     "microai": "hookline.dialects.microai",
+    "standard_agents": "hookline.dialects.standard_agents",
 }
 NAMES: Final = tuple(_MODULES)
 

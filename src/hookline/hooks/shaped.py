@@ -59,6 +59,22 @@ def _or_empty(value: Any) -> Any:
     return "" if value is MISSING else value
 
 
+def _answer(value: Any) -> Any:
+    """A tool as what it answered: `{content, is_error}`, of which `is_error` is there only after a failure."""
+    if not isinstance(value, dict):
+        return MISSING
+    error = value.get("error")
+    if value.get("ok") is False or (error and value.get("ok") is not True):
+        return {"content": error or value.get("result"), "is_error": True}
+    return {"content": value.get("result")}
+
+
+def _content(value: Any) -> Any:
+    """What a tool answered, or the error that it ended with."""
+    answer = _answer(value)
+    return answer["content"] if isinstance(answer, dict) else MISSING
+
+
 def _moment(value: Any) -> datetime:
     try:
         if isinstance(value, str):
@@ -78,4 +94,6 @@ SHAPES: Final[Mapping[str, Callable[[Any], Any]]] = {
     "utc": _utc,
     "count": _count,
     "or_empty": _or_empty,
+    "answer": _answer,
+    "content": _content,
 }

@@ -15,7 +15,7 @@ from hookline.hooks.conditions.numbers import Compared, Every
 from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
 from hookline.hooks.conditions.tool import KindIs
-from hookline.hooks.event import path_text
+from hookline.hooks.event import Path, path_text
 from hookline.hooks.tools import ToolField, ToolName, is_path_field
 from hookline.patterns.pattern import Pattern, Syntax
 from hookline.patterns.spelt import Spelt
@@ -68,11 +68,11 @@ def _leaf(condition: Condition) -> dict[str, Any]:
         case Matches(ToolName(), compiled):
             return {"tool": _tool(compiled)}
         case Matches(ToolPath(path), Spelt(word) as compiled) if word in PATH_WORDS:
-            return {"input": {path_text(path): _pattern(compiled)}}
+            return {"input": {_field_name(path): _pattern(compiled)}}
         case Matches(ToolField(path), Spelt(word) as compiled) if word in PATH_WORDS and is_path_field(str(path[-1])):
-            return {"input": {path_text(path): _pattern(compiled.pattern)}}
+            return {"input": {_field_name(path): _pattern(compiled.pattern)}}
         case Matches(ToolField(path), compiled):
-            return {"input": {path_text(path): _pattern(compiled)}}
+            return {"input": {_field_name(path): _pattern(compiled)}}
         case Matches(Fact(("error", "code")), Spelt("tool", text)):
             return {"error_code": text}
         case Matches(Fact(path), compiled):
@@ -95,6 +95,12 @@ def _leaf(condition: Condition) -> dict[str, Any]:
             return {"custom": {name: params}}
         case _:
             raise Unsaid(f"the condition {type(condition).__name__}")
+
+
+def _field_name(path: Path) -> str:
+    if any("." in str(step) or step == "" for step in path):
+        raise Unsaid(f"the input field {path_text(path)!r}: a dot in a name means a step here")
+    return path_text(path)
 
 
 def _tool(compiled: Any) -> Any:

@@ -41,7 +41,7 @@ class Program:
             env={name: as_text(value) for name, value in env.items() if value is not MISSING},
             without_env=tuple(name for name, value in env.items() if value is MISSING),
             inherit_env=self.inherit_env,
-            cwd=self.cwd.render(event) if self.cwd else _directory(event),
+            cwd=(self.cwd.render(event) if self.cwd else "") or _directory(event),
             timeout=timeout,
         )
 

@@ -1,0 +1,137 @@
+"""Reads `{"hooks": {EventName: [rule, …]}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, Final
+
+from hookline.config.document import Document
+from hookline.config.problem import Problem, Severity
+from hookline.config.shape import Reader
+from hookline.dialects.dialect import Loaded, Place, Written
+from hookline.dialects.flo.patterns import escaped
+from hookline.dialects.flo.rules import hooks_of
+from hookline.dialects.flo.words import EVENTS, NAME, SKILL_PRIORITY, TONGUE
+from hookline.dialects.settings import entries, hook_id, shaped
+from hookline.hooks.actions.answer import Answer
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.hook import Hook, Origin, Scope
+from hookline.hooks.outcome import ALLOW
+from hookline.hooks.tools import ToolName
+from hookline.patterns.pattern import Syntax, pattern
+
+BARE_KEYS: Final = ("matcher", "inputMatchers", "action", "command", "script")
+"""A file with one of these, and without a mapping `hooks`, is one rule for PreToolUse."""
+
+_OWN_KEYS: Final = {"action", "inputMatchers", "priority", "script", "continueOnError"}
+_OWN_EVENTS: Final = {"Stop", "AgentStart", "AgentEnd"}
+
+
+class Flo:
+    name = NAME
+    places = (Place("hub.json"), Place(".flo/hooks.json"), Place(".flo/hub.json", user=True))
+
+    def recognises(self, document: Document) -> bool:
+        path = PurePath(document.file)
+        if path.name == "hub.json" or (path.parent.name == ".flo" and path.name == "hooks.json"):
+            return True
+        return path.parent.name != ".claude" and _speaks_flo(document)
+
+    def load(self, document: Document) -> Loaded:
+        problems: list[Problem] = []
+        hooks = tuple(_unique(_hooks(document, problems), problems))
+        return Loaded(hooks, tuple(problems))
+
+    def load_skill(self, document: Document, session: str) -> Loaded:
+        """The hooks that a skill's front matter brings, for this session alone."""
+        loaded = self.load(document)
+        scope = Scope(session=session)
+        return Loaded(tuple(replace(hook, scope=scope) for hook in loaded.hooks), loaded.problems)
+
+    def schema(self) -> dict[str, Any]:
+        from hookline.dialects.flo.schema import schema
+
+        return schema()
+
+    def write(self, hooks: Iterable[Hook]) -> Written:
+        from hookline.dialects.flo.write import written
+
+        return written(hooks)
+
+
+DIALECT: Final = Flo()
+
+
+def is_bare(value: Any) -> bool:
+    if not isinstance(value, dict) or isinstance(value.get("hooks"), dict):
+        return False
+    return any(key in value for key in BARE_KEYS)
+
+
+def _speaks_flo(document: Document) -> bool:
+    """By shape: other dialects list commands by event too, so it must have a key or an event that only flo has."""
+    value = document.value
+    if is_bare(value):
+        return "hooks" not in value and ("action" in value or "inputMatchers" in value)
+    rules = shaped(document, EVENTS)
+    if rules is None or not all(rule.keys() & {"action", "command", "hooks"} for rule in rules):
+        return False
+    if any(rule.keys() & _OWN_KEYS for rule in rules):
+        return True
+    return bool(_OWN_EVENTS & value["hooks"].keys()) and all("command" in rule for rule in rules)
+
+
+def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
+    if _is_skill(document):
+        yield from _allowed_tools(document, problems)
+    if is_bare(document.value):
+        yield from hooks_of(Reader.of(document, problems), "tool.before", hook_id(document, "PreToolUse", 0))
+        return
+    counts: dict[str, int] = {}
+    for entry in entries(document, problems, EVENTS):
+        index = counts.get(entry.named, 0)
+        counts[entry.named] = index + 1
+        yield from hooks_of(entry.at, entry.event, hook_id(document, entry.named, index))
+
+
+def _is_skill(document: Document) -> bool:
+    return PurePath(document.file).suffix.lower() == ".md"
+
+
+def _allowed_tools(document: Document, problems: list[Problem]) -> Iterator[Hook]:
+    at = Reader.of(document, problems)
+    allowed = at.get("allowedTools")
+    names = None if allowed is None else allowed.texts()
+    if allowed is None or not names:
+        return
+    one_of = "|".join(escaped(name) for name in names)
+    yield Hook(
+        id=f"{PurePath(document.file).name}:allowedTools",
+        event="tool.before",
+        when=Matches(ToolName(TONGUE), pattern(f"^(?:{one_of})$", Syntax.JAVASCRIPT)),
+        then=Answer(ALLOW),
+        origin=Origin(document.file, allowed.line, NAME),
+        order=-SKILL_PRIORITY,
+        group=NAME,
+    )
+
+
+def _unique(hooks: Iterable[Hook], problems: list[Problem]) -> Iterator[Hook]:
+    """A guard is not dropped for its name: the second of two with one id gets another."""
+    first: dict[str, Hook] = {}
+    for hook in hooks:
+        known = first.setdefault(hook.id, hook)
+        if known is hook:
+            yield hook
+            continue
+        count = 2
+        while f"{hook.id}#{count}" in first:
+            count += 1
+        named = replace(hook, id=f"{hook.id}#{count}")
+        first[named.id] = named
+        what = f"id {hook.id} is used twice; first on line {known.origin.line}. This one is called {named.id}."
+        warning = Problem("duplicate-id", hook.origin.file, hook.origin.line, what, "", Severity.WARNING)
+        problems.append(warning)
+        yield named

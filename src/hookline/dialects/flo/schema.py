@@ -1,0 +1,91 @@
+"""JSON Schema of a flo file, for editors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookline.dialects.flo.dialect import BARE_KEYS
+from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS
+from hookline.dialects.flo.words import EVENTS, LONGEST, SHORTEST
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_ANY_TEXT: Schema = {"type": "string"}
+_FLAG: Schema = {"type": "boolean"}
+
+
+def schema() -> Schema:
+    """Either hooks by event, beside keys that are none of our business, or one bare rule."""
+    by_event = {"required": ["hooks"], "properties": {"hooks": {"type": "object"}}}
+    is_rule = {"anyOf": [{"required": [key]} for key in BARE_KEYS]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "flo hooks",
+        "type": "object",
+        "if": by_event,
+        "then": {"properties": {"hooks": {"$ref": "#/$defs/hooks"}}},
+        "else": {"if": is_rule, "then": {"$ref": "#/$defs/rule"}, "else": {"not": {"required": ["hooks"]}}},
+        "$defs": {"hooks": _hooks(), "rule": _rule(), "entry": _entry()},
+    }
+
+
+def _hooks() -> Schema:
+    rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
+    return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(EVENTS, rules)}
+
+
+def _deed_properties() -> Schema:
+    return {
+        "action": {"enum": list(ACTIONS)},
+        "reason": _ANY_TEXT,
+        "script": _TEXT,
+        "command": _TEXT,
+        "timeout": {"type": "number", "minimum": SHORTEST, "maximum": LONGEST},
+        "continueOnError": _FLAG,
+        "id": _TEXT,
+        "enabled": _FLAG,
+    }
+
+
+def _rule() -> Schema:
+    properties: Schema = {
+        "matcher": _ANY_TEXT,
+        "inputMatchers": {"type": "object", "additionalProperties": _ANY_TEXT},
+        "priority": {"type": "integer"},
+        **_deed_properties(),
+        "hooks": {"type": "array", "items": {"$ref": "#/$defs/entry"}, "minItems": 1},
+    }
+    assert properties.keys() == set(RULE_KEYS)
+    listed = {"required": ["hooks"], **_without("action", "reason", "script", "command", "timeout")}
+    one = {**_without("hooks"), "oneOf": _deeds()}
+    return {"type": "object", "additionalProperties": False, "properties": properties, "oneOf": [listed, one]}
+
+
+def _entry() -> Schema:
+    properties: Schema = {"type": {"enum": ["action", "command"]}, **_deed_properties()}
+    assert properties.keys() == set(ENTRY_KEYS)
+    typed = [
+        {"if": {"required": ["type"], "properties": {"type": {"const": word}}}, "then": {"required": [word]}}
+        for word in ("action", "command")
+    ]
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "oneOf": _deeds(),
+        "allOf": typed,
+    }
+
+
+def _deeds() -> list[Schema]:
+    plain = {"action": {"enum": [word for word in ACTIONS if word != "script"]}}
+    return [
+        {"required": ["action"], "properties": plain, **_without("script", "command")},
+        {"required": ["action", "script"], "properties": {"action": {"const": "script"}}, **_without("command")},
+        {"required": ["command"], **_without("action", "script", "reason")},
+    ]
+
+
+def _without(*keys: str) -> Schema:
+    return {"not": {"anyOf": [{"required": [key]} for key in keys]}}
