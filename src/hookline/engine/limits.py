@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Limit
@@ -79,6 +79,9 @@ class Counts:
                 count.last, count.last_turn = before
 
 
+_LONGEST_ID: Final = 256  # bits of a number that is an id
+
+
 class Alone(Nobody):
     """A host that has nothing but counts."""
 
@@ -93,7 +96,9 @@ class Alone(Nobody):
 def session_of(event: Event) -> str:
     session = event.facts.get("session")
     id = session.get("id") if isinstance(session, dict) else None
-    return str(id) if isinstance(id, (str, int)) else ""
+    if isinstance(id, int) and id.bit_length() <= _LONGEST_ID:
+        return str(id)
+    return id if isinstance(id, str) else ""
 
 
 def _turn_of(event: Event) -> int | None:

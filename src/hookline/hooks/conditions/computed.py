@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hookline.hooks.condition import NEVER, Need
-from hookline.hooks.conditions.numbers import number_at
+from hookline.hooks.conditions.numbers import number_at, number_text
 from hookline.hooks.event import Event, Path
 
 _log = logging.getLogger("hookline")
@@ -47,7 +47,7 @@ class Computes:
         return self.formula.source
 
     def why_not(self, event: Event) -> str:
-        values = ", ".join(f"{n} = {number_at(event, p) or 0:g}" for n, p in self.places if n in self.formula.names)
+        values = ", ".join(f"{n} = {number_text(number_at(event, p) or 0)}" for n, p in self.places if n in self.formula.names)
         return f"{self.formula.source} is false with {values}"
 
 
@@ -70,7 +70,7 @@ class Custom:
         return ()
 
     def reads(self) -> tuple[Path, ...]:
-        return ()
+        return ((),)
 
     def __str__(self) -> str:
         return f"{self.name} says yes"

@@ -20,6 +20,9 @@ COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 
 
+_LARGE: Final = 10**300
+
+
 def number_at(event: Event, path: Path) -> float | None:
     """The number there; a list or a mapping stands for its length."""
     value: Any = event.read(path)
@@ -28,6 +31,11 @@ def number_at(event: Event, path: Path) -> float | None:
     if isinstance(value, (int, float)):
         return value
     return len(value) if isinstance(value, (list, dict)) else None
+
+
+def number_text(number: float) -> str:
+    """Briefly; one beyond what a float holds as any other fact."""
+    return f"{number:g}" if abs(number) < _LARGE else shown(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,8 @@ class Compared:
 
     def why_not(self, event: Event) -> str:
         found = number_at(event, self.path)
-        said = shown(event.read(self.path)) if found is None else f"{found:g}"
-        return f"{path_text(self.path)} is {said}, not {self.comparison.replace('_', ' ')} {self.number:g}"
+        said = shown(event.read(self.path)) if found is None else number_text(found)
+        return f"{path_text(self.path)} is {said}, not {self.comparison.replace('_', ' ')} {number_text(self.number)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class Every:
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
         found = number_at(event, self.path)
-        return found is not None and found > 0 and found % self.number == 0
+        return found is not None and found > 0 and self.number > 0 and found % self.number == 0
 
     def needs(self) -> tuple[Need, ...]:
         return ()

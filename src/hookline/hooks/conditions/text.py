@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
 from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
-from hookline.hooks.event import MISSING, Event, Path, path_text
+from hookline.hooks.event import MISSING, Event, Path, path_text, same
 
 _SHOWN = 60  # characters of a fact that an explanation repeats
+_SHORTLY = reprlib.Repr()  # however large or deep a fact is
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,13 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Is:
-    """The fact at a path is exactly this value; `True` is not `1`."""
+    """The fact at a path is exactly this value; `True` is not `1`, wherever in it."""
 
     path: Path
     value: Any
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        found = event.read(self.path)
-        return found == self.value and isinstance(found, bool) == isinstance(self.value, bool)
+        return same(event.read(self.path), self.value)
 
     def needs(self) -> tuple[Need, ...]:
         return ()
@@ -105,5 +106,8 @@ class Exists:
 def shown(value: Any) -> str:
     if value is MISSING:
         return "absent"
-    text = repr(value[: _SHOWN + 1]) if isinstance(value, str) else repr(value)[: _SHOWN + 3]
+    try:
+        text = repr(value[: _SHOWN + 1]) if isinstance(value, str) else _SHORTLY.repr(value)
+    except ValueError:  # Python does not write out a number with thousands of digits
+        text = "a very long number"
     return text if len(text) <= _SHOWN + 2 else text[:_SHOWN] + "…"
