@@ -81,8 +81,8 @@ class Book:
 
     def reads(self, event_name: str) -> frozenset[Path]:
         """The facts that any hook on this event reads: what a host need not gather, it may leave out."""
-        hooks = [entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries]
-        return frozenset(path for hook in hooks for part in (hook.when, hook.then) for path in part.reads())
+        hooks = (entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries)
+        return frozenset(path for hook in hooks for path in hook.reads())
 
     def with_layer(self, layer: Layer) -> Book:
         """The same book with this layer added, or in place of the one with its name."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
 from hookline.hooks.action import Action, May
 from hookline.hooks.actions.answer import may_of
 from hookline.hooks.condition import Condition
-from hookline.hooks.event import Event
+from hookline.hooks.event import Event, Path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Outcome
 
@@ -38,6 +39,12 @@ class Scope:
             return False
         return self.session is None or event.read(("session", "id")) == self.session
 
+    def reads(self) -> tuple[Path, ...]:
+        agent: tuple[Path, ...] = (("agent", "id"), ("agent", "name")) if self.agent is not None else ()
+        prompt: tuple[Path, ...] = (("agent", "prompt"),) if self.prompt is not None else ()
+        session: tuple[Path, ...] = (("session", "id"),) if self.session is not None else ()
+        return (*agent, *prompt, *session)
+
 
 EVERYWHERE = Scope()
 
@@ -50,6 +57,11 @@ class Limit:
     cooldown: timedelta | None = None
     cooldown_turns: int | None = None
     counted: bool = False  # count its fires even though nothing holds it back
+
+    def reads(self) -> tuple[Path, ...]:
+        if self == UNLIMITED:
+            return ()
+        return (("session", "id"), ("turn", "number")) if self.cooldown_turns is not None else (("session", "id"),)
 
 
 UNLIMITED = Limit()
@@ -96,6 +108,11 @@ class Hook:
         """It may deny, ask, or halt what can be denied."""
         halt = May.HALT if EVENTS[self.event].accepts & May.DENY else May.NOTHING
         return bool(self.may & (May.DENY | May.ASK | halt))
+
+    def reads(self) -> Iterator[Path]:
+        """Every fact that it looks at: to know whether it is asked, and to act."""
+        for part in (self.scope, self.limit, self.when, self.then):
+            yield from part.reads()
 
     def __str__(self) -> str:
         return self.id

@@ -1,0 +1,185 @@
+"""The hooks in force: layers that come and go, and many deciding at once."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+
+import pytest
+
+from engine.parts import ASK, DENY, Desk, Does, Seen, book, call, command, decide, hook, input, says, sets_command, tool
+from hookline.engine.book import Book, Layer, garbage_kept
+from hookline.hooks.actions.answer import Answer
+from hookline.hooks.conditions.computed import Custom
+from hookline.hooks.conditions.logic import All
+from hookline.hooks.conditions.text import Fact, Matches
+from hookline.hooks.event import Event, overlaps
+from hookline.hooks.hook import Hook, Limit, Scope
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import Note, Outcome, Verdict
+from hookline.patterns.pattern import pattern
+
+
+def test_a_layer_is_added_replaced_by_name_and_taken_away() -> None:
+    user = Layer("user", [hook(ASK, id="u")])
+    skill, newer = Layer("skill", [hook(DENY, id="s1")]), Layer("skill", [hook(DENY, id="s2")])
+    held = Book([user])
+    with_skill = held.with_layer(skill)
+    assert decide(held, call()).by == "u"
+    assert decide(with_skill, call()).by == "s1"
+    assert decide(with_skill.with_layer(newer), call()).by == "s2"
+    assert [layer.name for layer in with_skill.with_layer(newer).layers] == ["user", "skill"]
+    assert decide(with_skill.without_layer("skill"), call()).by == "u"
+    assert decide(held.without_layer("nobody"), call()).by == "u"
+
+
+def test_a_changed_book_shares_the_layers_that_did_not_change() -> None:
+    user = Layer("user", [hook(ASK)])
+    desk = Desk()
+    held = Book([user], desk, ["a problem"]).with_layer(Layer("skill", []))
+    assert held.layers[0] is user
+    assert held.host is desk
+    assert held.problems == ("a problem",)
+
+
+def test_a_round_in_flight_keeps_the_layers_that_it_began_with() -> None:
+    async def swap() -> None:
+        began, go_on = asyncio.Event(), asyncio.Event()
+
+        async def wait(event: Event, host: Host) -> Outcome:
+            began.set()
+            await go_on.wait()
+            return Outcome()
+
+        held = Book([Layer("user", [hook(Does(wait))]), Layer("skill", [hook(DENY, id="skill")])])
+        deciding = asyncio.create_task(held.decide(call()))
+        await began.wait()
+        without = held.without_layer("skill")
+        swapped = held.with_layer(Layer("skill", [hook(ASK, id="newer")]))
+        go_on.set()
+        assert (await deciding).by == "skill"
+        assert (await without.decide(call())).by is None
+        assert (await swapped.decide(call())).by == "newer"
+
+    asyncio.run(swap())
+
+
+def test_a_book_swapped_under_many_rounds_always_gives_a_whole_answer() -> None:
+    """Each book denies by exactly one of two hooks that belong together; no round hears half of one book."""
+
+    def layer(version: int) -> Layer:
+        note = Answer(Outcome(notes=(Note(str(version)),)))
+        return Layer("project", [hook(note), hook(says(Outcome())), hook(DENY, id=str(version))])
+
+    async def run() -> None:
+        current = [Book([layer(0)])]
+
+        async def fire() -> tuple[str | None, list[str]]:
+            decision = await current[0].decide(call())
+            return decision.by, [note.text for note in decision.notes]
+
+        async def swap() -> None:
+            for version in range(1, 30):
+                current[0] = current[0].with_layer(layer(version))
+                await asyncio.sleep(0)
+
+        *answers, _ = await asyncio.gather(*(fire() for _ in range(200)), swap())
+        assert all(notes == [by] for by, notes in answers)
+
+    asyncio.run(run())
+
+
+def _guards() -> list[Hook]:
+    """For n: a command `n…` is changed to `judged n…`, then denied by the guard of its number alone."""
+
+    async def judge(event: Event, host: Host) -> Outcome:
+        await asyncio.sleep(0)
+        text = event.facts["tool"]["input"]["command"]
+        return Outcome(changes=((("tool", "input", "command"), f"judged {text}"),))
+
+    guards = [hook(DENY, All((tool("bash"), command(f"^judged {n};"))), id=str(n)) for n in range(0, 100, 2)]
+    asks = [hook(ASK, command(f"^judged {n};"), id=str(n)) for n in range(1, 100, 2)]
+    return [hook(Does(judge), command("^[0-9]+;")), *guards, *asks]
+
+
+def _right(n: int, verdict: Verdict, by: str | None) -> bool:
+    return (verdict, by) == (Verdict.ASK if n % 2 else Verdict.DENY, str(n))
+
+
+async def _all_right(held: Book, times: int) -> bool:
+    numbers = [n % 100 for n in range(times)]
+    decisions = await asyncio.gather(*(held.decide(call(f"{n};{'x' * n}")) for n in numbers))
+    return all(_right(n, decision.verdict, decision.by) for n, decision in zip(numbers, decisions, strict=True))
+
+
+def test_a_thousand_tasks_deciding_at_once_get_their_own_answers() -> None:
+    assert asyncio.run(_all_right(book(*_guards()), 1000))
+
+
+def test_eight_threads_with_their_own_loops_share_a_book() -> None:
+    held, together = book(*_guards()), Barrier(8)
+
+    def run(_: int) -> bool:
+        together.wait(10)
+        return asyncio.run(_all_right(held, 200))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(run, range(8)))
+
+
+def test_what_a_hook_reads_is_known() -> None:
+    hooks = [
+        hook(DENY, All((tool("x"), input("path", "y")))),
+        hook(DENY, Matches(Fact(("messages", -1, "content")), pattern("z"))),
+        hook(sets_command("two"), scope=Scope(agent="a", prompt="p", session="s")),
+        hook(ASK, limit=Limit(cooldown=timedelta(seconds=1), cooldown_turns=2)),
+    ]
+    reads = book(*hooks).reads("tool.before")
+    for path in [
+        "tool.name",
+        "tool.input.path",
+        "messages",
+        "agent.id",
+        "agent.name",
+        "agent.prompt",
+        "session.id",
+        "turn.number",
+    ]:
+        steps = tuple(path.split("."))
+        assert any(overlaps(steps, found) for found in reads), path
+    assert not any(overlaps(("context",), found) for found in reads)
+    assert book(*hooks).reads("stop") == book(*hooks).reads("no event") == frozenset()
+
+
+def test_a_third_partys_condition_may_read_anything() -> None:
+    held = book(hook(DENY, Custom("odd", lambda params, event: True)))
+    assert any(overlaps(("messages",), found) for found in held.reads("tool.before"))
+
+
+def test_hooks_of_other_events_are_not_asked() -> None:
+    seen = Seen()
+    decide(book(hook(seen, event="tool.after")), call())
+    assert not seen.events
+
+
+def test_an_empty_book_says_nothing() -> None:
+    event = call()
+    decision = decide(Book(), event)
+    assert (decision.verdict, decision.event) == (Verdict.SILENT, event)
+    assert Book().decide_now(event).as_json()["trace"] == []
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(on: bool) -> None:
+    import gc
+
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        with garbage_kept():
+            assert not gc.isenabled()
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was_on else gc.disable)()
