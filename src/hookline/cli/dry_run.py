@@ -9,7 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.engine.limits import Counts
-from hookline.hooks.host import Command, Finished, Notice, Script, SystemClock, ToolResult, asking
+from hookline.errors import Unavailable
+from hookline.hooks.host import Command, Finished, Function, Notice, Script, SystemClock, ToolResult, asking
+from hookline.hooks.thread import Thread
 
 
 class DryRun:
@@ -32,6 +34,9 @@ class DryRun:
     async def run_script(self, script: Script) -> Any:
         self._note("script", script.source.strip())
 
+    async def run_function(self, call: Function) -> Any:
+        self._note("call", call.name)
+
     async def complete(self, prompt: str) -> str:
         self._note("ask the model", prompt)
         return ""
@@ -41,6 +46,9 @@ class DryRun:
 
     def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         self._waiting.append(work)
+
+    def thread(self, id: str) -> Thread:
+        raise Unavailable("there are no threads here")
 
     async def drain(self, timeout: timedelta) -> None:
         while self._waiting:

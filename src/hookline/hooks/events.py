@@ -43,6 +43,7 @@ EVERYWHERE: Final = (
 METADATA: Final[Path] = ("metadata",)  # notes that hooks keep for each other; changing them changes nothing judged
 _CALL: Final = ("tool.name", "tool.kind", "tool.id", "tool.caller", "tool.input")
 _RESULT: Final = (*_CALL, "tool.result", "tool.error", "tool.ok")
+_STORED: Final = ("tool.attachments", "tool.more")  # files of a result, and whatever else is kept with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +197,15 @@ _ALL: Final = (
     EventKind(
         "tool.succeeded",
         "a tool ran and succeeded",
-        _RESULT,
-        changes=("tool.result", "tool.error", "tool.ok"),
+        (*_RESULT, *_STORED),
+        changes=("tool.result", "tool.error", "tool.ok", *_STORED),
         names={"standard_agents": ("after_tool_call_success",)},
     ),
     EventKind(
         "tool.failed",
         "a tool ran and failed",
-        _RESULT,
-        changes=("tool.result", "tool.error", "tool.ok"),
+        (*_RESULT, *_STORED),
+        changes=("tool.result", "tool.error", "tool.ok", *_STORED),
         names={"standard_agents": ("after_tool_call_failure",)},
     ),
     EventKind(
@@ -223,8 +224,8 @@ _ALL: Final = (
     EventKind(
         "tool.store",
         "a tool's result is about to be stored",
-        _RESULT,
-        changes=("tool.result", "tool.error", "tool.ok"),
+        (*_RESULT, *_STORED),
+        changes=("tool.result", "tool.error", "tool.ok", *_STORED),
         names={"standard_agents": ("before_store_tool_result",)},
     ),
     EventKind(

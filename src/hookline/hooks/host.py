@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from hookline.errors import Unavailable
@@ -14,6 +15,7 @@ from hookline.hooks.event import Event
 
 if TYPE_CHECKING:
     from hookline.hooks.hook import Hook
+    from hookline.hooks.thread import Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,15 @@ class Script:
     source: str
     variables: Mapping[str, Any]
     timeout: timedelta = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A Python function, with what it is called with. It may be anybody's code."""
+
+    name: str  # as messages show it
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +117,13 @@ class Host(Protocol):
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult: ...
     async def run_program(self, command: Command) -> Finished: ...
     async def run_script(self, script: Script) -> Any: ...
+    async def run_function(self, call: Function) -> Any: ...
     async def complete(self, prompt: str) -> str: ...
     async def publish(self, notice: Notice) -> None: ...
     def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         """Runs `work` in the background, in order per session; a host drains it at the session's end."""
+
+    def thread(self, id: str) -> Thread: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +144,10 @@ asking: Final[ContextVar[Asking | None]] = ContextVar("asking", default=None)
 
 
 class Nobody:
-    """A host that has nothing: each thing asked of it is Unavailable. Hosts inherit it and add what they have."""
+    """A host that has nothing: each thing asked of it is Unavailable. Hosts inherit it and add what they have.
+
+    Only a function is called: it is part of this process already.
+    """
 
     clock: Clock = SystemClock()
 
@@ -147,6 +164,10 @@ class Nobody:
     async def run_script(self, script: Script) -> Any:
         raise Unavailable("scripts cannot be run here")
 
+    async def run_function(self, call: Function) -> Any:
+        returned = call.function(*call.arguments)
+        return await returned if isawaitable(returned) else returned
+
     async def complete(self, prompt: str) -> str:
         raise Unavailable("there is no model here")
 
@@ -155,6 +176,9 @@ class Nobody:
 
     def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         raise Unavailable("nothing can be run in the background here")
+
+    def thread(self, id: str) -> Thread:
+        raise Unavailable("there are no threads here")
 
 
 NOBODY: Final[Host] = Nobody()

@@ -14,6 +14,7 @@ from hookline.engine.limits import Counts
 from hookline.errors import Unavailable
 from hookline.hooks.host import Command, Finished, Notice, ToolResult
 from hookline.runners.here import Here
+from hookline.testing.threads import MemoryThread
 
 _NEW_YEAR: Final = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -65,6 +66,7 @@ class ScriptedHost(Here):
         self.called: list[Called] = []
         self.published: list[Notice] = []
         self.prompts: list[str] = []
+        self.threads: dict[str, MemoryThread] = {}
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         if name not in self.tools:
@@ -88,6 +90,12 @@ class ScriptedHost(Here):
 
     async def publish(self, notice: Notice) -> None:
         self.published.append(notice)
+
+    def thread(self, id: str) -> MemoryThread:
+        """The same one for the same id; it begins empty."""
+        if id not in self.threads:
+            self.threads[id] = MemoryThread(id, self, self.book, self.facts)
+        return self.threads[id]
 
     async def settle(self, decision: Decision) -> None:
         """Waits for what the decision's hooks do in the background, each at most its timeout."""
