@@ -1,0 +1,279 @@
+"""`define_hook` and its like: what is wrong with a definition is said where it is made."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NoReturn, TypedDict, cast, overload
+
+from hookline.standard_agents.definitions import (
+    AgentDefinition,
+    DefinitionError,
+    HookDefinition,
+    ModelDefinition,
+    Place,
+    PromptDefinition,
+    Side,
+    ToolDefinition,
+    current_definitions,
+)
+from hookline.standard_agents.signatures import (
+    HOOK_NAMES,
+    AfterCreateMessage,
+    AfterSubagentCreated,
+    AfterSystemMessage,
+    AfterThreadCreated,
+    AfterToolCall,
+    AfterUpdateMessage,
+    BeforeCreateMessage,
+    BeforeStoreToolResult,
+    BeforeUpdateMessage,
+    FilterMessages,
+    PrefilterLLMHistory,
+)
+
+
+class _Nothing:
+    pass
+
+
+_NOTHING: Final = _Nothing()
+_SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", re.ASCII)
+_LONGEST_SHOWN: Final = 80
+
+
+class SideOptions(TypedDict, total=False):
+    prompt: str
+    label: str
+    stop_on_response: bool
+    stop_tool: str | None
+    max_steps: int | None
+    session_stop: str | None
+    session_fail: str | None
+
+
+@overload
+def define_hook(hook: Literal["after_thread_created"], id: str, execute: AfterThreadCreated) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["after_subagent_created"], id: str, execute: AfterSubagentCreated) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["after_system_message"], id: str, execute: AfterSystemMessage) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["filter_messages"], id: str, execute: FilterMessages) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["prefilter_llm_history"], id: str, execute: PrefilterLLMHistory) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["before_create_message"], id: str, execute: BeforeCreateMessage) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["after_create_message"], id: str, execute: AfterCreateMessage) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["before_update_message"], id: str, execute: BeforeUpdateMessage) -> HookDefinition: ...
+@overload
+def define_hook(hook: Literal["after_update_message"], id: str, execute: AfterUpdateMessage) -> HookDefinition: ...
+@overload
+def define_hook(
+    hook: Literal["before_store_tool_result"], id: str, execute: BeforeStoreToolResult
+) -> HookDefinition: ...
+@overload
+def define_hook(
+    hook: Literal["after_tool_call_success", "after_tool_call_failure"], id: str, execute: AfterToolCall
+) -> HookDefinition: ...
+@overload
+def define_hook(
+    hook: Literal["after_thread_created"], id: str
+) -> Callable[[AfterThreadCreated], AfterThreadCreated]: ...
+@overload
+def define_hook(
+    hook: Literal["after_subagent_created"], id: str
+) -> Callable[[AfterSubagentCreated], AfterSubagentCreated]: ...
+@overload
+def define_hook(
+    hook: Literal["after_system_message"], id: str
+) -> Callable[[AfterSystemMessage], AfterSystemMessage]: ...
+@overload
+def define_hook(hook: Literal["filter_messages"], id: str) -> Callable[[FilterMessages], FilterMessages]: ...
+@overload
+def define_hook(
+    hook: Literal["prefilter_llm_history"], id: str
+) -> Callable[[PrefilterLLMHistory], PrefilterLLMHistory]: ...
+@overload
+def define_hook(
+    hook: Literal["before_create_message"], id: str
+) -> Callable[[BeforeCreateMessage], BeforeCreateMessage]: ...
+@overload
+def define_hook(
+    hook: Literal["after_create_message"], id: str
+) -> Callable[[AfterCreateMessage], AfterCreateMessage]: ...
+@overload
+def define_hook(
+    hook: Literal["before_update_message"], id: str
+) -> Callable[[BeforeUpdateMessage], BeforeUpdateMessage]: ...
+@overload
+def define_hook(
+    hook: Literal["after_update_message"], id: str
+) -> Callable[[AfterUpdateMessage], AfterUpdateMessage]: ...
+@overload
+def define_hook(
+    hook: Literal["before_store_tool_result"], id: str
+) -> Callable[[BeforeStoreToolResult], BeforeStoreToolResult]: ...
+@overload
+def define_hook(
+    hook: Literal["after_tool_call_success", "after_tool_call_failure"], id: str
+) -> Callable[[AfterToolCall], AfterToolCall]: ...
+
+
+def define_hook(hook: Any, id: Any, execute: Any = _NOTHING) -> Any:
+    """A hook, for the prompts and agents that list its id.
+
+        define_hook(hook="filter_messages", id="last_20", execute=last_20)
+
+        @define_hook(hook="filter_messages", id="last_20")
+        async def last_20(state, messages):
+            return messages[-20:]
+
+    Returns the definition, or as a decorator the function as it was. Raises DefinitionError.
+    """
+    place = _caller()
+    check_hook(hook, id)
+    definitions = current_definitions()
+    if not isinstance(execute, _Nothing):
+        definition = HookDefinition(hook, id, _callable(execute, f"the hook {id}"), place)
+        definitions.add(definition)
+        return definition
+    definitions.unfinished[id] = place
+
+    def decorate(function: Any) -> Any:
+        definitions.unfinished.pop(id, None)
+        definitions.add(HookDefinition(hook, id, _callable(function, f"the hook {id}"), place))
+        return function
+
+    return decorate
+
+
+def check_hook(hook: object, id: object) -> None:
+    """Raises DefinitionError if there is no such hook, or if this is no id."""
+    if not isinstance(hook, str) or hook not in HOOK_NAMES:
+        _refuse(f"there is no hook {_shown(hook)}. The hooks are {', '.join(HOOK_NAMES)}.")
+    if not isinstance(id, str) or not _SNAKE_CASE.fullmatch(id):
+        _refuse(f"the id {_shown(id)} is not snake_case. Write it like limit_to_20_messages.")
+
+
+def define_prompt(
+    *,
+    name: str,
+    prompt: str = "",
+    model: str | None = None,
+    tools: Iterable[str] = (),
+    hooks: Iterable[str] | None = None,
+    tool_description: str = "",
+) -> PromptDefinition:
+    """A system prompt. With `hooks`, even an empty list, exactly those run while it is active."""
+    what = f"the prompt {_shown(name)}"
+    definition = PromptDefinition(
+        _name(name, "prompt"),
+        prompt,
+        model,
+        _texts(tools, f"tools of {what}"),
+        None if hooks is None else _texts(hooks, f"hooks of {what}"),
+        tool_description,
+        _caller(),
+    )
+    current_definitions().add(definition)
+    return definition
+
+
+def define_agent(
+    *,
+    name: str,
+    type: Literal["ai_human", "dual_ai"] = "ai_human",
+    side_a: SideOptions | Side | None = None,
+    side_b: SideOptions | Side | None = None,
+    hooks: Iterable[str] | None = None,
+    max_session_turns: int | None = None,
+    description: str = "",
+) -> AgentDefinition:
+    """An agent. Its `hooks` run while the active prompt declares none of its own."""
+    what = f"the agent {_shown(name)}"
+    if type not in ("ai_human", "dual_ai"):
+        _refuse(f"{what}: there is no type {_shown(type)}. Write ai_human or dual_ai.")
+    if type == "dual_ai" and (side_a is None or side_b is None):
+        _refuse(f"{what}: two AIs need side_a and side_b.")
+    definition = AgentDefinition(
+        _name(name, "agent"),
+        type,
+        _side(side_a, f"side_a of {what}"),
+        _side(side_b, f"side_b of {what}"),
+        None if hooks is None else _texts(hooks, f"hooks of {what}"),
+        max_session_turns,
+        description,
+        _caller(),
+    )
+    current_definitions().add(definition)
+    return definition
+
+
+def define_tool(
+    *, name: str, description: str, execute: Callable[..., Any], args: Mapping[str, Any] | None = None
+) -> ToolDefinition:
+    """A tool that agents may call; `args` is the JSON Schema of its input."""
+    _callable(execute, f"the tool {_shown(name)}")
+    definition = ToolDefinition(_name(name, "tool"), description, execute, args, _caller())
+    current_definitions().add(definition)
+    return definition
+
+
+def define_model(*, name: str, provider: str, model: str, fallbacks: Iterable[str] = ()) -> ModelDefinition:
+    """A model by a name of its own, and those that stand in for it."""
+    standing_in = _texts(fallbacks, f"fallbacks of the model {_shown(name)}")
+    definition = ModelDefinition(_name(name, "model"), provider, model, standing_in, _caller())
+    current_definitions().add(definition)
+    return definition
+
+
+def _side(given: SideOptions | Side | None, what: str) -> Side | None:
+    if given is None or isinstance(given, Side):
+        return given
+    unknown = [key for key in given if key not in SideOptions.__annotations__]
+    if unknown:
+        _refuse(f"{what} has no {_shown(unknown[0])}. It may have {', '.join(SideOptions.__annotations__)}.")
+    if "prompt" not in given:
+        _refuse(f"{what} needs a prompt.")
+    return Side(**given)
+
+
+def _name(name: object, kind: str) -> str:
+    if not isinstance(name, str) or not name.strip():
+        _refuse(f"{_shown(name)} is no name for a {kind}.")
+    return name
+
+
+def _texts(given: object, what: str) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        _refuse(f"{what}: {_shown(given)} is not a list of names.")
+    found = tuple(given)
+    wrong = [each for each in found if not isinstance(each, str)]
+    if wrong:
+        _refuse(f"{what}: {_shown(wrong[0])} is not a name.")
+    return cast("tuple[str, ...]", found)
+
+
+def _callable(execute: object, what: str) -> Callable[..., Any]:
+    if not callable(execute):
+        _refuse(f"{what}: execute is missing or cannot be called. Write execute=an async function.")
+    return execute
+
+
+def _caller() -> Place:
+    """Whoever called the define function that asks."""
+    frame = sys._getframe(2)
+    return Place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise DefinitionError(what)
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

@@ -1,0 +1,170 @@
+"""What a program has defined so far: hooks, prompts, agents, tools and models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol, TypeVar
+
+from hookline.errors import HooklineError
+
+
+class DefinitionError(HooklineError):
+    """A definition that is refused."""
+
+
+class NotDefined(HooklineError):
+    """Nothing of this name was defined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a definition was made."""
+
+    file: str = ""
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class HookDefinition:
+    hook: str  # one of the twelve
+    id: str
+    execute: Callable[..., Any] = field(compare=False)
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptDefinition:
+    name: str
+    prompt: str = ""
+    model: str | None = None
+    tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] | None = None  # None: the agent's count
+    tool_description: str = ""
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two that take turns: an AI with its prompt, and when its turn and the session end."""
+
+    prompt: str
+    label: str = ""
+    stop_on_response: bool = True
+    stop_tool: str | None = None
+    max_steps: int | None = None
+    session_stop: str | None = None  # a tool whose success ends the session
+    session_fail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    name: str
+    type: Literal["ai_human", "dual_ai"] = "ai_human"
+    side_a: Side | None = None
+    side_b: Side | None = None
+    hooks: tuple[str, ...] | None = None
+    max_session_turns: int | None = None
+    description: str = ""
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    name: str
+    description: str
+    execute: Callable[..., Any] = field(compare=False)
+    args: Mapping[str, Any] | None = None  # JSON Schema of its input; None: it takes none
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDefinition:
+    name: str
+    provider: str
+    model: str
+    fallbacks: tuple[str, ...] = ()
+    place: Place = field(default=Place(), compare=False)
+
+
+class _Placed(Protocol):
+    @property
+    def place(self) -> Place: ...
+
+
+D = TypeVar("D", bound=_Placed)
+
+
+class Definitions:
+    """One set of definitions, in which each hook's id and each name of a kind stands once."""
+
+    def __init__(self) -> None:
+        self.hooks: dict[str, HookDefinition] = {}
+        self.prompts: dict[str, PromptDefinition] = {}
+        self.agents: dict[str, AgentDefinition] = {}
+        self.tools: dict[str, ToolDefinition] = {}
+        self.models: dict[str, ModelDefinition] = {}
+        self.unfinished: dict[str, Place] = {}  # ids of hooks whose decorator decorates nothing so far
+
+    def add(self, definition: _Placed) -> None:
+        """Raises DefinitionError if the name is taken."""
+        match definition:
+            case HookDefinition(id=id):
+                _put(self.hooks, id, definition, "hook")
+            case PromptDefinition(name=name):
+                _put(self.prompts, name, definition, "prompt")
+            case AgentDefinition(name=name):
+                _put(self.agents, name, definition, "agent")
+            case ToolDefinition(name=name):
+                _put(self.tools, name, definition, "tool")
+            case ModelDefinition(name=name):
+                _put(self.models, name, definition, "model")
+            case _:
+                raise DefinitionError(f"{type(definition).__name__} is nothing that can be defined")
+
+    def agent(self, name: str) -> AgentDefinition:
+        return _found(self.agents, name, "agent")
+
+    def prompt(self, name: str) -> PromptDefinition:
+        return _found(self.prompts, name, "prompt")
+
+    def model(self, name: str) -> ModelDefinition:
+        return _found(self.models, name, "model")
+
+
+def _put(known: dict[str, D], name: str, definition: D, kind: str) -> None:
+    first = known.setdefault(name, definition)
+    if first is not definition:
+        where = f", first in {first.place.file}:{first.place.line}" if first.place.file else ""
+        word = "id" if kind == "hook" else "name"
+        raise DefinitionError(f"the {kind} {name} is defined twice{where}. Give one of them another {word}.")
+
+
+def _found(known: dict[str, D], name: str, kind: str) -> D:
+    try:
+        return known[name]
+    except (KeyError, TypeError):
+        there = ", ".join(known) or "none"
+        raise NotDefined(f"there is no {kind} {name!r}; there is: {there}") from None
+
+
+_DEFAULT: Final = Definitions()
+_current: ContextVar[Definitions] = ContextVar("standard_agents_definitions", default=_DEFAULT)
+
+
+def current_definitions() -> Definitions:
+    """Where definitions made here and now go."""
+    return _current.get()
+
+
+@contextmanager
+def collecting(into: Definitions | None = None) -> Iterator[Definitions]:
+    """A set of its own for whatever is defined inside: `with collecting() as definitions:`."""
+    definitions = Definitions() if into is None else into
+    token = _current.set(definitions)
+    try:
+        yield definitions
+    finally:
+        _current.reset(token)

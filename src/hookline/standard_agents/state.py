@@ -1,0 +1,118 @@
+"""The thread that a hook is called for: who it is, how far it has come, and what can be done with it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from hookline.errors import Unavailable
+from hookline.hooks.thread import Abort, Thread
+from hookline.standard_agents.definitions import AgentDefinition, Definitions, ModelDefinition, PromptDefinition
+from hookline.standard_agents.messages import AttachmentRef, HookMessage, HookToolResult, Record
+
+_NEVER = Abort()
+
+
+class AbortSignal:
+    """Says that somebody wants the execution to end; without a host that could want it, it never comes."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[], Abort]) -> None:
+        self._find = find
+
+    @property
+    def aborted(self) -> bool:
+        return self._abort.aborted
+
+    @property
+    def reason(self) -> str | None:
+        return self._abort.reason
+
+    async def wait(self) -> None:
+        await self._abort.wait()
+
+    @property
+    def _abort(self) -> Abort:
+        try:
+            return self._find()
+        except Unavailable:
+            return _NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionState:
+    """Before the first step: the coming flow, side a, step 0, not stopped."""
+
+    flow_id: str
+    current_side: Literal["a", "b"]
+    step_count: int  # calls of the model
+    stopped: bool
+    abort_signal: AbortSignal = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """What is done with a thread is done by its host; where that has no threads, it raises Unavailable."""
+
+    thread_id: str
+    agent_id: str
+    user_id: str | None
+    execution: ExecutionState
+    _thread: Callable[[], Thread] = field(compare=False, repr=False)
+    _definitions: Definitions = field(compare=False, repr=False)
+
+    async def load_agent(self, name: str) -> AgentDefinition:
+        """Raises NotDefined, as the next two do."""
+        return self._definitions.agent(name)
+
+    async def load_prompt(self, name: str) -> PromptDefinition:
+        return self._definitions.prompt(name)
+
+    async def load_model(self, name: str) -> ModelDefinition:
+        return self._definitions.model(name)
+
+    async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[HookMessage]:
+        """As stored, oldest first; with a limit, the last so many before the last `offset`."""
+        return cast("list[HookMessage]", await self._thread().get_messages(limit, offset))
+
+    async def inject_message(self, message: Record) -> HookMessage:
+        """Stores a message, which passes the create hooks as every message does."""
+        return cast(HookMessage, await self._thread().inject_message(copy.deepcopy(message)))
+
+    async def update_message(self, message_id: str, updates: Record) -> HookMessage:
+        return cast(HookMessage, await self._thread().update_message(message_id, copy.deepcopy(updates)))
+
+    async def read_file(self, path: str) -> bytes | None:
+        return await self._thread().read_file(path)
+
+    async def write_file(
+        self, path: str, data: bytes | str, mime_type: str = "application/octet-stream"
+    ) -> AttachmentRef:
+        raw = data.encode() if isinstance(data, str) else data
+        return cast(AttachmentRef, await self._thread().write_file(path, raw, mime_type))
+
+    async def list_files(self, path: str = "") -> list[AttachmentRef]:
+        return cast("list[AttachmentRef]", await self._thread().list_files(path))
+
+    async def invoke_tool(self, name: str, args: Record | None = None) -> HookToolResult:
+        """Calls the tool now, as if the agent had; what refuses or breaks it comes back as an error."""
+        result = await self._thread().invoke_tool(name, copy.deepcopy(args or {}))
+        if result.ok:
+            return {"status": "success", "result": result_text(result.content)}
+        return {"status": "error", "error": result.error}
+
+    async def queue_tool(self, name: str, args: Record | None = None) -> None:
+        """Calls the tool after what is going on now."""
+        await self._thread().queue_tool(name, copy.deepcopy(args or {}))
+
+
+def result_text(content: Any) -> str:
+    """Text as it is; anything else as compact JSON."""
+    if isinstance(content, str):
+        return content
+    import json
+
+    return "" if content is None else json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=str)
