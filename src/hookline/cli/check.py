@@ -12,6 +12,8 @@ from hookline.cli.place import sources
 from hookline.cli.verb import Verb, dialect_option, json_option
 from hookline.config.problem import Problem, Severity
 from hookline.critique import critique
+from hookline.dialects.dialect import FolderDialect
+from hookline.dialects.table import dialect as named_dialect
 from hookline.project import Layering, Source, named
 from hookline.project.held import Held, read
 
@@ -44,9 +46,13 @@ def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
 
 def _of_path(path: str, dialect: str | None) -> Sequence[Source]:
     """A directory stands for the hooks files in it; the user's own files are none of them."""
-    if not Path(path).is_dir():
+    if not Path(path).is_dir() or _reads_folders(dialect):
         return [named(path, dialect)]
     return [source for source in _of_dialect(sources(Path(path)), dialect) if source.layer is not Layering.USER]
+
+
+def _reads_folders(name: str | None) -> bool:
+    return name is not None and isinstance(named_dialect(name), FolderDialect)
 
 
 def _of_dialect(found: Sequence[Source], dialect: str | None) -> Sequence[Source]:

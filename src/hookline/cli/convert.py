@@ -23,8 +23,8 @@ def verb(file: str, to: str, dialect: str | None) -> int:
     from hookline.dialects.table import dialect as named
     from hookline.project import load
 
-    book = load(file, dialect)
-    errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
+    book = load(file, dialect, importing=False)
+    errors = [each for each in book.problems if each.severity is Severity.ERROR or each.code == "not-imported"]
     for problem in book.problems:
         err(str(problem))
     written = named(to).write(hook for layer in book.layers for hook in layer.hooks)

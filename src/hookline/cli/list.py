@@ -27,7 +27,7 @@ def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
     hookline list
     hookline list --config hub.json --dialect flo --json
     """
-    book = book_of(configs, dialect)
+    book = book_of(configs, dialect, importing=False)
     for problem in book.problems:
         err(str(problem))
     hooks = [hook for hook in book.hooks if dialect in (None, hook.origin.dialect)]

@@ -48,11 +48,11 @@ def _absolute(name: str) -> Path | None:
     return Path(value) if os.path.isabs(value) else None
 
 
-def book_of(configs: Sequence[str], dialect: str | None) -> Book:
+def book_of(configs: Sequence[str], dialect: str | None, *, importing: bool = True) -> Book:
     """The hooks of the named files, read as `dialect` and trusted, or else those in force here, all of them."""
     if not configs:
-        return load_all(sources(), trust())
-    books = [load(path, dialect) for path in configs]
+        return load_all(sources(), trust(), importing=importing)
+    books = [load(path, dialect, importing=importing) for path in configs]
     if len(books) == 1:
         return books[0]
     layers = [layer for book in books for layer in book.layers]

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem
 from hookline.hooks.hook import Hook
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFolder:
+    """A folder of code that a document names: what it defines is known once it was imported."""
+
+    dialect: str
+    path: str  # from the document's own directory
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +27,7 @@ class Loaded:
 
     hooks: tuple[Hook, ...]
     problems: tuple[Problem, ...] = ()
+    folders: tuple[NamedFolder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +61,17 @@ class Dialect(Protocol):
         """JSON Schema of a file."""
 
     def write(self, hooks: Iterable[Hook]) -> Written: ...
+
+
+@runtime_checkable
+class FolderDialect(Dialect, Protocol):
+    """A dialect whose hooks are code, in the files of a folder. `shown` is the folder as messages show it."""
+
+    def look(self, folder: Path, shown: str) -> tuple[Problem, ...]:
+        """What is wrong as far as reading tells; nothing is imported."""
+
+    def files(self, folder: Path) -> tuple[Path, ...]:
+        """What `import_folder` could run. Raises HooklineError where that is more than it ever would."""
+
+    def import_folder(self, folder: Path, shown: str) -> Loaded:
+        """Runs the folder's code: only for one that is trusted."""

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
 from hookline.config.read import read_file
-from hookline.dialects.dialect import Dialect
+from hookline.dialects.dialect import Dialect, FolderDialect, Loaded, NamedFolder
 from hookline.dialects.table import dialect, recognise
 from hookline.hooks.hook import Hook
 from hookline.project.sources import Layering, Source
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFolder:
+    """A folder of code whose hooks belong to a file's, once it is imported."""
+
+    spoken: FolderDialect
+    path: Path
+    shown: str
+    line: int = 1  # of the file that names it
+
+    def files(self) -> tuple[Path, ...]:
+        """Raises HooklineError where there are more than it would ever import."""
+        return self.spoken.files(self.path)
+
+    def imported(self) -> Loaded:
+        return self.spoken.import_folder(self.path, self.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +39,7 @@ class Held:
     problems: tuple[Problem, ...] = ()
     dialect: str | None = None  # None: nobody could read it
     text: str = ""
+    folders: tuple[HeldFolder, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -27,7 +47,11 @@ class Held:
 
 
 def read(source: Source) -> Held:
-    """Never raises for what a file says, or for a file that cannot be read."""
+    """Never raises for what a file says, or for a file that cannot be read. Imports nothing."""
+    folder = _named_folder(source)
+    if folder is not None:
+        seen = folder.spoken.look(folder.path, folder.shown)
+        return Held(source, problems=seen, dialect=folder.spoken.name, folders=(folder,))
     document, problems = read_file(source.path, source.shown)
     return Held(source, problems=problems) if document is None else said_in(document, source)
 
@@ -39,7 +63,39 @@ def said_in(document: Document, source: Source) -> Held:
     if spoken is None:
         return Held(source)
     loaded = spoken.load(document)
-    return Held(source, loaded.hooks, loaded.problems, spoken.name, document.text)
+    folders, problems = _folders(loaded.folders, source)
+    return Held(source, loaded.hooks, (*loaded.problems, *problems), spoken.name, document.text, folders)
+
+
+def _named_folder(source: Source) -> HeldFolder | None:
+    """A directory that stands for itself, where its dialect reads directories."""
+    if source.dialect is None or not source.path.is_dir():
+        return None
+    try:
+        spoken = dialect(source.dialect)
+    except KeyError:
+        return None
+    path = Path(os.path.abspath(source.path))
+    return HeldFolder(spoken, path, source.shown) if isinstance(spoken, FolderDialect) else None
+
+
+def _folders(named: tuple[NamedFolder, ...], source: Source) -> tuple[tuple[HeldFolder, ...], tuple[Problem, ...]]:
+    found: list[HeldFolder] = []
+    problems: list[Problem] = []
+    for each in named:
+        spoken = dialect(each.dialect)
+        path = Path(os.path.abspath(source.path.parent / each.path))
+        shown = os.path.join(os.path.dirname(source.shown), each.path)
+        if source.project is not None and not path.is_relative_to(source.project):
+            what = f"the folder {each.path} is outside of the project."
+            problems.append(Problem("outside-project", source.shown, each.line, what, "Name a folder inside of it."))
+        elif not path.is_dir():
+            what = f"there is no folder {each.path} beside this file."
+            problems.append(Problem("no-folder", source.shown, each.line, what, "Name a folder with Python files."))
+        elif isinstance(spoken, FolderDialect):
+            found.append(HeldFolder(spoken, path, shown, each.line))
+            problems += spoken.look(path, shown)
+    return tuple(found), tuple(problems)
 
 
 def _dialect_of(document: Document, source: Source) -> Dialect | Problem | None:

@@ -20,6 +20,7 @@ from hookline.hooks.event import path_text
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.template import Template
+from hookline.project.held import HeldFolder
 from hookline.project.sources import Source
 
 
@@ -73,6 +74,13 @@ class Review:
 def wish_of(hook: Hook) -> Wish:
     deeds = tuple(Deed(what, _shown(text)) for what, text in _deeds(hook.then))
     return Wish(hook.id, hook.event, hook.origin.line, deeds)
+
+
+def import_of(folder: HeldFolder) -> Wish:
+    """What happens with a folder of code: it is run, and its functions are hooks on events of their choice."""
+    return Wish(
+        folder.shown, "any event", folder.line, (Deed("import", _shown(f"the Python files in {folder.shown}")),)
+    )
 
 
 def _deeds(action: Action) -> Iterator[tuple[str, str]]:

@@ -7,22 +7,26 @@ import logging
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from hookline.config.problem import Problem, Severity
+from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.project.accepted import Accepted
-from hookline.project.held import Held, read
+from hookline.project.held import Held, HeldFolder, read
 from hookline.project.named_files import TooManyNames, files_named, words_of
-from hookline.project.review import Review, wish_of
+from hookline.project.review import Review, import_of, wish_of
 from hookline.project.sources import Source
 from hookline.project.untrusted import needs_trust, restricted
 
 _log = logging.getLogger("hookline")
 
 _MOST_READ: Final = 64_000_000  # bytes of named files; what is larger is known by its place on the disk and its times
+_WARNING: Final = Severity.WARNING
+_UNSEEN: Final = "the Python files in {} were not imported, so their hooks are not seen here."
 _told: set[tuple[Path, str]] = set()
 _telling = Lock()
 
@@ -39,9 +43,34 @@ class InForce:
     held: Held
     hooks: tuple[Hook, ...]
     words: tuple[str, ...] = ()  # of which one may become the name of a file, and so change what is trusted
+    folders: tuple[HeldFolder, ...] = ()  # whose code may be imported now
+    problems: tuple[Problem, ...] = ()  # beside those that the file has
+
+    @property
+    def good(self) -> bool:
+        return self.held.good and all(problem.severity is not Severity.ERROR for problem in self.problems)
 
     def named_files(self) -> tuple[Path, ...]:
-        return _named(self.held.source, self.words)
+        return (*_named(self.held.source, self.words), *_code_of(self.held))
+
+    def imported(self) -> InForce:
+        """With the hooks of its folders: this runs their code."""
+        if not self.folders:
+            return self
+        loaded = [folder.imported() for folder in self.folders]
+        hooks = [hook for each in loaded for hook in each.hooks]
+        known = set(self.held.problems)
+        problems = [problem for each in loaded for problem in each.problems if problem not in known]
+        return replace(self, hooks=(*self.hooks, *hooks), problems=(*self.problems, *problems), folders=())
+
+    def not_imported(self) -> InForce:
+        """Without those hooks, and saying so."""
+        hint = "Only a session, fire and test import it."
+        notes = [
+            Problem("not-imported", self.held.source.shown, folder.line, _UNSEEN.format(folder.shown), hint, _WARNING)
+            for folder in self.held.folders
+        ]
+        return replace(self, problems=(*self.problems, *notes), folders=())
 
 
 class Trust:
@@ -54,16 +83,18 @@ class Trust:
     def in_force(self, held: Held) -> InForce:
         """Without trust, the file's hooks in their restricted form; the user is told once for each version of it."""
         wishes = _wishing(held)
-        if not wishes:
-            return InForce(held, _all_restricted(held) if held.source.foreign else held.hooks)
+        if not held.source.foreign:
+            return InForce(held, held.hooks, folders=held.folders)
+        if not wishes and not held.folders:
+            return InForce(held, _all_restricted(held))
         try:
             words = words_of(wishes)
-            hash = _hash(held, _named(held.source, words))
+            hash = _hash(held, (*_named(held.source, words), *_code_of(held)))
         except TooManyNames as too_many:
             _tell(held, str(too_many))
             return InForce(held, _all_restricted(held))
         if self._accepted.hash_of(held.source.path) == hash:
-            return InForce(held, held.hooks, words)
+            return InForce(held, held.hooks, words, held.folders)
         _tell(held, hash)
         return InForce(held, _all_restricted(held), words)
 
@@ -79,10 +110,11 @@ class Trust:
         """Raises TooManyNames where a file names more than can be watched."""
         held = read(source)
         wishes = _wishing(held)
-        names = _named(source, words_of(wishes))
+        names = (*_named(source, words_of(wishes)), *_code_of(held))
         root = source.project or source.path.parent
         shown = tuple(os.path.relpath(name, root) for name in names)
-        return Review(source, _hash(held, names), self._is_accepted(held), tuple(map(wish_of, wishes)), shown)
+        asked = (*map(wish_of, wishes), *map(import_of, held.folders))
+        return Review(source, _hash(held, names), self._is_accepted(held), asked, shown)
 
     def accept(self, what: Iterable[Source | Review]) -> None:
         """Of a review, exactly what it showed, even if the files are different by now; of a source, what it says now."""
@@ -93,10 +125,10 @@ class Trust:
 
     def _is_accepted(self, held: Held) -> bool:
         wishes = _wishing(held)
-        if not wishes:
+        if not wishes and not (held.source.foreign and held.folders):
             return True
         try:
-            hash = _hash(held, _named(held.source, words_of(wishes)))
+            hash = _hash(held, (*_named(held.source, words_of(wishes)), *_code_of(held)))
         except TooManyNames:
             return False
         return self._accepted.hash_of(held.source.path) == hash
@@ -119,15 +151,24 @@ def _named(source: Source, words: Iterable[str]) -> tuple[Path, ...]:
     return tuple(file for file in files_named(words, source.project, source.path.parent) if file != source.path)
 
 
+def _code_of(held: Held) -> tuple[Path, ...]:
+    """Every file that importing its folders could run. Raises TooManyNames."""
+    try:
+        return tuple(dict.fromkeys(file for folder in held.folders for file in folder.files()))
+    except HooklineError as too_many:
+        raise TooManyNames(str(too_many)) from None
+
+
 def _tell(held: Held, version: str) -> None:
     with _telling:
         if (held.source.path, version) in _told:
             return
         _told.add((held.source.path, version))
     _log.warning(
-        "%s is not trusted yet: until then its hooks may only deny, ask, log and notify. "
+        "%s is not trusted yet: until then its hooks may only deny, ask, log and notify%s. "
         "Look at it and run `hookline trust`.",
         held.source.shown,
+        ", and its Python files are not imported" if held.folders else "",
     )
 
 

@@ -99,10 +99,10 @@ class Watched:
         held = read(source)
         kept = _last_good(held, known)
         names = _marks_of_names(self._trust.in_force(kept))
-        in_force = self._trust.in_force(
-            kept
-        )  # judged after the marks were taken: a change in between is seen next time
-        return Watching(in_force, (*own, *names), held.problems)
+        judged = self._trust.in_force(kept)  # after the marks were taken: a change in between is seen next time
+        imported = judged.imported()
+        in_force = _last_importable(imported, known)
+        return Watching(in_force, (*own, *names), (*held.problems, *imported.problems))
 
     def _mark(self, source: Source, in_force: InForce) -> Mark:
         return (_mark_of(source.path), _mark_of(self._trust.path), *_marks_of_names(in_force))
@@ -163,6 +163,18 @@ def _last_good(held: Held, known: Watching | None) -> Held:
         "; ".join(str(problem) for problem in held.problems),
     )
     return known.in_force.held
+
+
+def _last_importable(imported: InForce, known: Watching | None) -> InForce:
+    """What was imported before, where importing it now does not go well."""
+    if imported.good or known is None or not known.in_force.good:
+        return imported
+    _log.warning(
+        "%s names a folder with errors, so its last good version stays in force: %s",
+        imported.held.source.shown,
+        "; ".join(str(problem) for problem in imported.problems),
+    )
+    return known.in_force
 
 
 def _of_layer(files: dict[Source, Watching], layering: Layering) -> list[InForce]:

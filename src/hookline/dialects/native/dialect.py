@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, nearest
 from hookline.config.shape import Reader
-from hookline.dialects.dialect import Loaded, Place, Written
+from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
 from hookline.dialects.native.actions import ON_ERROR, Doing, action, error_outcome, judges, longest, may_fail
 from hookline.dialects.native.conditions import Asked, condition
 from hookline.hooks.events import EVENTS, all_names, canonical
@@ -62,8 +62,9 @@ class Native:
 
     def load(self, document: Document) -> Loaded:
         problems: list[Problem] = []
-        hooks = tuple(_hooks(Reader.of(document, problems)))
-        return Loaded(hooks, tuple(problems))
+        at = Reader.of(document, problems)
+        hooks, folders = tuple(_hooks(at)), _folders(at)
+        return Loaded(hooks, tuple(problems), folders)
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import schema
@@ -99,6 +100,18 @@ def _hooks(at: Reader) -> Iterator[Hook]:
                 place.problem("duplicate-id", text, "Give this hook another id.")
                 continue
             yield hook
+
+
+def _folders(at: Reader) -> tuple[NamedFolder, ...]:
+    """The folders whose Python files define hooks, agents and prompts."""
+    named = at.get("standard_agents")
+    if named is None:
+        return ()
+    return tuple(
+        NamedFolder("standard_agents", path, place.line)
+        for place in named.items(one_or_many=True)
+        if (path := place.text(hint="Write the path of a folder with Python files.")) is not None
+    )
 
 
 def _hook(at: Reader, counts: dict[str, int]) -> Iterator[Hook]:

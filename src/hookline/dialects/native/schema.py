@@ -38,7 +38,7 @@ def schema() -> Schema:
             "hooks": {"type": "array", "items": {"$ref": "#/$defs/hook"}},
             "agent": {},
             "agents": {},
-            "standard_agents": {},
+            "standard_agents": _TEXTS,
         },
         "$defs": {
             "hook": _hook(),

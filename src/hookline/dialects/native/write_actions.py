@@ -19,6 +19,7 @@ from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace,
 from hookline.hooks.actions.custom import Custom
 from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.actions.program import Program, Run
+from hookline.hooks.actions.python import RunPython
 from hookline.hooks.actions.reading import REASON, Reading
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import Log, Notify
@@ -51,6 +52,8 @@ def action_value(action: Action, event: str, timeout: timedelta) -> Any:
             return {"diagnose": diagnose_value(action)}
         case Custom(name, _, params):
             return {"custom": {name: params}}
+        case RunPython(name):
+            raise Unsaid(f"the Python function {name}")
         case Chain(steps, stop_on_failure):
             return {"chain": [_step(step, event, timeout) for step in steps], "stop_on_failure": stop_on_failure}
         case _:

@@ -1,0 +1,3 @@
+from hookline.dialects.standard_agents.dialect import DIALECT
+
+__all__ = ["DIALECT"]

@@ -1,0 +1,171 @@
+"""Imports the Python files of one folder, apart from everything else that this process has imported.
+
+They are modules of a package of their own, so two folders may have files of the same name, and the folder itself need
+not stand on `sys.path`: `import limits` finds limits.py beside the file that says it, unless the standard library has
+a module of that name. Only source is read, never a compiled file that came with it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.machinery
+import importlib.util
+import itertools
+import sys
+import weakref
+from collections.abc import Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from threading import RLock
+from types import CodeType, ModuleType
+from typing import Any, Final
+
+from hookline.standard_agents.definitions import Definitions, collecting
+
+_PREFIX: Final = "_hookline_folder_"
+_numbers: Final = itertools.count(1)
+_importing: Final = RLock()
+
+
+def import_files(folder: Path, files: Sequence[Path]) -> tuple[Definitions, dict[Path, BaseException]]:
+    """What the files define, and why a file could not be imported to its end.
+
+    What such a file defined before is among the definitions. The modules live as long as the definitions do.
+    """
+    definitions = Definitions()
+    package = _Package(f"{_PREFIX}{next(_numbers)}", folder)
+    failed: dict[Path, BaseException] = {}
+    with _importing:
+        _FINDER.open(package)
+        weakref.finalize(definitions, _FINDER.close, package.name)
+        with collecting(definitions):
+            for file in files:
+                try:
+                    package.load(file)
+                except (Exception, SystemExit) as error:
+                    failed[file] = error
+    return definitions, failed
+
+
+class _Package:
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.failed: dict[str, BaseException] = {}  # a module that failed once is not run a second time
+        self._builtins = {**vars(builtins), "__import__": self._import, "print": _print}
+
+    def load(self, file: Path) -> None:
+        parts = file.relative_to(self.folder).with_suffix("").parts
+        if parts[-1] == "__init__":
+            parts = parts[:-1]
+        name = ".".join((self.name, *(part.replace(".", "_") for part in parts)))
+        importlib.import_module(name.rpartition(".")[0] or self.name)
+        if name in sys.modules:
+            return
+        loader = _SourceOnly(name, str(file), self)
+        module = importlib.util.module_from_spec(self.spec(name, file, loader))
+        sys.modules[name] = module
+        try:
+            loader.exec_module(module)
+        except BaseException:
+            sys.modules.pop(name, None)
+            raise
+
+    def find(self, name: str) -> importlib.machinery.ModuleSpec | None:
+        """Of `package.sub.file`; a directory is a package whether or not it says so."""
+        place = self.folder.joinpath(*name.split(".")[1:])
+        if place != self.folder and place.with_name(place.name + ".py").is_file():
+            return self.spec(name, place.with_name(place.name + ".py"))
+        if not place.is_dir():
+            return None
+        if (place / "__init__.py").is_file():
+            return self.spec(name, place / "__init__.py")
+        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(place)]
+        return spec
+
+    def spec(self, name: str, file: Path, loader: _SourceOnly | None = None) -> importlib.machinery.ModuleSpec:
+        inside = [str(file.parent)] if file.name == "__init__.py" else None
+        loader = loader or _SourceOnly(name, str(file), self)
+        spec = importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
+        if spec is None:
+            raise ImportError(f"{file} cannot be imported")
+        return spec
+
+    def prepare(self, module: ModuleType) -> None:
+        module.__dict__["__builtins__"] = self._builtins
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, object] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        """`import` as the folder's files have it: what stands in the folder is found there."""
+        head = name.partition(".")[0]
+        if level or head in sys.stdlib_module_names or not self._has(head):
+            return builtins.__import__(name, globals, locals, fromlist or (), level)
+        module = importlib.import_module(f"{self.name}.{name}")
+        if not fromlist:
+            return sys.modules[f"{self.name}.{head}"]
+        return builtins.__import__(module.__name__, globals, locals, fromlist, 0)
+
+    def _has(self, head: str) -> bool:
+        return (self.folder / f"{head}.py").is_file() or (self.folder / head).is_dir()
+
+
+class _SourceOnly(importlib.machinery.SourceFileLoader):
+    """A compiled file beside the source may say something else than the source that was looked at."""
+
+    def __init__(self, name: str, path: str, package: _Package) -> None:
+        super().__init__(name, path)
+        self._package = package
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
+
+    def exec_module(self, module: ModuleType) -> None:
+        known = self._package.failed.get(module.__name__)
+        if known is not None:
+            raise known
+        self._package.prepare(module)
+        try:
+            super().exec_module(module)
+        except BaseException as error:
+            self._package.failed[module.__name__] = error
+            raise
+
+
+class _Finder(MetaPathFinder):
+    """Knows the folders' packages and nothing else."""
+
+    def __init__(self) -> None:
+        self._packages: dict[str, _Package] = {}
+
+    def open(self, package: _Package) -> None:
+        self._packages[package.name] = package
+        if self not in sys.meta_path:
+            sys.meta_path.append(self)
+
+    def close(self, name: str) -> None:
+        self._packages.pop(name, None)
+        for module in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+            sys.modules.pop(module, None)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        package = self._packages.get(fullname.partition(".")[0])
+        return None if package is None else package.find(fullname)
+
+
+_FINDER: Final = _Finder()
+
+
+def _print(*values: object, file: Any = None, **options: Any) -> None:
+    """To the log's stream: stdout belongs to whoever runs us."""
+    print(*values, file=sys.stderr if file is None else file, **options)
