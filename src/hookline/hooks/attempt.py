@@ -77,6 +77,7 @@ class Sum:
     reason: str = ""
     by: str | None = None
     halt: bool = False
+    final: bool = False
     notes: tuple[Note, ...] = ()
     requests: tuple[Request, ...] = ()
     changes: Changes = ()
@@ -86,6 +87,7 @@ class Sum:
             self.verdict = max(self.verdict, outcome.verdict)
             self.reason, self.by = outcome.reason, by
         self.halt = self.halt or outcome.halt
+        self.final = self.final or outcome.final
         self.notes += outcome.notes
         self.requests += outcome.requests
         self.changes += outcome.changes
@@ -95,8 +97,9 @@ class Sum:
         if self.verdict is Verdict.ALLOW:
             self.verdict, self.reason, self.by = Verdict.SILENT, "", None
 
-    def outcome(self, **more: bool) -> Outcome:
-        return Outcome(self.verdict, self.reason, self.changes, self.notes, self.requests, self.halt, **more)
+    def outcome(self, applied: bool = True) -> Outcome:
+        requests, halt, final = self.requests, self.halt, self.final
+        return Outcome(self.verdict, self.reason, self.changes, self.notes, requests, halt, final, applied)
 
 
 def together(outcomes: Iterable[Outcome]) -> Outcome:

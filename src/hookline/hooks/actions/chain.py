@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import reduce
 from operator import or_
@@ -66,7 +66,9 @@ class Chain:
             else:
                 failed = False
             applied = applied or failed or answer.applied
-            event = event.changed(answer.changes)
+            judged, event = event, event.changed(answer.changes)
+            if event.differs_from(judged, tuple(change for change in answer.changes if change[0][:1] != METADATA)):
+                heard.forget_allow()
             heard.hear(answer, None)
             if heard.halt or heard.verdict is Verdict.DENY:
                 break
@@ -80,11 +82,4 @@ def _recorded(step: Step, failure: Failure, event: Event) -> Outcome:
     outcome = instead_of(failure, step.on_error)
     held = event.read(FAILURES)
     failures = [*(held if isinstance(held, list) else ()), {"action": step.name, "error": failure.text}]
-    return Outcome(
-        outcome.verdict,
-        outcome.reason,
-        (*outcome.changes, (FAILURES, failures)),
-        outcome.notes,
-        outcome.requests,
-        outcome.halt,
-    )
+    return replace(outcome, changes=(*outcome.changes, (FAILURES, failures)))
