@@ -31,6 +31,7 @@ class Entry:
     at: Reader
     named: str  # the event as the dialect calls it
     event: str
+    index: int
 
 
 def entries(document: Document, problems: list[Problem], events: Mapping[str, str]) -> Iterator[Entry]:
@@ -47,9 +48,9 @@ def entries(document: Document, problems: list[Problem], events: Mapping[str, st
             hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
             place.problem("unknown-event", f"{place.place}: there is no event {name!r}.", hint, at_key=True)
             continue
-        for each in place.items():
+        for index, each in enumerate(place.items()):
             if each.mapping() is not None:
-                yield Entry(each, name, events[name])
+                yield Entry(each, name, events[name], index)
 
 
 def shaped(document: Document, events: Mapping[str, str]) -> list[dict[str, Any]] | None:

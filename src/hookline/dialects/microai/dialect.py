@@ -88,11 +88,8 @@ DIALECT: Final = Microai()
 
 
 def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
-    counts: dict[str, int] = {}
     for entry in entries(document, problems, EVENTS):
-        index = counts.get(entry.named, 0)
-        counts[entry.named] = index + 1
-        hook = _hook(entry, hook_id(document, entry.named, index))
+        hook = _hook(entry, hook_id(document, entry.named, entry.index))
         if hook is not None:
             yield hook
 
