@@ -1,0 +1,296 @@
+"""The tables in the documentation that are made from the code.
+
+`python tests/docs_tables.py` writes them between `<!-- generated: NAME -->` and `<!-- end -->`; the tests only compare.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+
+import click
+
+import docs_words as words
+from docs_pages import pages
+from hookline import __all__ as public_names
+from hookline.cli.main import VERBS, cli
+from hookline.dialects.native import actions, conditions, programs
+from hookline.dialects.native.dialect import FILE_KEYS, KEYS
+from hookline.dialects.native.outside import DIAGNOSE_KEYS
+from hookline.dialects.table import dialects
+from hookline.hooks.action import May
+from hookline.hooks.actions.reading import Reads
+from hookline.hooks.events import EVENTS, EVERYWHERE, EventKind
+from hookline.hooks.outcome import Audience, FailureKind, Place, Verdict
+from hookline.hooks.shaped import SHAPES
+from hookline.hooks.tools import _FIELDS, TONGUES, Kind
+from hookline.testing import __all__ as testing_names
+from hookline.testing import case, expect
+
+_MARKED = re.compile(r"(<!-- generated: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_NONE = "–"
+
+
+def rewritten(text: str) -> str:
+    return _MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", text)
+
+
+def names_in(text: str) -> list[str]:
+    return [found[2] for found in _MARKED.finditer(text)]
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(_cell(each) for each in cells) + " |" for cells in lines)
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"(?<!\\)\|", r"\|", text)
+
+
+def code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or _NONE
+
+
+def _events(group: str) -> str:
+    kinds = [EVENTS[name] for name in words.GROUPS[group]]
+    rows = [(f"`{kind.name}`", kind.when, code(kind.facts), _accepted(kind), _called(kind)) for kind in kinds]
+    return table(("event", "comes when", "facts of its own", "accepts", "called elsewhere"), rows)
+
+
+def _accepted(kind: EventKind) -> str:
+    flags = {
+        May.DENY: "deny",
+        May.ALLOW: "allow",
+        May.ASK: "ask",
+        May.NOTES: "tell",
+        May.HALT: "halt",
+        May.COMPACT: "compact",
+    }
+    said = [f"`{word}`" for flag, word in flags.items() if flag in kind.accepts]
+    if kind.changes:
+        said.append(f"change {code(kind.changes)}")
+    return ", ".join(said) or _NONE
+
+
+def _called(kind: EventKind) -> str:
+    return "; ".join(f"{dialect} {code(names)}" for dialect, names in kind.names.items()) or _NONE
+
+
+def _examples(known: Iterable[str], said: Mapping[str, tuple[str, str]], first: str) -> str:
+    rows = [
+        (f"`{word}`", said[word][0], f"`{said[word][1]}`" if said[word][1] else "[below](#custom)") for word in known
+    ]
+    return table((first, "means", "example"), rows)
+
+
+def _options(of: str) -> str:
+    said = words.OPTIONS[of]
+    rows = [(f"`{key}`", said[key][0], said[key][1]) for key in option_keys()[of]]
+    return table(("key", "without it", "means"), rows)
+
+
+def option_keys() -> dict[str, tuple[str, ...]]:
+    """The options of each action, as the code that reads them knows them."""
+    known = {name: tuple(options) for name, (_, options) in actions.ACTIONS.items() if options}
+    for name in ("set", "remove", "append", "replace"):
+        del known[name]
+    known["run"] = programs.PROGRAM_KEYS
+    known["diagnose"] = DIAGNOSE_KEYS
+    return {**{name: tuple(said) for name, said in words.OPTIONS.items() if name not in known}, **known}
+
+
+def _steps() -> str:
+    rows = [(f"`{key}`", *words.STEP_OPTIONS[key]) for key in actions.STEP_KEYS]
+    return table(("key", "without it", "means"), rows)
+
+
+def _reads() -> str:
+    rows = [(f"`{each}`", *words.READS[each]) for each in Reads]
+    return table(("`reads`", "an exit code that is not 0", "stdout of exit code 0, beside `tell`"), rows)
+
+
+def _meanings(head: tuple[str, ...], known: Iterable[str], said: Mapping[str, str]) -> str:
+    return table(head, [(f"`{word}`", said[word]) for word in known])
+
+
+def _hook_keys() -> str:
+    return table(("key", "without it", "means"), [(f"`{key}`", *words.HOOK_KEYS[key]) for key in KEYS])
+
+
+def _shapes() -> str:
+    rows = [(f"`{shape}`", words.SHAPES[shape][0], f"`{words.SHAPES[shape][1]}`") for shape in SHAPES]
+    return table(("shape", "the value becomes", "example"), rows)
+
+
+def _formats() -> str:
+    rows = [(f"[`{name}`]({name}.md)", words.FORMATS[name], _places(name)) for name in dialects()]
+    return table(("dialect", "in one line", "its files"), rows)
+
+
+def _places(name: str) -> str:
+    said = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in dialects()[name].places]
+    return ", ".join(said) or "the folder that `standard_agents:` in a hookline.yaml names"
+
+
+def _tool_names() -> str:
+    rows = [(f"`{tongue}`", *(code(held.names.get(kind, ())) for kind in _NAMED)) for tongue, held in TONGUES.items()]
+    return table(("", *_NAMED), rows)
+
+
+_NAMED = tuple(kind for kind in Kind if kind is not Kind.OTHER)
+
+
+def _tool_fields() -> str:
+    rows = [(kind, f"`{ours}`", code(others)) for kind, fields in _FIELDS.items() for ours, others in fields.items()]
+    return table(("kind", "field", "also known as"), rows)
+
+
+def _told_fields() -> str:
+    differing = {name: tongue.fields for name, tongue in TONGUES.items() if tongue.fields}
+    rows = [
+        (f"`{name}`", ", ".join(f"`{a}` is `{b}`" for a, b in fields.items())) for name, fields in differing.items()
+    ]
+    return table(("`names:`", "a program is told"), rows)
+
+
+def _verbs() -> str:
+    return table(("verb", "what it does"), [(f"[`{name}`](#{name})", line) for name, (_, line) in VERBS.items()])
+
+
+def _verb_options(name: str) -> str:
+    rows = [
+        (f"`{_option(each)}`", (each.help or "").rstrip(".")) for each in _given(name) if isinstance(each, click.Option)
+    ]
+    arguments = [
+        (f"`{each.make_metavar(_context(name))}`", _ARGUMENTS[name])
+        for each in _given(name)
+        if isinstance(each, click.Argument)
+    ]
+    return table(("", ""), arguments + rows)
+
+
+_ARGUMENTS = {
+    "check": "files, or directories whose hooks files are meant; without any, the files in force here",
+    "fire": "an event's own name, or any dialect's",
+    "test": "case files, or directories with them; without any, the places below",
+    "convert": "a hooks file",
+    "schema": "a dialect; `native` without it",
+    "completion": "`bash`, `zsh` or `fish`",
+}
+
+
+def _command(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    return found
+
+
+def _context(name: str) -> click.Context:
+    return click.Context(_command(name))
+
+
+def _given(name: str) -> list[click.Parameter]:
+    return _command(name).params
+
+
+def _option(option: click.Option) -> str:
+    taken = "" if option.is_flag else f" {option.metavar or option.make_metavar(click.Context(cli))}"
+    return ", ".join(option.opts) + taken
+
+
+def verb_names() -> list[str]:
+    return list(VERBS)
+
+
+def options_of(name: str) -> list[str]:
+    return [option for each in _given(name) if isinstance(each, click.Option) for option in each.opts]
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    **{f"events-{group}": partial(_events, group) for group in words.GROUPS},
+    "facts-everywhere": lambda: code(EVERYWHERE),
+    "conditions": lambda: _examples(conditions.KEYS, words.CONDITIONS, "key"),
+    "tests": lambda: _examples(conditions.TESTS, words.TESTS, "word"),
+    "actions": lambda: _examples(actions.ACTIONS, words.ACTIONS, "key"),
+    **{f"options-{name}": partial(_options, name) for name in words.OPTIONS},
+    "options-step": _steps,
+    "reads": _reads,
+    "on-error": lambda: _meanings(("`on_error`", "a failure counts as"), actions.ON_ERROR, words.ON_ERROR),
+    "failures": lambda: _meanings(("kind", "what happened"), FailureKind, words.FAILURES),
+    "hook-keys": _hook_keys,
+    "file-keys": lambda: _meanings(("key", "means"), FILE_KEYS, words.FILE_KEYS),
+    "shapes": _shapes,
+    "formats": _formats,
+    "tool-names": _tool_names,
+    "tool-fields": _tool_fields,
+    "told-fields": _told_fields,
+    "verbs": _verbs,
+    **{f"verb-{name}": partial(_verb_options, name) for name in VERBS},
+    "case-keys": lambda: _meanings(("key", "means"), case.KEYS, words.CASE_KEYS),
+    "case-step-keys": lambda: _meanings(("key of a step", "means"), case.STEP_KEYS, words.CASE_STEP_KEYS),
+    "expect-keys": lambda: _meanings(("key of `expect`", "means"), expect._KEYS, words.EXPECT_KEYS),
+}
+
+
+def documented() -> list[tuple[str, list[str]]]:
+    """Each page, and the words that must stand in it as code."""
+    options = [key for keys in option_keys().values() for key in keys]
+    return [
+        (
+            "events.md",
+            [*EVENTS, *(name for kind in EVENTS.values() for names in kind.names.values() for name in names)],
+        ),
+        ("conditions.md", [*conditions.KEYS, *conditions.TESTS, *conditions.EXPRESSION_NAMES, "always", "never"]),
+        (
+            "actions.md",
+            [
+                *actions.ACTIONS,
+                *options,
+                *actions.STEP_KEYS,
+                *Reads,
+                *actions.ON_ERROR,
+                *FailureKind,
+                *Audience,
+                *Place,
+            ],
+        ),
+        ("dialects/native.md", [*KEYS, *FILE_KEYS, *TONGUES]),
+        ("dialects/README.md", list(dialects())),
+        ("verbs.md", list(VERBS)),
+        ("testing.md", [*case.KEYS, *case.STEP_KEYS, *expect._KEYS, *testing_names]),
+        ("python.md", [*public_names, "Watched", "load_here", "load_text", "load_all", "Here"]),
+        ("deciding.md", [verdict.word for verdict in Verdict]),
+        ("templates.md", list(SHAPES)),
+        ("patterns.md", list(conditions.SYNTAXES)),
+        ("tools.md", [*Kind, *TONGUES]),
+    ]
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Every example of the tables as (event, the part of a hook that it is)."""
+    for word, (_, example) in words.CONDITIONS.items():
+        if example:
+            yield words.EVENT_OF.get(word, "tool.before"), f"when: {{{example}}}, then: {{log: heard}}"
+    for _, example in words.TESTS.values():
+        yield "tool.before", f"when: {{fact: {{input.value: {example}}}}}, then: {{log: heard}}"
+    for word, (_, example) in words.ACTIONS.items():
+        if example:
+            yield words.EVENT_OF.get(word, "tool.before"), f"then: {example}"
+    for _, example in words.SHAPES.values():
+        yield "tool.after", f"then: {{log: '{example}'}}"
+
+
+def main() -> None:
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if rewritten(text) != text:
+            page.write_text(rewritten(text), encoding="utf-8")
+            sys.stdout.write(f"wrote {page}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Everything is documented, every example runs, every table is as the code is, every link leads somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import docs_tables
+from docs_pages import DOCS, ROOT, Block, all_blocks, files_before, pages, prose, words_of
+from hookline.config.read import read_text
+from hookline.critique import critique
+from hookline.dialects.table import dialect
+from hookline.project import load_text
+from hookline.testing import load_cases, run_case
+
+BLOCKS = all_blocks()
+CHECKED = {"yaml", "json", "python", "console"}
+UNCHECKED = {"text", "sh", "javascript"}
+ELSEWHERE = ("make ", "pip ", "git ", "source ")
+"""Commands that need a checkout, a network or a shell of one's own."""
+
+
+def _shown(blocks: list[Block]) -> list[object]:
+    return [pytest.param(block, id=str(block)) for block in blocks]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_are_as_the_code_is(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert docs_tables.rewritten(text) == text, "run `python tests/docs_tables.py`"
+
+
+def test_every_table_is_shown_somewhere() -> None:
+    shown = {name for page in pages() for name in docs_tables.names_in(page.read_text(encoding="utf-8"))}
+    assert shown == set(docs_tables.TABLES)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), docs_tables.documented(), ids=lambda each: each if isinstance(each, str) else ""
+)
+def test_everything_is_documented(place: str, words: list[str]) -> None:
+    assert not sorted(set(words) - words_of(DOCS / place))
+
+
+@pytest.mark.parametrize("name", docs_tables.verb_names())
+def test_every_option_of_a_verb_is_documented(name: str) -> None:
+    section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", (DOCS / "verbs.md").read_text("utf-8"), re.S | re.M)
+    assert section, f"verbs.md has no section {name}"
+    missing = [option for option in docs_tables.options_of(name) if f"`{option}" not in section[1]]
+    assert not missing
+
+
+def test_examples_in_tables_are_hooks() -> None:
+    for event, hook in docs_tables.examples():
+        book = load_text(f"hooks:\n  - {{on: {event}, {hook}, on_error: open}}\n", "hookline.yaml", "native")
+        assert not book.problems, hook
+
+
+@pytest.mark.parametrize("block", _shown(BLOCKS))
+def test_every_block_says_what_it_is(block: Block) -> None:
+    assert block.language in CHECKED | UNCHECKED
+    assert len(block.words) == 1 or block.dialect or block.is_case or block.file, "its second word is no dialect"
+
+
+@pytest.mark.parametrize("block", _shown([block for block in BLOCKS if block.language in ("yaml", "json")]))
+def test_data_can_be_read(block: Block) -> None:
+    document, problems = read_text(block.text, f"block.{block.language}")
+    assert document is not None, problems
+
+
+@pytest.mark.parametrize("block", _shown([block for block in BLOCKS if block.dialect]))
+def test_hooks_file_loads(block: Block) -> None:
+    book = load_text(block.text, block.file or f"hooks.{block.language}", block.dialect)
+    assert not [str(problem) for problem in (*book.problems, *critique(book.hooks))]
+    assert book.hooks
+    document, _ = read_text(block.text, f"block.{block.language}")
+    assert document is not None
+    jsonschema.validate(document.value, dialect(block.dialect or "").schema())
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A project with the files that the page has shown so far."""
+    block: Block = request.getfixturevalue("block")
+    project = tmp_path / "project"
+    (tmp_path / "home").mkdir()
+    project.mkdir()
+    for name, text in files_before(block).items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if text.startswith("#!"):
+            path.chmod(0o755)
+    return project
+
+
+def _ran(argv: list[str], project: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HOOKLINE", "XDG_", "DIGITORN"))}
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    env = {**kept, "HOME": str(project.parent / "home"), "PATH": path}
+    return subprocess.run(
+        argv,
+        cwd=project,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("block", _shown([each for each in BLOCKS if each.language == "python" and not each.file]))
+def test_python_runs(block: Block, scratch: Path) -> None:
+    done = _ran([sys.executable, "-c", block.text], scratch)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("block", _shown([each for each in BLOCKS if each.is_case]))
+def test_case_passes(block: Block, scratch: Path) -> None:
+    file = scratch / (block.file or "case.yaml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(block.text, encoding="utf-8")
+    failed = [str(result) for case in load_cases(file) if not (result := run_case(case)).ok]
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("block", _shown([each for each in BLOCKS if each.language == "console"]))
+def test_console_says_what_is_shown(block: Block, scratch: Path) -> None:
+    code = 0
+    for command, shown in _commands(block.text):
+        if command.startswith(ELSEWHERE):
+            continue
+        done = _ran(["bash", "-c", f"(exit {code}); {command}"], scratch)
+        code = done.returncode
+        assert _contains(done.stdout.splitlines(), shown), f"$ {command}\n{done.stdout}"
+
+
+def _commands(text: str) -> list[tuple[str, list[str]]]:
+    """Each command, and the lines that stand below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found and found[-1][0].endswith("\\"):
+            found[-1] = (found[-1][0][:-1] + line, [])
+        else:
+            assert found, f"this is not the output of a command: {line}"
+            found[-1][1].append(line)
+    return found
+
+
+def _contains(lines: list[str], shown: list[str]) -> bool:
+    """Each line that is shown is there, in this order; `…` stands for any text, or for any lines."""
+    left = iter(lines)
+    patterns = [re.compile(".*".join(map(re.escape, each.rstrip().split("…")))) for each in shown if each.strip("… ")]
+    return all(any(pattern.fullmatch(line.rstrip()) for line in left) for pattern in patterns)
+
+
+_LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in _LINK.findall(prose(page)):
+        if link.startswith(("http:", "https:")):
+            continue
+        name, _, part = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not part or part in _parts(target), link
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or page.suffix != ".md" or not page.exists():
+            continue
+        reached.add(page)
+        links = [link.partition("#")[0] for link in _LINK.findall(prose(page))]
+        waiting += [(page.parent / link).resolve() for link in links if link and not link.startswith("http")]
+    assert not [str(page) for page in pages() if page not in reached]
+
+
+def _parts(page: Path) -> set[str]:
+    """The headings' names in links."""
+    heads = re.findall(r"^#+ (.+)$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
