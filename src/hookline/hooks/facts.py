@@ -65,9 +65,10 @@ class WholeEvent:
     def __call__(self, event: Event) -> Any:
         facts = dict(event.facts)
         tool = facts.get("tool")
-        if isinstance(tool, dict) and isinstance(tool.get("input"), dict):
-            facts["tool"] = {**tool, "name": name_in(event, self.tongue), "input": input_in(event, self.tongue)}
-        return {"event": event.name, **facts}
+        if isinstance(tool, dict):
+            said = {"name": name_in(event, self.tongue) or MISSING, "input": input_in(event, self.tongue)}
+            facts["tool"] = {**tool, **{key: value for key, value in said.items() if value is not MISSING}}
+        return {"event": event.name} | {**facts, "event": event.name}
 
 
 @dataclass(frozen=True, slots=True)
