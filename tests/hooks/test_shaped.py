@@ -1,0 +1,71 @@
+"""A placeholder's value in another shape."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from hookline.hooks.event import MISSING, Event
+from hookline.hooks.facts import Names
+from hookline.hooks.template import BadTemplate, template
+
+
+def found(text: str, **facts: Any) -> Any:
+    return template(text, Names()).found(Event("tool.after", facts))
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [("a\n", '"a\\n"'), ({"b": [1, None]}, '{"b":[1,null]}'), (None, "null"), (5, "5"), ("é", '"é"')],
+)
+def test_json_is_json_also_of_text(result: Any, said: str) -> None:
+    assert found("{{result | json}}", tool={"result": result}) == said
+
+
+def test_what_is_absent_stays_absent() -> None:
+    for shape in ("json", "text", "message"):
+        assert found(f"{{{{result | {shape}}}}}", tool={}) is MISSING
+
+
+@pytest.mark.parametrize("value", [5, None, ["a"], {"a": 1}, True])
+def test_text_is_text_alone(value: Any) -> None:
+    assert found("{{input.path | text}}", tool={"name": "x", "input": {"path": value}}) is MISSING
+
+
+def test_text_passes_as_it_is() -> None:
+    assert found("{{input.path|text}}", tool={"name": "x", "input": {"path": ""}}) == ""
+
+
+def test_a_message_is_an_object() -> None:
+    assert found("{{result | message}}", tool={"result": "a"}) == {"success": True, "message": "a"}
+    assert found("{{result | message}}", tool={"result": [1]}) == [1]
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [
+        ("2025-12-31T10:30:00Z", "2025-12-31T10:30:00Z"),
+        ("2025-12-31T17:30:00.75+07:00", "2025-12-31T10:30:00Z"),
+        ("2025-12-31T10:30:00", "2025-12-31T10:30:00Z"),
+        (0, "1970-01-01T00:00:00Z"),
+    ],
+)
+def test_a_moment_is_in_utc(time: Any, said: str) -> None:
+    assert found("{{time | utc}}", time=time) == said
+
+
+@pytest.mark.parametrize("time", [None, "yesterday", True, 1e300, "0001-01-01T00:00:00+14:00", float("nan"), []])
+def test_what_is_no_moment_is_the_present_one(time: Any) -> None:
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", found("{{time | utc}}", time=time))
+
+
+@pytest.mark.parametrize("text", ["{{result | xml}}", "{{nothing | json}}", "{{result |}}", "{{| json}}"])
+def test_an_unknown_shape_or_fact_is_refused(text: str) -> None:
+    with pytest.raises(BadTemplate):
+        template(text, Names())
+
+
+def test_the_fact_behind_it_is_read() -> None:
+    assert template("{{result | json}}", Names()).reads() == (("tool", "result"),)
