@@ -1,0 +1,160 @@
+"""Who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hookline
+
+ROOT = Path(hookline.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+CORE = {"hooks", "config", "patterns"}
+BELOW_HOSTS = CORE | {"engine", "dialects", "runners", "critique", "project", "register", "builder", "standard_agents"}
+MAY_IMPORT = {
+    "errors": set(),
+    "hooks": set(),
+    "config": set(),
+    "patterns": set(),
+    "runners": {"hooks"},
+    "engine": {"hooks", "patterns"},
+    "register": {"hooks"},  # the words of third parties, and of those who define hooks in Python
+    "standard_agents": {"hooks"},
+    "dialects": CORE | {"register", "standard_agents"},
+    "critique": CORE,
+    "project": CORE | {"dialects", "engine", "runners", "critique"},
+    "builder": CORE | {"dialects", "register"},
+    "hosts": BELOW_HOSTS,
+    "runtime": BELOW_HOSTS | {"hosts"},
+    "testing": BELOW_HOSTS | {"hosts", "runtime"},
+    "demo": BELOW_HOSTS | {"hosts", "runtime", "testing"},
+    "pytest_plugin": BELOW_HOSTS | {"hosts", "runtime", "testing"},
+}
+ALL = {"cli", "hub"}  # these may import whatever they like
+DIALECTS = {"native", "flo", "standard_agents", "microai", "ai_agents", "digitorn", "claude_code"}
+
+
+def module_of(file: Path) -> tuple[str, ...]:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imports_of(file: Path) -> Iterator[tuple[int, str]]:
+    """Line and module of every import, inside of functions too."""
+    package = ["hookline", *file.relative_to(ROOT).parts[:-1]]
+    for node in ast.walk(ast.parse(file.read_text(), str(file))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (start, node.module) if part)
+            yield node.lineno, module
+            yield from (
+                (node.lineno, f"{module}.{alias.name}") for alias in node.names if _is_module(module, alias.name)
+            )
+
+
+def _is_module(package: str, name: str) -> bool:
+    steps = package.split(".")[1:]
+    return package.split(".")[0] == "hookline" and (
+        (ROOT.joinpath(*steps, name)).is_dir() or ROOT.joinpath(*steps, f"{name}.py").is_file()
+    )
+
+
+def ours(file: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    for line, name in imports_of(file):
+        if name.split(".")[0] == "hookline" and len(name.split(".")) > 1:
+            yield line, tuple(name.split(".")[1:])
+
+
+def where(file: Path, line: int) -> str:
+    return f"{file.relative_to(ROOT)}:{line}"
+
+
+def test_every_package_is_a_layer() -> None:
+    layers = {module_of(file)[0] for file in FILES if module_of(file)}
+    assert layers <= MAY_IMPORT.keys() | ALL
+
+
+@pytest.mark.parametrize("layer", MAY_IMPORT)
+def test_a_layer_imports_only_those_below_it(layer: str) -> None:
+    allowed = MAY_IMPORT[layer] | {layer, "errors"}
+    found = [
+        f"{where(file, line)} imports {'.'.join(module)}"
+        for file in FILES
+        if module_of(file)[:1] == (layer,)
+        for line, module in ours(file)
+        if module[0] not in allowed
+    ]
+    assert found == []
+
+
+def test_no_layer_goes_in_a_circle() -> None:
+    def reaches(layer: str, seen: tuple[str, ...]) -> bool:
+        return layer in seen or any(reaches(below, (*seen, layer)) for below in MAY_IMPORT[layer])
+
+    assert not any(reaches(layer, ()) for layer in MAY_IMPORT)
+
+
+def test_nobody_imports_the_command_line() -> None:
+    found = [
+        where(file, line)
+        for file in FILES
+        if module_of(file)[:1] != ("cli",)
+        for line, module in ours(file)
+        if module[0] == "cli"
+    ]
+    assert found == []
+
+
+def test_a_dialect_never_imports_another() -> None:
+    """The table knows them all; what several share stands beside them."""
+    found = []
+    for file in FILES:
+        module = module_of(file)
+        if module[:1] != ("dialects",) or module == ("dialects", "table"):
+            continue
+        for line, name in ours(file):
+            own = name[1:2] == module[1:2]
+            if name[0] == "dialects" and name[1:2] and name[1] in DIALECTS and not own:
+                found.append(f"{where(file, line)} imports {'.'.join(name)}")
+    assert found == []
+
+
+@pytest.mark.parametrize("layer", ["hooks", "errors"])
+def test_what_a_hook_is_needs_the_standard_library_only(layer: str) -> None:
+    found = [
+        f"{where(file, line)} imports {name}"
+        for file in FILES
+        if module_of(file)[:1] == (layer,)
+        for line, name in imports_of(file)
+        if name.split(".")[0] not in sys.stdlib_module_names | {"hookline", "__future__"}
+    ]
+    assert found == []
+
+
+def _loaded_by(code: str) -> set[str]:
+    script = (
+        f"import sys, json; before = set(sys.modules); {code}; print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return set(json.loads(done.stdout))
+
+
+def test_importing_hookline_loads_nothing_of_anybody_else() -> None:
+    loaded = {name.split(".")[0] for name in _loaded_by("import hookline")}
+    assert loaded <= sys.stdlib_module_names | {"hookline"}
+
+
+def test_what_a_hook_is_can_be_imported_without_an_engine() -> None:
+    loaded = _loaded_by("import hookline.hooks.hook, hookline.hooks.actions.chain")
+    assert not {
+        name for name in loaded if name.startswith("hookline.") and name.split(".")[1] not in ("hooks", "errors")
+    }
