@@ -154,9 +154,10 @@ def _names_match(subject: Subject, known: Collection[str] = ()) -> Maker:
         if match is None:
             at.problem("missing-key", f"{at.place}: match is missing.", "Write match: and a name, * and ? allowed.")
             return None
-        names = match.texts()
-        if names is None:
+        texts = match.texts()
+        if texts is None:
             return None
+        names = [name.strip() for text in texts for name in text.split("|") if name.strip()]
         if not names:
             return NEVER_HOLDS
         try:

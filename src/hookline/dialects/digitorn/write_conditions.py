@@ -87,7 +87,7 @@ def _custom(name: str, params: Any) -> dict[str, Any]:
 
 
 def _names(tongue: Tongue, word: str, text: str) -> str:
-    if word == "exactly" and not set(text) & set("*?[|"):
+    if (word == "exactly" and not set(text) & set("*?[|")) or (word == "like" and not set(text) & set("?[|")):
         word = "tool"
     if word != "tool":
         raise Unsaid("a pattern of a tool's name that is no glob")

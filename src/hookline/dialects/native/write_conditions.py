@@ -109,6 +109,8 @@ def _tool(compiled: Any) -> Any:
         names = [name.strip() for name in compiled.text.split("|")]
         if all(names) and not any("/" in name for name in names):
             return names[0] if len(names) == 1 else names
+        if all(name and not set(name) & set("?[") for name in names):
+            return {"like": names[0] if len(names) == 1 else names}
     if isinstance(compiled, Spelt) and compiled.word == "exactly" and _PLAIN_NAME.fullmatch(compiled.text):
         return compiled.text
     said = _pattern(compiled)
