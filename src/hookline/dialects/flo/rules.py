@@ -191,7 +191,7 @@ def _without_tool(at: Reader, matcher: Reader | None, fields: Reader | None) -> 
 
 def _compiled(at: Reader) -> Pattern | None:
     try:
-        return pattern(at.value, Syntax.JAVASCRIPT)
+        return pattern(at.value or "(?:)", Syntax.JAVASCRIPT)
     except BadPattern as bad:
         at.problem("bad-pattern", f"{at.place}: {bad.why}.", "It is a JavaScript regular expression.")
         return None

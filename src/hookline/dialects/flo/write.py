@@ -79,13 +79,15 @@ def _condition(hook: Hook) -> dict[str, Any]:
             return {}
         case Never() if hook.event not in TOOL_EVENTS:
             return {"inputMatchers": {"tool": ""}}
-        case All(parts):
-            return _all(hook, parts)
         case _:
-            return _all(hook, (hook.when,))
+            return _all(hook, _parts(hook.when))
 
 
-def _all(hook: Hook, parts: tuple[Condition, ...]) -> dict[str, Any]:
+def _parts(when: Condition) -> list[Condition]:
+    return [each for part in when.parts for each in _parts(part)] if isinstance(when, All) else [when]
+
+
+def _all(hook: Hook, parts: list[Condition]) -> dict[str, Any]:
     if hook.event not in TOOL_EVENTS:
         raise Unsaid("a condition on an event without a tool")
     said: dict[str, Any] = {}

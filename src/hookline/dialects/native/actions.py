@@ -19,7 +19,7 @@ from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace,
 from hookline.hooks.actions.program import Run
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import LEVELS, Log, Notify
-from hookline.hooks.event import Path
+from hookline.hooks.event import Event, Path
 from hookline.hooks.facts import fact_path
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
@@ -92,8 +92,8 @@ def _halt(at: Reader, value: Reader, doing: Doing) -> Action | None:
 def _said(outcome: Outcome, reason: Template | None) -> Action | None:
     if reason is None:
         return None
-    if reason.constant:
-        return Answer(Outcome(outcome.verdict, reason.source, halt=outcome.halt))
+    if all(name == "open_braces" for name in reason.names):
+        return Answer(Outcome(outcome.verdict, reason.render(Event("", {})), halt=outcome.halt))
     return Say(outcome, reason)
 
 
