@@ -118,9 +118,9 @@ def _scoped(hooks: Reader | None, scope: Scope | None) -> Iterator[Hook]:
 def _hook(at: Reader, scope: Scope) -> Hook | None:
     """None after an error; a command that cannot be rendered is one, but its hook still answers for itself."""
     before = len(at.problems)
-    at.keys(KEYS, "a hook")
     if at.mapping() is None:
         return None
+    at.keys(KEYS, "a hook")
     id, event = _required(at, "id", "id: name"), _event(at)
     name = None if id is None else id.text()
     when = condition(at.get("condition"))
