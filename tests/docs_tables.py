@@ -56,7 +56,7 @@ def code(names: Iterable[str]) -> str:
 
 
 def _events(group: str) -> str:
-    kinds = [EVENTS[name] for name in words.GROUPS[group]]
+    kinds = [kind for kind in EVENTS.values() if kind.name.partition(".")[0] in words.GROUPS[group]]
     rows = [(f"`{kind.name}`", kind.when, code(kind.facts), _accepted(kind), _called(kind)) for kind in kinds]
     return table(("event", "comes when", "facts of its own", "accepts", "called elsewhere"), rows)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 GROUPS: Final = {
-    "session-and-agent": ("session.start", "agent.start", "thread.created", "activation", "agent.end", "session.end"),
-    "prompt-and-turn": ("prompt.submit", "turn.start", "turn.end"),
-    "history-and-model": ("history.system", "history.filter", "history.request", "history.compact", "model.error"),
-    "messages": ("message.create", "message.created", "message.update", "message.updated"),
-    "tools": ("tool.before", "approval.request", "tool.succeeded", "tool.failed", "tool.after", "tool.store"),
-    "sub-agents": ("subagent.created", "subagent.start", "subagent.end"),
+    "session-and-agent": ("session", "agent", "thread", "activation"),
+    "prompt-and-turn": ("prompt", "turn"),
+    "history-and-model": ("history", "model"),
+    "messages": ("message",),
+    "tools": ("tool", "approval"),
+    "sub-agents": ("subagent",),
     "stop": ("stop",),
 }
+"""Group of events → what the names of its events begin with."""
 
 CONDITIONS: Final = {
     "tool": (
@@ -78,7 +79,7 @@ ACTIONS: Final = {
     "notify": ("a notice for the people who watch", "{notify: {message: Done, level: info}}"),
     "set": ("give facts a value", "{set: {input.timeout: 60}}"),
     "remove": ("take facts away", "{remove: input.timeout}"),
-    "append": ("add text to facts", "{append: {input.command: ' --dry-run'}}"),
+    "append": ("add a line to facts", "{append: {result: Checked.}}"),
     "replace": ("replace what a pattern finds", r"{replace: {in: input.command, pattern: '\bsudo ', with: ''}}"),
     "run": ("run a program", "{run: 'ruff check -- {{input.path}}', reads: nonzero}"),
     "script": ("run JavaScript", '{script: \'if (event.tool.input.command === "ls") return {decision: "allow"}\'}'),
@@ -90,7 +91,13 @@ ACTIONS: Final = {
     "chain": ("several actions, one after the other", "{chain: [{log: one}, {deny: two}], stop_on_failure: true}"),
 }
 
-EVENT_OF: Final = {"compact": "turn.start", "diagnose": "tool.after", "result": "tool.after", "error": "tool.after"}
+EVENT_OF: Final = {
+    "compact": "turn.start",
+    "diagnose": "tool.after",
+    "append": "tool.after",
+    "result": "tool.after",
+    "error": "tool.after",
+}
 EVENT_OF |= {"failed": "tool.after", "error_code": "model.error", "prompt": "prompt.submit", "pipe": "prompt.submit"}
 """The event on which a word's example is tried, where it is not tool.before."""
 
