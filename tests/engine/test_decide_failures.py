@@ -110,8 +110,13 @@ def test_an_on_error_note_without_words_takes_the_failures() -> None:
 
 def test_a_failure_may_bring_its_own_answer() -> None:
     failing = raises(Failed(FailureKind.UNREADABLE_ANSWER, "odd", Outcome(Verdict.ASK, "look")))
-    decision = decide(book(hook(failing, on_error=CLOSED)), call())
+    decision = decide(book(hook(failing, on_error=Outcome())), call())
     assert (decision.verdict, decision.reason) == (Verdict.ASK, "look")
+
+
+def test_a_failure_is_never_weaker_than_the_hook_said() -> None:
+    failing = raises(Failed(FailureKind.UNREADABLE_ANSWER, "odd", Outcome(Verdict.ASK, "look")))
+    assert decide(book(hook(failing, on_error=CLOSED)), call()).verdict is Verdict.DENY
 
 
 def test_a_hook_that_cannot_be_read_answers_its_on_error_and_disables_nobody() -> None:

@@ -58,8 +58,11 @@ def _words_of(error: BaseException) -> str:
 
 
 def instead_of(failure: Failure, on_error: Outcome) -> Outcome:
-    """The declared answer to a failure; where it has no words of its own, or says {failure}, it takes the failure's."""
-    if failure.answer is not None:
+    """The declared answer to a failure, or the failure's own where that is as strong.
+
+    Where the declared one has no words of its own, or says {failure}, it takes the failure's.
+    """
+    if failure.answer is not None and failure.answer.verdict >= on_error.verdict:
         return failure.answer
     own = on_error.reason.replace("{failure}", failure.text)
     reason = own or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")

@@ -121,7 +121,7 @@ class Failure:
     kind: FailureKind
     text: str
     hook: str = ""
-    answer: Outcome | None = None  # what counts instead of the hook's on_error, where the failure itself says it
+    answer: Outcome | None = None  # what the failure itself counts as, unless the hook's on_error is stronger
 
 
 class Failed(Exception):
