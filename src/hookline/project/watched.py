@@ -101,8 +101,9 @@ class Watched:
         names = _marks_of_names(self._trust.in_force(kept))
         judged = self._trust.in_force(kept)  # after the marks were taken: a change in between is seen next time
         imported = judged.imported()
-        in_force = _last_importable(imported, known)
-        return Watching(in_force, (*own, *names), (*held.problems, *imported.problems))
+        new = tuple(problem for problem in imported.problems if problem not in held.problems)
+        in_force = _last_importable(imported, new, known)
+        return Watching(in_force, (*own, *names), (*held.problems, *new))
 
     def _mark(self, source: Source, in_force: InForce) -> Mark:
         return (_mark_of(source.path), _mark_of(self._trust.path), *_marks_of_names(in_force))
@@ -165,15 +166,16 @@ def _last_good(held: Held, known: Watching | None) -> Held:
     return known.in_force.held
 
 
-def _last_importable(imported: InForce, known: Watching | None) -> InForce:
-    """What was imported before, where importing it now does not go well."""
+def _last_importable(imported: InForce, new: tuple[Problem, ...], known: Watching | None) -> InForce:
+    """What was imported before, where importing it now does not go well; `new` is what nobody was told yet."""
     if imported.good or known is None or not known.in_force.good:
         return imported
-    _log.warning(
-        "%s names a folder with errors, so its last good version stays in force: %s",
-        imported.held.source.shown,
-        "; ".join(str(problem) for problem in imported.problems),
-    )
+    if new:
+        _log.warning(
+            "%s names a folder with errors, so its last good version stays in force: %s",
+            imported.held.source.shown,
+            "; ".join(map(str, new)),
+        )
     return known.in_force
 
 

@@ -244,7 +244,7 @@ def _side(given: SideOptions | Side | None, what: str) -> Side | None:
 
 def _name(name: object, kind: str) -> str:
     if not isinstance(name, str) or not name.strip():
-        _refuse(f"{_shown(name)} is no name for a {kind}.")
+        _refuse(f"{_shown(name)} is no name for one of the {kind}s.")
     return name
 
 

@@ -53,45 +53,41 @@ class _Package:
         self.name = name
         self.folder = folder
         self.failed: dict[str, BaseException] = {}  # a module that failed once is not run a second time
+        self._odd: dict[str, Path] = {}
         self._builtins = {**vars(builtins), "__import__": self._import, "print": _print}
 
     def load(self, file: Path) -> None:
+        importlib.import_module(self._name_of(file))
+
+    def _name_of(self, file: Path) -> str:
+        """A module's name is the way to its file; dots in the way would be steps of their own."""
         parts = file.relative_to(self.folder).with_suffix("").parts
-        if parts[-1] == "__init__":
+        if parts[-1] == "__init__" and not _beside(file.parent).is_file():
             parts = parts[:-1]
-        name = ".".join((self.name, *(part.replace(".", "_") for part in parts)))
-        importlib.import_module(name.rpartition(".")[0] or self.name)
-        if name in sys.modules:
-            return
-        loader = _SourceOnly(name, str(file), self)
-        module = importlib.util.module_from_spec(self.spec(name, file, loader))
-        sys.modules[name] = module
-        try:
-            loader.exec_module(module)
-        except BaseException:
-            sys.modules.pop(name, None)
-            raise
+        name = ".".join((self.name, *(part.replace(".", "·") for part in parts)))
+        if any("." in part for part in parts):
+            self._odd[name] = file
+        return name
 
     def find(self, name: str) -> importlib.machinery.ModuleSpec | None:
         """Of `package.sub.file`; a directory is a package whether or not it says so."""
-        place = self.folder.joinpath(*name.split(".")[1:])
-        if place != self.folder and place.with_name(place.name + ".py").is_file():
-            return self.spec(name, place.with_name(place.name + ".py"))
+        if name in self._odd:
+            return self._spec(name, self._odd[name])
+        place = self.folder.joinpath(*(step.replace("·", ".") for step in name.split(".")[1:]))
+        if place != self.folder and _beside(place).is_file():
+            return self._spec(name, _beside(place), place)
         if not place.is_dir():
             return None
         if (place / "__init__.py").is_file():
-            return self.spec(name, place / "__init__.py")
+            return self._spec(name, place / "__init__.py", place)
         spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
         spec.submodule_search_locations = [str(place)]
         return spec
 
-    def spec(self, name: str, file: Path, loader: _SourceOnly | None = None) -> importlib.machinery.ModuleSpec:
-        inside = [str(file.parent)] if file.name == "__init__.py" else None
-        loader = loader or _SourceOnly(name, str(file), self)
-        spec = importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
-        if spec is None:
-            raise ImportError(f"{file} cannot be imported")
-        return spec
+    def _spec(self, name: str, file: Path, below: Path | None = None) -> importlib.machinery.ModuleSpec | None:
+        inside = [str(below)] if below is not None and below.is_dir() else None
+        loader = _SourceOnly(name, str(file), self)
+        return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
     def prepare(self, module: ModuleType) -> None:
         module.__dict__["__builtins__"] = self._builtins
@@ -149,7 +145,7 @@ class _Finder(MetaPathFinder):
     def open(self, package: _Package) -> None:
         self._packages[package.name] = package
         if self not in sys.meta_path:
-            sys.meta_path.append(self)
+            sys.meta_path.insert(0, self)  # before whoever would find a compiled file in the folder
 
     def close(self, name: str) -> None:
         self._packages.pop(name, None)
@@ -159,11 +155,21 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        package = self._packages.get(fullname.partition(".")[0])
-        return None if package is None else package.find(fullname)
+        head, _, rest = fullname.partition(".")
+        package = self._packages.get(head)
+        if package is None:
+            return None
+        spec = package.find(fullname)
+        if spec is None:  # nobody else may look for it
+            raise ModuleNotFoundError(f"there is no module {rest} in {package.folder.name}", name=fullname)
+        return spec
 
 
 _FINDER: Final = _Finder()
+
+
+def _beside(place: Path) -> Path:
+    return place.with_name(f"{place.name}.py")
 
 
 def _print(*values: object, file: Any = None, **options: Any) -> None:
