@@ -20,7 +20,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.errors import HooklineError
@@ -30,6 +29,8 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from pydantic import BaseModel
 
 __all__ = ["ANYTHING", "CannotImport", "Entry", "register_action", "register_condition"]
@@ -144,6 +145,8 @@ def _checked(name: str) -> str:
 @lru_cache(maxsize=16)
 def _declared(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
     """The entry points of a group, as long as the import path stays the same; the first of a name counts."""
+    from importlib.metadata import entry_points  # costs 20 ms, and few configs name anything unknown
+
     found: Iterable[EntryPoint] = entry_points(group=group)
     declared: dict[str, EntryPoint] = {}
     for point in found:
