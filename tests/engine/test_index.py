@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.parts import DENY, at_once, book, call, command, decide, hook, input, sets_command
-from hookline.engine import decide as deciding
+from hookline.engine import budget
 from hookline.engine.account import Decision
 from hookline.engine.book import Book, Layer
 from hookline.engine.index import Index
@@ -36,7 +36,7 @@ from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 def time_enough() -> Iterator[None]:
     """What is compared here is what is decided, not how fast on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deciding, "MATCHING", 600.0)
+        patch.setattr(budget, "MATCHING", 600.0)
         yield
 
 

@@ -6,6 +6,7 @@ import asyncio
 import random
 import string
 import time
+from dataclasses import dataclass
 
 import pytest
 
@@ -114,3 +115,31 @@ def test_waiting_for_a_program_is_not_matching() -> None:
     decision = decide(book(hook(Does(wait)), hook(DENY, command("^(?=rm)"))), call("ls"))
     assert decision.verdict is Verdict.SILENT
     assert decide(book(hook(Does(wait)), hook(DENY, command("^(?=rm)"))), call("rm")).denied
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    """Never holds, and takes long without working: as if the machine did something else meanwhile."""
+
+    seconds: float
+
+    def holds(self, event: Event, deadline: float = 0.0) -> bool:
+        time.sleep(self.seconds)
+        return False
+
+    def needs(self) -> tuple[()]:
+        return ()
+
+    def reads(self) -> tuple[()]:
+        return ()
+
+    def why_not(self, event: Event) -> str:
+        return ""
+
+
+@pytest.mark.parametrize("seconds", [0.12, 0.3])
+def test_a_busy_machine_does_not_make_a_guard_hold(seconds: float) -> None:
+    guards = [hook(DENY, command(source)) for source in ("^(?=rm)", "(?<!x)rm", "rm")]
+    held = book(hook(ALLOW, _Elsewhere(seconds)), *guards)
+    assert held.decide_now(call("ls")).verdict is Verdict.SILENT
+    assert held.decide_now(call("rm")).denied

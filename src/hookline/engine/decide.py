@@ -11,6 +11,7 @@ from typing import Final
 
 from hookline.engine.accept import accepted
 from hookline.engine.account import Account, Decision
+from hookline.engine.budget import MATCHING, Budget
 from hookline.engine.index import Entry, Index, Shelf
 from hookline.engine.limits import session_of
 from hookline.errors import Unavailable
@@ -25,7 +26,6 @@ from hookline.patterns.pattern import Undecided
 
 _log = getLogger("hookline")
 
-MATCHING: Final = 0.1  # seconds that all matching for one event may take
 DEEPEST: Final = 3  # tool calls of hooks within tool calls of hooks
 
 Rank = tuple[int, int, int]  # order, layer, position
@@ -43,7 +43,6 @@ class Round:
         "_accounts",
         "_changed_by",
         "_claimed",
-        "_deadline",
         "_ended_later",
         "_explain",
         "_failures",
@@ -54,6 +53,7 @@ class Round:
         "_over",
         "_possible",
         "_silenced",
+        "_time",
         "event",
         "heard",
     )
@@ -65,7 +65,7 @@ class Round:
         self._host = host
         self._explain = explain
         self._kind = EVENTS[event.name]
-        self._deadline = perf_counter() + MATCHING
+        self._time = Budget()
         self._known: dict[int, dict[Shelf, list[int]]] | None = None
         self._silenced: dict[str, Rank] = {}  # group → the hook that ended it; those before it still count
         self._ended_later: set[str] = set()
@@ -98,7 +98,7 @@ class Round:
         found: list[Ranked] = []
         for number, index in self._indexes:
             known = None if self._known is None else self._known.setdefault(number, {})
-            positions: Sequence[int] = index.candidates(self.event, self._deadline, known, changes)
+            positions: Sequence[int] = index.candidates(self.event, self._time.deadline, known, changes)
             if self._explain:
                 self._possible[number] = frozenset(positions)
                 positions = range(len(index.entries))
@@ -151,10 +151,10 @@ class Round:
 
     async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
         """The outcome that counts, and whether the hook fired: it did not fail and had something to do."""
-        begun = perf_counter()
+        begun, left = perf_counter(), self._time.left()
         answer = await attempt(hook.then, self.event, self._host, hook.timeout, self._asking(hook, again))
         took = perf_counter() - begun
-        self._deadline += took  # waiting is not matching
+        self._time.resume(took, left)  # waiting is not matching
         fired = isinstance(answer, Outcome) and answer.applied
         return self._counted(hook, answer, took, again), fired
 
@@ -238,23 +238,31 @@ class Round:
                 return "the event is outside of its scope"
         if self._explain and rank[2] not in self._possible[rank[1]]:
             return self._why_not(hook)
-        try:
-            if perf_counter() > self._deadline + MATCHING:  # until then, what is easily decided still is
-                raise Undecided
-            if hook.when.holds(self.event, self._deadline):
-                return None
-        except Undecided:
+        holds = self._holds(hook)
+        if holds is None:
             return None if hook.guards else _UNDECIDED
+        if holds:
+            return None
         return self._why_not(hook) if self._explain else ""
 
+    def _holds(self, hook: Hook) -> bool | None:
+        """None if there was no time to decide it; what is easily decided, is for a while after that."""
+        time = self._time
+        if perf_counter() > time.deadline + MATCHING and not time.prolonged():
+            return None
+        try:
+            return hook.when.holds(self.event, time.deadline)
+        except Undecided:
+            return self._holds(hook) if time.prolonged() else None
+
     def _why_not(self, hook: Hook) -> str:
-        begun = perf_counter()
+        begun, left = perf_counter(), self._time.left()
         try:
             return hook.when.why_not(self.event)
         except Undecided:
             return _UNDECIDED
         finally:
-            self._deadline += perf_counter() - begun  # nor is explaining
+            self._time.resume(perf_counter() - begun, left)  # nor is explaining
 
     def _allowed(self, hook: Hook) -> bool:
         if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
