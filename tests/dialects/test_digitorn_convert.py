@@ -366,3 +366,15 @@ def test_a_native_guard_hears_the_same_tools() -> None:
     ):
         event = ("tool.before", {"tool": tool})
         assert acted(back, [event]) == acted(hooks, [event])
+
+
+@pytest.mark.parametrize(
+    ("hook", "what"),
+    [
+        ({"cooldown": 100_000, "action": {"type": "gate"}}, "a cooldown of more than 24h"),
+        ({"action": {"type": "transform_params", "transformation": {"set": {"a.b": 1}}}}, "a dot in a name"),
+    ],
+)
+def test_what_native_cannot_say_is_named(hook: dict[str, Any], what: str) -> None:
+    (unsaid,) = dialect("native").write(loaded("digitorn", {"runtime": {"hooks": [{"id": "h", **hook}]}})).unsaid
+    assert what in unsaid

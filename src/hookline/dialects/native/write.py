@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hookline.config.duration import duration_text
+from hookline.config.duration import LONGEST, duration_text
 from hookline.dialects.dialect import Written
 from hookline.dialects.native.dialect import NAME, TIMEOUT
 from hookline.dialects.native.write_actions import action_value, error_value
@@ -64,6 +64,8 @@ def _rest(hook: Hook) -> dict[str, Any]:
     if hook.limit.max_fires is not None:
         rest["max_fires"] = hook.limit.max_fires
     if hook.limit.cooldown is not None:
+        if hook.limit.cooldown > LONGEST:
+            raise Unsaid("a cooldown of more than 24h")
         rest["cooldown"] = duration_text(hook.limit.cooldown)
     if hook.limit.cooldown_turns is not None:
         rest["cooldown_turns"] = hook.limit.cooldown_turns

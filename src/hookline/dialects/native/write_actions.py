@@ -23,7 +23,7 @@ from hookline.hooks.actions.python import RunPython
 from hookline.hooks.actions.reading import REASON, Reading
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import Log, Notify
-from hookline.hooks.event import path_text
+from hookline.hooks.event import Path, path_text
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
 from hookline.hooks.placeholder import DOUBLE
@@ -111,16 +111,22 @@ def _change(edits: tuple[Edit, ...]) -> dict[str, Any]:
     for edit in edits:
         match edit:
             case Set(path, value):
-                said.setdefault("set", {})[path_text(path)] = _plain(value)
+                said.setdefault("set", {})[_place(path)] = _plain(value)
             case Remove(path):
-                said.setdefault("remove", []).append(path_text(path))
+                said.setdefault("remove", []).append(_place(path))
             case Append(path, text):
-                said.setdefault("append", {})[path_text(path)] = text.source
+                said.setdefault("append", {})[_place(path)] = text.source
             case Replace(path, pattern, new):
-                said.setdefault("replace", []).append({"in": path_text(path), "pattern": pattern.source, "with": new})
+                said.setdefault("replace", []).append({"in": _place(path), "pattern": pattern.source, "with": new})
             case _:
                 raise Unsaid(f"the change {type(edit).__name__}")
     return said
+
+
+def _place(path: Path) -> str:
+    if any(not step or "." in step for step in map(str, path)):
+        raise Unsaid(f"the place {path_text(path)!r}: a dot in a name means a step here")
+    return path_text(path)
 
 
 def _run(action: Run, event: str, timeout: timedelta) -> dict[str, Any]:
