@@ -81,7 +81,10 @@ class ResultText:
         value = event.read(("tool", "result"))
         if value is MISSING or isinstance(value, str):
             return value
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        try:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        except (ValueError, RecursionError):  # too deep, or it holds itself: as empty as in any other text
+            return ""
 
 
 @dataclass(frozen=True, slots=True)
