@@ -29,6 +29,7 @@ class Ability:
     change: bool = False  # the facts that the event lets hooks change
     context: bool = False  # text for the agent
     halt: bool = False
+    user: bool = False  # text for the user, beside the reason of a deny
     instead: Mapping[str, str] = field(default_factory=dict)  # "ask" → "deny: nobody can be asked"
 
 
@@ -51,13 +52,24 @@ class CodingAgent(Protocol):
         """True if it was seen to work by running the agent itself; else from its documentation."""
 
     @property
-    def events(self) -> Sequence[AgentEvent]: ...
+    def events(self) -> Sequence[AgentEvent]:
+        """Those to install, none of which fires for the same thing as another."""
 
-    def read(self, name: str, payload: Mapping[str, Any]) -> tuple[Event, ...]:
+    @property
+    def project_variables(self) -> Sequence[str]:
+        """The environment variables in which the agent tells its hooks where the project is, best first."""
+
+    def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> tuple[Event, ...]:
         """The events that a payload tells of: one, or one for each file of a patch; none where it is not ours.
 
-        Never raises for what a payload says.
+        `workspace` is the project's directory as the agent's environment tells it; without it the payload's own
+        directory counts. Never raises for what a payload says.
         """
 
     def reply(self, name: str, payload: Mapping[str, Any], decisions: Sequence[Decision]) -> Reply:
-        """One answer for all decisions of one payload, in the agent's own protocol: any deny denies the whole."""
+        """One answer for all decisions of one payload, in the agent's own protocol: any deny denies the whole.
+
+        The decisions are those about the events of `read`, in order; fewer deny where that can be done, for what
+        nobody judged must not run. Notes are said; failures are not, for only the caller knows whether they were
+        said before.
+        """

@@ -1,0 +1,97 @@
+"""Gemini CLI: events of its own, and the decision at the top of the answer.
+
+It reads stderr as the answer where stdout is empty, so nothing is ever written there; the exit code is always 0, for
+it blocks without a reason and lets run without a word in ways of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.hooks.event import same
+from hookline.hooks.outcome import Verdict
+from hookline.hosts import claude_shape
+from hookline.hosts.adapter import Adapter, heard
+from hookline.hosts.agent import AgentEvent, Reply
+from hookline.hosts.answer import Answer, cut, line, text_of
+from hookline.hosts.payload import Facts, mapping, mcp_name, text, told, tools
+
+
+@dataclass(frozen=True)
+class GeminiCli(Adapter):
+    def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
+        if event == "approval.request":
+            return self._notified(payload)
+        origin = mapping(payload, "mcp_context")
+        if text(origin, "server_name") and text(origin, "tool_name"):
+            payload = {**payload, "tool_name": mcp_name(text(origin, "server_name"), text(origin, "tool_name"))}
+        return claude_shape.facts(self.tongue, event, payload, claude_shape.shown)
+
+    def _notified(self, payload: Mapping[str, Any]) -> list[Facts]:
+        if payload.get("notification_type") != "ToolPermission":
+            return []
+        base = told(session=told(id=text(payload, "session_id")), cwd=text(payload, "cwd"))
+        approval = told(message=text(payload, "message"), details=mapping(payload, "details"))
+        found = [{**base, "approval": approval, "tool": tool} for tool in self._asked(mapping(payload, "details"))]
+        return found or [{**base, "approval": approval}]
+
+    def _asked(self, details: Mapping[str, Any]) -> list[Facts]:
+        """The call that a permission is asked for, as far as the question tells it."""
+        match details.get("type"):
+            case "exec":
+                return tools(self.tongue, "run_shell_command", "", told(command=text(details, "command")))
+            case "edit":
+                return tools(self.tongue, "replace", "", told(file_path=text(details, "filePath", "fileName")))
+            case "mcp":
+                name = mcp_name(text(details, "serverName"), text(details, "toolName"))
+                return tools(self.tongue, name, "", mapping(details, "toolArgs"))
+        return []
+
+    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: Answer) -> Reply:
+        if known.event == "session.end":
+            return Reply()
+        said = claude_shape.universal(answer)
+        specific: dict[str, Any] = {}
+        merged = _merged(answer) if known.event == "tool.before" and answer.changed else {}
+        if merged is None:
+            said |= {"decision": "deny", "reason": _REMOVED + cut(text_of(answer.new), 4000)}
+        elif answer.verdict is not Verdict.SILENT:
+            said |= {"decision": answer.verdict.word, **({"reason": answer.reason} if answer.reason else {})}
+        elif known.event == "tool.after" and answer.changed:
+            said |= {"decision": "deny", "reason": text_of(answer.new) or "(empty)"}
+        if merged:
+            specific["tool_input"] = merged
+        if answer.context:
+            specific["additionalContext"] = answer.context
+        return Reply(line({**said, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else said))
+
+
+_REMOVED = "A hook removed a field of the input, which cannot be done here. Use this instead: "
+
+
+def _merged(answer: Answer) -> dict[str, Any] | None:
+    """The fields that hooks changed: Gemini merges them into the input. None where one was removed."""
+    old, new = answer.old if isinstance(answer.old, dict) else {}, answer.new
+    if old.keys() - new.keys():
+        return None
+    return {key: value for key, value in new.items() if key not in old or not same(old[key], value)}
+
+
+AGENT = GeminiCli(
+    name="gemini-cli",
+    title="Gemini CLI",
+    verified=True,
+    events=(
+        heard("SessionStart", "session.start", "context user"),
+        heard("BeforeAgent", "prompt.submit", "deny context halt user"),
+        heard("BeforeTool", "tool.before", "deny ask allow change halt user"),
+        heard("Notification", "approval.request", "user"),
+        heard("AfterTool", "tool.after", "change context halt user"),
+        heard("PreCompress", "history.compact", "user"),
+        heard("AfterAgent", "stop", "deny halt user"),
+        heard("SessionEnd", "session.end"),
+    ),
+    project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+)
