@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -326,3 +327,9 @@ hooks:
         },
         {"id": "either", "inputMatchers": {"command": r"(?:rm[\t\n\f\r ])|(?:^dd )"}, "action": "deny"},
     ]
+
+
+def test_without_a_timeout_there_are_five_seconds() -> None:
+    hooks = loaded(rules({"command": "sleep 10"}, {"action": "script", "script": "return"})).hooks
+    assert [hook.timeout for hook in hooks] == [timedelta(seconds=5)] * 2
+    assert [getattr(hook.then, "timeout", None) for hook in hooks] == [timedelta(seconds=5)] * 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import subprocess
+import sys
 import time
 from datetime import timedelta
 from typing import Any
@@ -319,3 +321,19 @@ def test_many_scripts_at_once_and_in_turn() -> None:
     for _ in range(3):
         assert asyncio.run(many()) == [n * 2 for n in range(50)]
     gc.collect()
+
+
+def test_an_infinite_script_does_not_keep_the_interpreter_from_ending() -> None:
+    code = """
+import asyncio
+from datetime import timedelta
+from hookline.hooks.host import NOBODY, Script
+from hookline.hooks.outcome import Failed
+from hookline.runners.javascript import run
+try:
+    asyncio.run(run(Script("Array(2 ** 31).join()", {}, timedelta(seconds=0.2)), NOBODY))
+except Failed as failed:
+    print(failed.failure.kind)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert (done.stdout, done.stderr) == ("timeout\n", "")
