@@ -183,6 +183,61 @@ TONGUES: Final[dict[str, Tongue]] = {
             old_string="oldString",
             new_string="newString",
         ),
+        _tongue(
+            "cursor",
+            {
+                Kind.SHELL: ("Shell",),
+                Kind.READ: ("Read",),
+                Kind.WRITE: ("Write",),
+                Kind.EDIT: ("Edit", "StrReplace", "ApplyPatch"),
+                Kind.LIST: ("LS",),
+                Kind.GLOB: ("Glob",),
+                Kind.GREP: ("Grep",),
+                Kind.FETCH: ("WebFetch",),
+                Kind.SEARCH: ("WebSearch",),
+                Kind.AGENT: ("Task",),
+            },
+            path="file_path",
+        ),
+        _tongue(
+            "cline",
+            {
+                Kind.SHELL: ("execute_command",),
+                Kind.READ: ("read_file",),
+                Kind.WRITE: ("write_to_file",),
+                Kind.EDIT: ("replace_in_file", "apply_patch"),
+                Kind.LIST: ("list_files",),
+                Kind.GREP: ("search_files",),
+                Kind.FETCH: ("web_fetch",),
+                Kind.SEARCH: ("web_search",),
+                Kind.AGENT: ("new_task", "use_subagents"),
+            },
+        ),
+        _tongue(
+            "windsurf",
+            {
+                Kind.SHELL: ("run_command",),
+                Kind.READ: ("read_code",),
+                Kind.EDIT: ("write_code",),
+            },
+            path="file_path",
+        ),
+        _tongue(
+            "kiro",
+            {
+                Kind.SHELL: ("execute_bash", "shell"),
+                Kind.READ: ("fs_read", "read"),
+                Kind.WRITE: ("fs_write", "write"),
+                Kind.GLOB: ("glob",),
+                Kind.GREP: ("grep",),
+                Kind.FETCH: ("web_fetch",),
+                Kind.SEARCH: ("web_search",),
+                Kind.AGENT: ("use_subagent",),
+            },
+            content="file_text",
+            old_string="old_str",
+            new_string="new_str",
+        ),
     )
 }
 NATIVE: Final = TONGUES["native"]
