@@ -101,7 +101,12 @@ def test_a_file_is_told_by_its_directory_first() -> None:
 
 
 def test_a_file_is_told_by_its_shape() -> None:
-    assert AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [GROUP], "UserPromptSubmit": [GROUP]}}, "x.json"))
+    assert AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [GROUP], "UserPromptSubmit": [GROUP]}}))
+    assert AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [{**GROUP, "matcher": "FileWriter|x"}]}}, "x.json"))
+
+
+def test_a_file_of_claude_code_is_none_of_ours() -> None:
+    assert not AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [GROUP]}}, ".claude/settings.json"))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +115,7 @@ def test_a_file_is_told_by_its_shape() -> None:
         {"hooks": {"PreToolUse": [{"matcher": "x", "command": "a"}]}},
         {"hooks": {"PreToolUse": [{"matcher": "x", "hooks": [{"type": "action", "action": "deny"}]}]}},
         {"hooks": {"Stop": [GROUP]}},
+        {"hooks": {"PreToolUse": [GROUP]}},
         {"hooks": []},
         {},
     ],

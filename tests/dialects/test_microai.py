@@ -95,7 +95,12 @@ def test_a_file_of_microai_is_told_by_its_directory() -> None:
     assert recognise(document({}, ".microai/settings.local.json")) is MICROAI
 
 
+def test_a_file_of_claude_code_is_none_of_ours() -> None:
+    assert not MICROAI.recognises(document(ENTRY, ".claude/settings.json"))
+
+
 def test_a_file_of_microai_is_told_by_its_shape() -> None:
+    assert MICROAI.recognises(document(ENTRY, "settings.json"))
     entry = {"matcher": "Bash(git:*)", "command": "true", "continueOnFailure": False}
     assert MICROAI.recognises(document({"hooks": {"PreToolUse": [entry]}}, "x.json"))
     assert MICROAI.recognises(
@@ -111,6 +116,7 @@ def test_a_file_of_microai_is_told_by_its_shape() -> None:
         {"hooks": {"Stop": [{"command": "a"}]}},
         {"hooks": [{"id": "a", "on": "tool.before", "then": "deny"}]},
         {"hooks": {"PreToolUse": []}},
+        {"hooks": {"PreToolUse": [{"matcher": "^bash$", "command": "a", "timeout": 5}]}},
         {},
     ],
 )

@@ -20,6 +20,7 @@ from hookline.dialects.settings import (
     file_schema,
     has_errors,
     hook_id,
+    named_settings,
     refuse_more,
     run_of,
     shaped,
@@ -84,7 +85,9 @@ class AiAgents:
         if PurePath(document.file).parent.name == ".ai_agents":
             return True
         found = shaped(document, EVENTS)
-        return found is not None and all(_is_group(entry) for entry in found)
+        if found is None or not all(_is_group(entry) for entry in found):
+            return False
+        return named_settings(document) or any(_names_our_tools(entry) for entry in found)
 
     def load(self, document: Document) -> Loaded:
         problems: list[Problem] = []
@@ -106,6 +109,11 @@ def _is_group(entry: dict[str, Any]) -> bool:
     if not isinstance(hooks, list) or not entry.keys() <= set(GROUP_KEYS):
         return False
     return all(isinstance(hook, dict) and hook.get("type") == "command" for hook in hooks)
+
+
+def _names_our_tools(group: dict[str, Any]) -> bool:
+    """Whether it speaks of tools as no other format with this shape does."""
+    return any(names[0] in str(group.get("matcher")) for names in TONGUE.names.values())
 
 
 def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:

@@ -53,6 +53,12 @@ def entries(document: Document, problems: list[Problem], events: Mapping[str, st
                 yield Entry(each, name, events[name], index)
 
 
+def named_settings(document: Document) -> bool:
+    """Whether its name says that it may be ours. Claude Code's files have this name too, and rules of their own."""
+    path = PurePath(document.file)
+    return path.name in ("settings.json", "settings.local.json") and path.parent.name != ".claude"
+
+
 def shaped(document: Document, events: Mapping[str, str]) -> list[dict[str, Any]] | None:
     """Every entry of a file that speaks of these events alone; None for any other file, and for one without entries."""
     hooks = document.value.get("hooks") if isinstance(document.value, dict) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import PurePath
@@ -12,7 +13,16 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded, Place, Written
 from hookline.dialects.microai.matcher import SHAPE, TONGUE, BadMatcher, matcher
-from hookline.dialects.settings import Entry, as_written, entries, file_schema, has_errors, hook_id, shaped
+from hookline.dialects.settings import (
+    Entry,
+    as_written,
+    entries,
+    file_schema,
+    has_errors,
+    hook_id,
+    named_settings,
+    shaped,
+)
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.reading import Reading, Reads
 from hookline.hooks.condition import Condition
@@ -68,7 +78,10 @@ class Microai:
         if PurePath(document.file).parent.name == ".microai":
             return True
         found = shaped(document, EVENTS)
-        return found is not None and all("command" in entry and entry.keys() <= set(KEYS) for entry in found)
+        if found is None or not all("command" in entry and entry.keys() <= set(KEYS) for entry in found):
+            return False
+        own_events = not _OWN_EVENTS.isdisjoint(document.value["hooks"])
+        return named_settings(document) or own_events or any(_is_own(entry) for entry in found)
 
     def load(self, document: Document) -> Loaded:
         problems: list[Problem] = []
@@ -85,6 +98,14 @@ class Microai:
 
 
 DIALECT: Final = Microai()
+
+_OWN_EVENTS: Final = {"SessionStart", "SessionEnd"}
+
+
+def _is_own(entry: dict[str, Any]) -> bool:
+    """Whether it says what the entries of no other format with this shape say."""
+    called = isinstance(entry.get("matcher"), str) and re.fullmatch(r"\w+\(.+:\*\)", entry["matcher"])
+    return bool("continueOnFailure" in entry or "condition" in entry or called)
 
 
 def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
