@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import PurePath
 from typing import Final, TypeAlias
@@ -293,7 +293,7 @@ def _contradicted(hook: Hook, parts: Parts, denied: dict[tuple[str, Parts, Scope
 def _ends_every_round(hook: Hook) -> bool:
     """It denies or halts whenever its condition holds."""
     constant, accepts = hook.then.constant, EVENTS[hook.event].accepts
-    if constant is None or not hook.wait or hook.limit != UNLIMITED:
+    if constant is None or not hook.wait or replace(hook.limit, counted=False) != UNLIMITED:
         return False
     denies = constant.verdict is Verdict.DENY and May.DENY in accepts
     return denies or (constant.halt and May.HALT in accepts)

@@ -19,7 +19,7 @@ class Custom:
     """It gets a copy of the event and may answer only what it declared."""
 
     name: str
-    function: Callable[[Any, Event, Host], Awaitable[Outcome | None]] = field(compare=False)
+    function: Callable[[Any, Event, Host], Awaitable[Outcome | None]] = field(compare=False, repr=False)
     params: Any = None
     may: May = May.JUDGE | May.CHANGE | May.NOTES | May.HALT | May.COMPACT
     instant = False

@@ -56,7 +56,7 @@ class Custom:
     """A third party's condition. It gets a copy of the event; if it raises, it does not hold, with a warning."""
 
     name: str
-    test: Callable[[Any, Event], bool] = field(compare=False)
+    test: Callable[[Any, Event], bool] = field(compare=False, repr=False)
     params: Any = None
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
