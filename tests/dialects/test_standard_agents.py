@@ -21,8 +21,7 @@ import hookline
 from hookline import Event
 from hookline.config.problem import Problem, Severity
 from hookline.config.read import read_text
-from hookline.dialects.standard_agents import DIALECT
-from hookline.dialects.standard_agents.compiled import hooks_of
+from hookline.dialects.standard_agents import DIALECT, hooks_of
 from hookline.dialects.standard_agents.folder import MOST_FILES, files_in
 from hookline.dialects.table import dialect
 from hookline.engine.account import Decision
@@ -149,6 +148,15 @@ def test_a_folder_without_a_dialect_is_no_file(tmp_path: Path) -> None:
         load(write(tmp_path, hooks=SHOUT))
 
 
+def test_one_file_is_loaded_by_its_name_with_what_it_imports(tmp_path: Path) -> None:
+    hooks = SHOUT.replace("text.upper()", "text + words.WORD") + "import words\n"
+    write(tmp_path, hooks=hooks, words="WORD = '1'", other="raise ValueError('not asked for')")
+    book = load(tmp_path / "hooks.py", dialect="standard_agents")
+    assert system(book) == "x1"
+    assert not book.problems
+    assert book.hooks[0].origin.file == str(tmp_path / "hooks.py")
+
+
 def test_two_folders_may_have_files_of_one_name(tmp_path: Path) -> None:
     hooks = SHOUT.replace("text.upper()", "text + words.WORD") + "import words\n"
     one = load(write(tmp_path / "one", hooks=hooks, words="WORD = '1'"), dialect="standard_agents")
@@ -195,6 +203,19 @@ def test_only_source_is_run(tmp_path: Path) -> None:
     other = marshal.dumps(compile("WORD = 'compiled'", "words.py", "exec"))
     place.write_bytes(place.read_bytes()[:4] + (1).to_bytes(4, "little") + bytes(8) + other)
     assert system(load(tmp_path, dialect="standard_agents")) == "source"
+
+
+def test_only_what_trust_covers_can_be_imported(tmp_path: Path) -> None:
+    write(tmp_path / "outside", evil="raise SystemExit('it ran')")
+    agents = write(tmp_path / "agents", hooks=SHOUT)
+    for place in ("node_modules", "__pycache__"):
+        write(agents / place, evil="raise SystemExit('it ran')")
+    (agents / "linked").symlink_to(tmp_path / "outside")
+    for name in ("node_modules", "__pycache__", "linked"):
+        write(agents, **{f"from_{name.strip('_')}": f"import {name}.evil\n"})
+    problems = errors(load(agents, dialect="standard_agents").problems)
+    assert len(problems) == 3
+    assert all("ModuleNotFoundError" in problem for problem in problems)
 
 
 def test_a_file_that_fails_is_run_once_and_told_once(tmp_path: Path) -> None:

@@ -67,6 +67,9 @@ class Dialect(Protocol):
 class FolderDialect(Dialect, Protocol):
     """A dialect whose hooks are code, in the files of a folder. `shown` is the folder as messages show it."""
 
+    def reads(self, path: Path) -> bool:
+        """True if this is such a folder, or one file of code that stands for itself."""
+
     def look(self, folder: Path, shown: str) -> tuple[Problem, ...]:
         """What is wrong as far as reading tells; nothing is imported."""
 

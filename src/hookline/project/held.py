@@ -68,15 +68,16 @@ def said_in(document: Document, source: Source) -> Held:
 
 
 def _named_folder(source: Source) -> HeldFolder | None:
-    """A directory that stands for itself, where its dialect reads directories."""
-    if source.dialect is None or not source.path.is_dir():
+    """Code that stands for itself, where its dialect reads such."""
+    if source.dialect is None:
         return None
     try:
         spoken = dialect(source.dialect)
     except KeyError:
         return None
-    path = Path(os.path.abspath(source.path))
-    return HeldFolder(spoken, path, source.shown) if isinstance(spoken, FolderDialect) else None
+    if not isinstance(spoken, FolderDialect) or not spoken.reads(source.path):
+        return None
+    return HeldFolder(spoken, Path(os.path.abspath(source.path)), source.shown)
 
 
 def _folders(named: tuple[NamedFolder, ...], source: Source) -> tuple[tuple[HeldFolder, ...], tuple[Problem, ...]]:

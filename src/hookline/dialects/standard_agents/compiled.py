@@ -9,6 +9,7 @@ from typing import Final, cast
 from hookline.config.problem import Problem, Severity, nearest
 from hookline.dialects.dialect import Loaded
 from hookline.dialects.standard_agents.calls import Called
+from hookline.dialects.standard_agents.dialect import NAME
 from hookline.hooks.actions.python import RunPython
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Not
@@ -25,7 +26,6 @@ from hookline.standard_agents.definitions import (
 )
 from hookline.standard_agents.signatures import HookName
 
-NAME: Final = "standard_agents"
 TIMEOUT: Final = timedelta(seconds=30)
 ACTIVE_PROMPT: Final = ("agent", "prompt")
 _DENY: Final = Outcome(Verdict.DENY)

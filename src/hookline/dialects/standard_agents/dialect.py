@@ -10,9 +10,10 @@ from hookline.config.document import Document
 from hookline.config.problem import Problem
 from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
-from hookline.dialects.standard_agents.compiled import NAME
 from hookline.hooks.actions.python import RunPython
 from hookline.hooks.hook import Hook
+
+NAME: Final = "standard_agents"
 
 
 class StandardAgents:
@@ -29,6 +30,9 @@ class StandardAgents:
         at = Reader.of(document, problems)
         path = at.text(hint="Write the path of a folder with Python files.")
         return Loaded((), tuple(problems), () if path is None else (NamedFolder(NAME, path, at.line),))
+
+    def reads(self, path: Path) -> bool:
+        return path.is_dir() or (path.suffix == ".py" and path.is_file())
 
     def look(self, folder: Path, shown: str) -> tuple[Problem, ...]:
         from hookline.dialects.standard_agents.folder import Folder

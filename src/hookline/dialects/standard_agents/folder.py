@@ -37,7 +37,12 @@ class Files:
 
 
 def files_in(folder: Path) -> Files:
-    """Regular files, in the order of their paths; what is hidden or was compiled is left out. Raises TooManyFiles."""
+    """Regular files, in the order of their paths; what is hidden or was compiled is left out. Raises TooManyFiles.
+
+    A file that was named itself is the only one.
+    """
+    if folder.is_file():
+        return Files((folder,))
     python: list[Path] = []
     typescript: list[Path] = []
     for file in _walked(folder):
@@ -70,18 +75,23 @@ def _is_regular(file: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    path: Path
+    path: Path  # of the folder, or of one file in it
     shown: str  # as messages show it
 
+    @property
+    def directory(self) -> Path:
+        return self.path.parent if self.path.is_file() else self.path
+
     def show(self, file: str) -> str:
+        shown = Path(self.shown).parent if self.path.is_file() else Path(self.shown)
         try:
-            return str(Path(self.shown, Path(file).relative_to(self.path)))
+            return str(shown / Path(file).relative_to(self.directory))
         except ValueError:
             return file
 
     def look(self) -> tuple[Problem, ...]:
         """What is wrong as far as reading tells; nothing is imported."""
-        if not self.path.is_dir():
+        if not self.path.exists():
             return (self._problem("no-folder", "there is no such folder.", "Name a folder with Python files."),)
         try:
             files = files_in(self.path)
@@ -98,7 +108,8 @@ class Folder:
         seen = self.look()
         if any(problem.code in ("no-folder", "too-large") and problem.file == self.shown for problem in seen):
             return Loaded((), seen)
-        definitions, failed = import_files(self.path, files_in(self.path).python)
+        beside = files_in(self.directory).python
+        definitions, failed = import_files(self.directory, files_in(self.path).python, beside)
         loaded = hooks_of(definitions, self.show)
         known = {(problem.file, problem.line) for problem in seen}
         ran = [*map(self._failed, failed, failed.values()), *self._unfinished(definitions)]
@@ -142,14 +153,16 @@ class Folder:
             return self._at(at, max(error.lineno, 1), "syntax-error", f"this is not Python: {error.msg}.")
         at, line = self._raised_at(file, error)
         if isinstance(error, DefinitionError):
-            return self._at(at, line, "bad-definition", str(error).replace(str(self.path), self.shown))
+            return self._at(
+                at, line, "bad-definition", str(error).replace(str(self.directory), self.show(str(self.directory)))
+            )
         return self._at(at, line, "cannot-import", f"importing it raised {told(error)}.")
 
     def _raised_at(self, file: Path, error: BaseException) -> tuple[Path, int]:
         """The last line of the folder's own that was running."""
         frames = traceback.extract_tb(error.__traceback__)
         for frame in reversed(frames):
-            if Path(frame.filename).is_relative_to(self.path) and frame.lineno:
+            if Path(frame.filename).is_relative_to(self.directory) and frame.lineno:
                 return Path(frame.filename), frame.lineno
         return file, 1
 

@@ -28,13 +28,16 @@ _numbers: Final = itertools.count(1)
 _importing: Final = RLock()
 
 
-def import_files(folder: Path, files: Sequence[Path]) -> tuple[Definitions, dict[Path, BaseException]]:
+def import_files(
+    folder: Path, files: Sequence[Path], beside: Sequence[Path]
+) -> tuple[Definitions, dict[Path, BaseException]]:
     """What the files define, and why a file could not be imported to its end.
 
-    What such a file defined before is among the definitions. The modules live as long as the definitions do.
+    They may import each other and those `beside` them, and nothing else of the folder. What a file defined before it
+    failed is among the definitions. The modules live as long as the definitions do.
     """
     definitions = Definitions()
-    package = _Package(f"{_PREFIX}{next(_numbers)}", folder)
+    package = _Package(f"{_PREFIX}{next(_numbers)}", folder, frozenset((*files, *beside)))
     failed: dict[Path, BaseException] = {}
     with _importing:
         _FINDER.open(package)
@@ -49,9 +52,11 @@ def import_files(folder: Path, files: Sequence[Path]) -> tuple[Definitions, dict
 
 
 class _Package:
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, files: frozenset[Path]) -> None:
         self.name = name
         self.folder = folder
+        self._files = files  # what was looked at; another file may be anybody's
+        self._directories = {folder, *(parent for file in files for parent in file.parents)}
         self.failed: dict[str, BaseException] = {}  # a module that failed once is not run a second time
         self._odd: dict[str, Path] = {}
         self._builtins = {**vars(builtins), "__import__": self._import, "print": _print}
@@ -62,7 +67,7 @@ class _Package:
     def _name_of(self, file: Path) -> str:
         """A module's name is the way to its file; dots in the way would be steps of their own."""
         parts = file.relative_to(self.folder).with_suffix("").parts
-        if parts[-1] == "__init__" and not _beside(file.parent).is_file():
+        if parts[-1] == "__init__" and _beside(file.parent) not in self._files:
             parts = parts[:-1]
         name = ".".join((self.name, *(part.replace(".", "·") for part in parts)))
         if any("." in part for part in parts):
@@ -74,18 +79,18 @@ class _Package:
         if name in self._odd:
             return self._spec(name, self._odd[name])
         place = self.folder.joinpath(*(step.replace("·", ".") for step in name.split(".")[1:]))
-        if place != self.folder and _beside(place).is_file():
+        if place != self.folder and _beside(place) in self._files:
             return self._spec(name, _beside(place), place)
-        if not place.is_dir():
+        if place not in self._directories:
             return None
-        if (place / "__init__.py").is_file():
+        if (place / "__init__.py") in self._files:
             return self._spec(name, place / "__init__.py", place)
         spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
         spec.submodule_search_locations = [str(place)]
         return spec
 
     def _spec(self, name: str, file: Path, below: Path | None = None) -> importlib.machinery.ModuleSpec | None:
-        inside = [str(below)] if below is not None and below.is_dir() else None
+        inside = [str(below)] if below in self._directories else None
         loader = _SourceOnly(name, str(file), self)
         return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
@@ -110,7 +115,7 @@ class _Package:
         return builtins.__import__(module.__name__, globals, locals, fromlist, 0)
 
     def _has(self, head: str) -> bool:
-        return (self.folder / f"{head}.py").is_file() or (self.folder / head).is_dir()
+        return self.folder / f"{head}.py" in self._files or self.folder / head in self._directories
 
 
 class _SourceOnly(importlib.machinery.SourceFileLoader):
