@@ -225,6 +225,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "file-keys": lambda: _meanings(("key", "means"), FILE_KEYS, words.FILE_KEYS),
     "shapes": _shapes,
     "formats": _formats,
+    "names": lambda: code(TONGUES),
     "tool-names": _tool_names,
     "tool-fields": _tool_fields,
     "told-fields": _told_fields,
