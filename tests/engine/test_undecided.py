@@ -93,9 +93,9 @@ def test_many_guards_and_a_long_text_made_against_them_end_in_time() -> None:
     words = ["".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(10_000)]
     guards = book(*(hook(DENY, command(word)) for word in words))
     text = "".join(chance.choice(words)[:7] for _ in range(300_000))
-    begun = time.perf_counter()
+    begun = time.thread_time()
     guards.decide_now(call(text))
-    assert time.perf_counter() - begun < 2.0
+    assert time.thread_time() - begun < 2.0
 
 
 def test_a_long_plain_text_is_decided_by_many_guards() -> None:

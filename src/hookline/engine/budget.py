@@ -33,6 +33,13 @@ class Budget:
         self.deadline = now + left
         return True
 
+    def overdrawn(self) -> bool:
+        """True once matching used up twice what it may: until then, what is easily decided still is."""
+        if perf_counter() <= self.deadline + MATCHING or self.prolonged():
+            return False
+        left = self.left()
+        return left is not None and left < -MATCHING
+
     def left(self) -> float | None:
         """What is left of the thread's own time, where that is looked at already."""
         return None if self._ends is None else self._ends - thread_time()

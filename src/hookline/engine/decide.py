@@ -11,7 +11,7 @@ from typing import Final
 
 from hookline.engine.accept import accepted
 from hookline.engine.account import Account, Decision
-from hookline.engine.budget import MATCHING, Budget
+from hookline.engine.budget import Budget
 from hookline.engine.index import Entry, Index, Shelf
 from hookline.engine.limits import session_of
 from hookline.errors import Unavailable
@@ -248,7 +248,7 @@ class Round:
     def _holds(self, hook: Hook) -> bool | None:
         """None if there was no time to decide it; what is easily decided, is for a while after that."""
         time = self._time
-        if perf_counter() > time.deadline + MATCHING and not time.prolonged():
+        if time.overdrawn():
             return None
         try:
             return hook.when.holds(self.event, time.deadline)
