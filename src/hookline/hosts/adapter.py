@@ -83,7 +83,7 @@ class Adapter(ABC):
 
     def reply(self, name: str, payload: Mapping[str, Any], decisions: Sequence[Decision]) -> Reply:
         known, events = self.known(name), self.read(name, payload)
-        if known is None or not events:
+        if known is None or not events or not EVENTS[known.event].accepts:
             return self.quiet(name)
         answer = within(combined(events, decisions), known.ability)
         reply = self.render(name, known, payload, answer)

@@ -16,6 +16,7 @@ from hookline.hosts.agent import Ability
 
 CUT: Final = " …[cut by hookline]"
 _SUGGESTED: Final = 4000  # characters of a suggested input
+_ENDINGS: Final = {"stop", "subagent.end"}
 _NEW: Final[dict[str, Path]] = {
     "tool.before": ("tool", "input"),
     "prompt.submit": ("prompt",),
@@ -33,7 +34,7 @@ class Answer:
     message: str = ""  # for the user
     new: Any = MISSING  # the whole input, prompt or result, if hooks changed it
     old: Any = MISSING
-    part: bool = False  # `new` is that of one call among several in the payload
+    part: bool = False  # `new` is the input of one call among several in the payload
 
     @property
     def denied(self) -> bool:
@@ -60,7 +61,7 @@ def combined(events: Sequence[Event], decisions: Sequence[Decision]) -> Answer:
         _notes(decisions, Audience.USER),
         new,
         old,
-        part=len(events) > 1,
+        part=name == "tool.before" and len(events) > 1,
     )
 
 
@@ -113,28 +114,41 @@ def _changed(events: Sequence[Event], decisions: Sequence[Decision]) -> tuple[An
 def within(answer: Answer, ability: Ability) -> Answer:
     """The nearest answer that the event can be told, never one that lets more happen."""
     answer = _change_within(answer, ability)
+    if answer.halt:
+        answer = _halt_within(answer, ability)
     answer = _verdict_within(answer, ability)
-    if answer.halt and not ability.halt:
-        answer = replace(answer, halt=False)
-        if not answer.denied:
-            answer = _told(answer, f"A hook stopped the agent here: {answer.reason}\nEnd your turn now.")
     return _texts_within(answer, ability)
+
+
+def _halt_within(answer: Answer, ability: Ability) -> Answer:
+    if answer.event in _ENDINGS:  # to deny it would make the agent go on
+        answer = replace(answer, verdict=Verdict.SILENT)
+    if ability.halt:
+        return answer
+    answer = replace(answer, halt=False)
+    if answer.event in _ENDINGS:
+        return replace(answer, message=joined((answer.message, answer.reason)))
+    if answer.denied:
+        return answer
+    return _told(answer, f"A hook stopped the agent here: {answer.reason}", "End your turn now.", ability)
 
 
 def _change_within(answer: Answer, ability: Ability) -> Answer:
     if not answer.changed or answer.denied:
         return replace(answer, new=MISSING)
     added = _added(answer)
-    if added and ability.context:
-        return _told(replace(answer, new=MISSING), added)
+    if added:
+        return replace(answer, new=MISSING, context=joined((answer.context, added)))
     if ability.change and not answer.part and _sayable(answer):
         return answer
     suggested = cut(text_of(answer.new), _SUGGESTED)
     if answer.event == "tool.after":
-        return _told(replace(answer, new=MISSING), f"A hook changed this result. Read it as:\n{suggested}")
+        said = f"A hook changed this result. Read it as:\n{suggested}"
+        return replace(answer, new=MISSING, context=joined((answer.context, said)))
     what = "prompt" if answer.event == "prompt.submit" else "input"
-    reason = f"A hook changed the {what} of this call, which cannot be done here. Use this instead: {suggested}"
-    return replace(answer, new=MISSING, verdict=Verdict.DENY, reason=joined((reason, answer.reason)))
+    reason = f"A hook changed the {what}, which cannot be done here. Use this instead: {suggested}"
+    asked = answer.reason if answer.verdict is Verdict.ASK else ""
+    return replace(answer, new=MISSING, verdict=Verdict.DENY, reason=joined((reason, asked)))
 
 
 def _added(answer: Answer) -> str:
@@ -158,12 +172,14 @@ def _sayable(answer: Answer) -> bool:
 def _verdict_within(answer: Answer, ability: Ability) -> Answer:
     if answer.verdict is Verdict.ASK and not ability.ask:
         reason = f"{answer.reason} (nobody can be asked here)"
-        answer = replace(answer, verdict=Verdict.DENY, reason=reason)
+        answer = replace(answer, verdict=Verdict.DENY, reason=reason, new=MISSING)
     if answer.verdict is Verdict.ALLOW and not ability.allow:
         return replace(answer, verdict=Verdict.SILENT, reason=answer.reason if answer.halt else "")
     if answer.denied and not ability.deny:
         answer = replace(answer, verdict=Verdict.SILENT)
-        return answer if answer.halt else _told(answer, f"A hook denied this: {answer.reason}\nDo not go on with it.")
+        if answer.halt:
+            return answer
+        return _told(answer, f"A hook denied this: {answer.reason}", "Do not go on with it.", ability)
     return answer
 
 
@@ -177,8 +193,11 @@ def _texts_within(answer: Answer, ability: Ability) -> Answer:
     return answer
 
 
-def _told(answer: Answer, text: str) -> Answer:
-    return replace(answer, context=joined((answer.context, text)))
+def _told(answer: Answer, text: str, order: str, ability: Ability) -> Answer:
+    """Said to the agent, with what it shall do; where it cannot hear, to the user."""
+    if ability.context:
+        return replace(answer, context=joined((answer.context, f"{text}\n{order}")))
+    return replace(answer, message=joined((answer.message, f"{text}\nIt cannot be done here.")))
 
 
 def text_of(value: Any) -> str:

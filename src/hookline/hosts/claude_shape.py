@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.answer import Answer, text_of
-from hookline.hosts.payload import Facts, mapping, opened, text, told, tools
+from hookline.hosts.payload import Facts, ended, mapping, opened, text, told, tools
 
 EVENTS: Final = {
     "SessionStart": "session.start",
@@ -66,8 +66,8 @@ def _own(event: str, payload: Payload) -> Facts:
 def ran(payload: Payload) -> Facts:
     """Of a tool that has run, where a failure is an event of its own."""
     if payload.get("hook_event_name") == "PostToolUseFailure":
-        return {"ok": False, "error": text_of(payload.get("error", ""))}
-    return {"ok": True, "result": payload.get("tool_response")}
+        return ended(False, error=text_of(payload.get("error", "")))
+    return ended(True, payload.get("tool_response"))
 
 
 def shown(payload: Payload) -> Facts:
@@ -76,8 +76,8 @@ def shown(payload: Payload) -> Facts:
     read = mapping(payload, "tool_response").get("llmContent", response)
     error = mapping(payload, "tool_response").get("error")
     if error:
-        return {"ok": False, "error": text(error, "message") or text_of(error), "result": read}
-    return {"ok": True, "result": read}
+        return ended(False, read, text(error, "message") or text_of(error))
+    return ended(True, read)
 
 
 def output(name: str, answer: Answer) -> dict[str, Any]:

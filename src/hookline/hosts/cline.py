@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, cut, line
-from hookline.hosts.payload import Facts, mapping, mcp_name, opened, text, told, tools
+from hookline.hosts.payload import Facts, ended, mapping, mcp_name, opened, text, told, tools
 
 CONTEXT: Final = 50_000  # of added context that it reads
 
@@ -53,9 +53,7 @@ class Cline(Adapter):
 
 def _ran(own: Mapping[str, Any]) -> Facts:
     result = own.get("result")
-    if own.get("success") is False:
-        return {"ok": False, "error": text(own, "result", "error"), "result": result}
-    return {"ok": True, "result": result}
+    return ended(own.get("success") is not False, result, text(own, "result", "error"))
 
 
 _CANCELS: Final = "yes, and the task is cancelled"

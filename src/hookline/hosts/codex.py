@@ -16,7 +16,7 @@ from hookline.hosts import claude_shape
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, line, text_of
-from hookline.hosts.payload import Facts, mapping
+from hookline.hosts.payload import Facts, ended, mapping
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class Codex(Adapter):
         return claude_shape.facts(self.tongue, event, payload, _ran)
 
     def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: Answer) -> Reply:
-        if known.event == "session.end":
-            return Reply()
         if known.event == "history.compact" and answer.denied:
             return Reply(line(claude_shape.universal(replace(answer, halt=True))))
         if known.event == "tool.before" and not answer.denied:
@@ -41,8 +39,8 @@ def _ran(payload: Mapping[str, Any]) -> Facts:
     """Codex has no event of its own for a failure; an MCP tool's response says so itself."""
     response = mapping(payload, "tool_response")
     if response.get("isError") is True or response.get("is_error") is True:
-        return {"ok": False, "error": text_of(response), "result": response}
-    return {"ok": True, "result": payload.get("tool_response")}
+        return ended(False, response, text_of(response))
+    return ended(True, payload.get("tool_response"))
 
 
 _NO_ASK = "deny: Codex runs the tool when a hook asks"

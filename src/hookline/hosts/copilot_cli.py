@@ -16,7 +16,7 @@ from hookline.hosts import claude_shape
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, cut, joined, line, text_of
-from hookline.hosts.payload import Facts, mapping, text
+from hookline.hosts.payload import Facts, ended, mapping, text
 
 CONTEXT: Final = 10_000  # bytes of added context that it reads
 _SNAKE: Final = {
@@ -47,9 +47,8 @@ class CopilotCli(Adapter):
         if known.event in _FLAT or not name[:1].isupper():
             return Reply(line(_flat(answer)))
         changed = _result(answer) if known.event == "tool.after" else {}
-        return Reply(
-            line({**claude_shape.output(name, replace(answer, new=MISSING) if changed else answer), **changed})
-        )
+        answer = replace(answer, message="", new=MISSING if changed else answer.new)
+        return Reply(line({**claude_shape.output(name, answer), **changed}))
 
 
 _FLAT: Final = {"approval.request"}
@@ -60,13 +59,13 @@ def _ran(payload: Mapping[str, Any]) -> Facts:
     said = text(result, "textResultForLlm", "text_result_for_llm")
     kind = text(result, "resultType", "result_type")
     if kind not in ("", "success"):
-        return {"ok": False, "error": said or kind, "result": said}
-    return {"ok": True, "result": said if result else payload.get("toolResult", payload.get("tool_result"))}
+        return ended(False, said, said or kind)
+    return ended(True, said if result else payload.get("toolResult", payload.get("tool_result")))
 
 
 def _failed(payload: Mapping[str, Any]) -> Facts:
     error = payload.get("error", "")
-    return {**_ran(payload), "ok": False, "error": text(error, "message") or text_of(error)}
+    return ended(False, _ran(payload).get("result"), text(error, "message") or text_of(error))
 
 
 def _flat(answer: Answer) -> dict[str, Any]:

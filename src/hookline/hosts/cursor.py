@@ -14,7 +14,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, line, text_of
-from hookline.hosts.payload import Facts, mcp_name, opened, text, told, tools
+from hookline.hosts.payload import Facts, ended, mcp_name, opened, text, told, tools
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def _ran(name: str, event: str, payload: Mapping[str, Any]) -> Facts:
     if event == "tool.before":
         return {}
     if name == "postToolUseFailure":
-        return {"ok": False, "error": text(payload, "error_message", "error") or text_of(payload.get("error", ""))}
+        return ended(False, error=text(payload, "error_message", "error") or text_of(payload.get("error", "")))
     names = ("tool_output", "output", "result_json")
-    return {"ok": True, "result": next((payload[each] for each in names if each in payload), None)}
+    return ended(True, next((payload[each] for each in names if each in payload), None))
 
 
 _NO_ASK = "deny: Cursor does not heed ask before a tool"

@@ -50,8 +50,6 @@ class GeminiCli(Adapter):
         return []
 
     def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: Answer) -> Reply:
-        if known.event == "session.end":
-            return Reply()
         said = claude_shape.universal(answer)
         specific: dict[str, Any] = {}
         merged = _merged(answer) if known.event == "tool.before" and answer.changed else {}

@@ -11,7 +11,7 @@ from hookline.hosts import claude_shape
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, clean
-from hookline.hosts.payload import Facts, mapping, mcp_name, opened, text, tools
+from hookline.hosts.payload import Facts, ended, mapping, mcp_name, opened, text, tools
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ _WRITES = {"fs_write", "write"}
 def _ran(payload: Mapping[str, Any]) -> Facts:
     result = payload.get("tool_response")
     ok = mapping(payload, "tool_response").get("success") is not False
-    return {"ok": ok, "result": result} if ok else {"ok": ok, "error": text(result, "error"), "result": result}
+    return ended(ok, result, text(result, "error"))
 
 
 AGENT = Kiro(

@@ -24,14 +24,14 @@ answer is there only where it is meant, and `{}` changes nothing:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
-from hookline.hosts.answer import Answer, line, text_of
-from hookline.hosts.payload import Facts, items, mapping, text, told, tools
+from hookline.hosts.answer import Answer, joined, line, text_of
+from hookline.hosts.payload import Facts, ended, items, mapping, text, told, tools
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Opencode(Adapter):
             name = text(given, "tool")
             held = given if event == "tool.after" else output
             input = held.get("args", {})
-        ran = {"ok": True, "result": output.get("output")} if event == "tool.after" else {}
+        ran = ended(True, output.get("output")) if event == "tool.after" else {}
         return [{**tool, **ran} for tool in tools(self.tongue, name, text(given, "callID"), input)]
 
     def quiet(self, name: str) -> Reply:
@@ -71,6 +71,7 @@ class Opencode(Adapter):
         said: dict[str, Any] = {}
         if known.event == "approval.request":
             said = {} if answer.verdict is Verdict.SILENT else {"status": answer.verdict.word}
+            answer = replace(answer, message=joined((answer.reason if answer.denied else "", answer.message)))
         elif answer.denied:
             said["deny"] = answer.reason
         if answer.changed:

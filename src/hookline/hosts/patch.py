@@ -53,7 +53,8 @@ def _mentioned(text: str) -> list[str]:
 
 
 def _calls_of(file: _File) -> list[tuple[Kind, dict[str, Any]]]:
-    patch = "\n".join((f"*** {file.verb}: {file.path}", *file.lines))
+    moved = [f"*** Move to: {file.target}"] if file.target else []
+    patch = "\n".join((f"*** {file.verb}: {file.path}", *moved, *file.lines))
     if file.verb == "Add File":
         return [(Kind.WRITE, {"path": file.path, "content": "\n".join(_after(file, "+")) + "\n", "patch": patch})]
     said = {"patch": patch, "old_string": "\n".join(_after(file, "- ")), "new_string": "\n".join(_after(file, "+ "))}

@@ -48,6 +48,12 @@ def told(**facts: Any) -> Facts:
     return {name: value for name, value in facts.items() if value not in ("", None, {})}
 
 
+def ended(ok: bool, result: Any = None, error: str = "") -> Facts:
+    """The facts of a tool that has run."""
+    facts: Facts = {"ok": ok} if result is None else {"ok": ok, "result": result}
+    return facts if ok else {**facts, "error": error or "it failed"}
+
+
 def kind_in(tongue: str, name: str) -> Kind:
     """The kind of a host's tool by the host's own column of the table, else by anybody's."""
     spoken = TONGUES.get(tongue)

@@ -10,7 +10,7 @@ from hookline.hooks.tools import Kind
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, clean
-from hookline.hosts.payload import Facts, mapping, mcp_name, opened, text, told, tools
+from hookline.hosts.payload import Facts, ended, items, mapping, mcp_name, opened, text, told, tools
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Windsurf(Adapter):
                 return [{**base, "prompt": text(info, "user_prompt")}]
             case "stop":
                 return [{**base, "stop": {"reason": "end_turn"}}]
-        ran = {"ok": True, **told(result=info.get("mcp_result"))} if event == "tool.after" else {}
+        ran = ended(True, info.get("mcp_result")) if event == "tool.after" else {}
         return [{**base, "tool": {**tool, **ran}} for tool in self._tools(name.partition("_")[2], info)]
 
     def _tools(self, name: str, info: dict[str, Any]) -> list[Facts]:
@@ -34,12 +34,18 @@ class Windsurf(Adapter):
             case "mcp_tool_use":
                 own = mcp_name(text(info, "mcp_server_name"), text(info, "mcp_tool_name"))
                 return tools(self.tongue, own, "", opened(info.get("mcp_tool_arguments", {})))
-            case "write_code":
-                return tools(self.tongue, name, "", info, Kind.EDIT)
+            case "write_code" if not any(text(edit, "old_string") for edit in items(info, "edits")):
+                return tools(self.tongue, name, "", _written(info), Kind.WRITE)
         return tools(self.tongue, name, "", info)
 
     def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: Answer) -> Reply:
         return Reply(stderr=clean(answer.reason), exit_code=2) if answer.denied else Reply()
+
+
+def _written(info: dict[str, Any]) -> dict[str, Any]:
+    """Edits that replace nothing write a file: their new texts are its content."""
+    content = "\n".join(text(edit, "new_string") for edit in items(info, "edits"))
+    return {**{key: value for key, value in info.items() if key != "edits"}, "content": content}
 
 
 AGENT = Windsurf(
