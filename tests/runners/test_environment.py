@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from hookline.hooks.host import Command
+from hookline.runners.environment import inherited
 from hookline.runners.process import Slots, run
 
 
@@ -64,3 +65,13 @@ def test_many_long_values_are_cut_until_they_fit() -> None:
     given = {f"LONG_{number}": "x" * 200_000 for number in range(40)}
     finished = asyncio.run(run(Command("env | grep -c '^LONG_.*x…\\[cut]$'", env=given), slots=Slots()))
     assert finished.stdout == "40\n"
+
+
+def test_programs_inherit_from_whoever_is_decided_for() -> None:
+    token = inherited.set({b"THEIRS": b"\xff", b"PATH": b"/usr/bin:/bin"})
+    try:
+        command = Command(text='printf %s "${THEIRS}${OF_OURS-none}"')
+        assert asyncio.run(run(command, slots=Slots())).stdout == "\ufffdnone"
+        assert seen(Command(argv=ENV, inherit_env=("PATH", "OF_OURS"))) == {"PATH": "/usr/bin:/bin"}
+    finally:
+        inherited.reset(token)

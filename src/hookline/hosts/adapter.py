@@ -62,6 +62,7 @@ class Adapter(ABC):
     verified: bool
     events: tuple[AgentEvent, ...]
     project_variables: tuple[str, ...] = ()
+    runs_itself: frozenset[str] = frozenset()  # dialects whose files the agent obeys without us
     also: Mapping[str, str] = field(default_factory=dict)  # names that an event also goes by → as it is listed
 
     @property

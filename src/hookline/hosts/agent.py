@@ -59,6 +59,10 @@ class CodingAgent(Protocol):
     def project_variables(self) -> Sequence[str]:
         """The environment variables in which the agent tells its hooks where the project is, best first."""
 
+    @property
+    def runs_itself(self) -> frozenset[str]:
+        """The dialects whose files the agent obeys without us, so that their hooks are not run twice."""
+
     def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> tuple[Event, ...]:
         """The events that a payload tells of: one, or one for each file of a patch; none where it is not ours.
 

@@ -54,4 +54,5 @@ AGENT = ClaudeCode(
         heard("SessionEnd", "session.end"),
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
+    runs_itself=frozenset({"claude_code"}),
 )

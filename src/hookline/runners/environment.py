@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Final
 
 from hookline.hooks.host import Command, asking
@@ -11,6 +12,9 @@ from hookline.hooks.host import Command, asking
 _MARK: Final = "…[cut]".encode()
 _LONGEST_ENTRY: Final = 131_072 - 1  # Linux refuses a longer "NAME=value" with its closing NUL
 _MOST_IN_ALL: Final = 1 << 20  # an eighth of the usual stack may hold arguments and environment; leave room for both
+
+inherited: Final[ContextVar[Mapping[bytes, bytes] | None]] = ContextVar("inherited", default=None)
+"""What programs inherit, where that is not the environment of this process but of the one that it decides for."""
 
 
 def environment(command: Command) -> dict[bytes, bytes]:
@@ -21,13 +25,16 @@ def environment(command: Command) -> dict[bytes, bytes]:
 
 
 def _inherited(command: Command) -> dict[bytes, bytes]:
+    ours = inherited.get()
+    if ours is None:
+        ours = os.environb
     if command.inherit_env is True:
-        held = dict(os.environb)
+        held = dict(ours)
     elif command.inherit_env is False:
         held = {}
     else:
         names = [os.fsencode(name) for name in command.inherit_env]
-        held = {name: os.environb[name] for name in names if name in os.environb}
+        held = {name: ours[name] for name in names if name in ours}
     for name in command.without_env:
         held.pop(os.fsencode(name), None)
     return held
