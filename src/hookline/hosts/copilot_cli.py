@@ -140,6 +140,7 @@ AGENT = CopilotCli(
         heard("sessionEnd", "session.end"),
     ),
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    runs_itself=frozenset({"claude_code"}),
     also={
         "SessionStart": "sessionStart",
         "userPromptSubmitted": "userPromptTransformed",

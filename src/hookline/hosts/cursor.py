@@ -110,6 +110,7 @@ AGENT = Cursor(
         heard("sessionEnd", "session.end"),
     ),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    runs_itself=frozenset({"claude_code"}),
     also={
         "beforeShellExecution": "preToolUse",
         "beforeMCPExecution": "preToolUse",
