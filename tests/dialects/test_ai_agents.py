@@ -143,6 +143,16 @@ def test_half_a_character_cannot_make_stdin_unreadable() -> None:
     assert (decision.verdict, decision.failures) == (Verdict.DENY, ())
 
 
+@pytest.mark.parametrize("depth", [50, 600, 5_000])
+def test_no_nesting_keeps_a_hook_from_being_asked(depth: int) -> None:
+    nested: Any = float("nan")
+    for _ in range(depth):
+        nested = [nested]
+    tool = {"name": "Write", "input": {"file_path": "a", "content": nested}}
+    decision = fire(deciding("exit 2"), {"name": "PreToolUse", "tool": tool}, dialect="ai_agents")
+    assert (decision.verdict, decision.failures) == (Verdict.DENY, ())
+
+
 def test_an_answer_too_long_to_be_kept_is_never_taken_for_text() -> None:
     """A deny whose reason repeats two megabytes must not let the tool run unseen."""
     long = deciding(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, Path, parse_path
+from hookline.hooks.json_text import json_text
 from hookline.hooks.shaped import SHAPES, Shaped
 from hookline.hooks.tools import NATIVE, Tongue, field_value, input_in, name_in
 
@@ -81,10 +81,7 @@ class ResultText:
         value = event.read(("tool", "result"))
         if value is MISSING or isinstance(value, str):
             return value
-        try:
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-        except (ValueError, RecursionError):  # too deep, or it holds itself: as empty as in any other text
-            return ""
+        return json_text(value, default=str)
 
 
 @dataclass(frozen=True, slots=True)

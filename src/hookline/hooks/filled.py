@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookline.hooks.event import MISSING, Event, Path
-from hookline.hooks.template import Template
+from hookline.hooks.json_text import json_text
+from hookline.hooks.template import Template, as_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,16 @@ class Filled:
         return tuple(_paths_in(self.value))
 
     def render(self, event: Event) -> Any:
-        return _fill(self.value, event)
+        return copy.deepcopy(_fill(self.value, event))
+
+    def text(self, event: Event) -> str:
+        """Its compact JSON."""
+        return json_text(_fill(self.value, event), default=as_text)
 
 
 def _fill(value: Any, event: Event) -> Any:
     if isinstance(value, Template):
-        return copy.deepcopy(value.found(event))
+        return value.found(event)
     if isinstance(value, dict):
         filled = {key: _fill(held, event) for key, held in value.items()}
         return {key: held for key, held in filled.items() if held is not MISSING}

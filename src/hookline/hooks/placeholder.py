@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from hookline.hooks.event import MISSING, Event, Path
+from hookline.hooks.json_text import json_text
 
 
 class Reader(Protocol):
@@ -41,8 +41,8 @@ def as_text(value: Any) -> str:
     if value is None or value is MISSING:
         return ""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
+        return json_text(value)
+    except TypeError:
         return ""
 
 

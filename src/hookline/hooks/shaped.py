@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, Path
+from hookline.hooks.json_text import json_text
 from hookline.hooks.placeholder import Reader
 
 
@@ -29,7 +29,7 @@ def _json(value: Any) -> Any:
     """Its JSON, also where it is text; what is absent stays so."""
     if value is MISSING:
         return MISSING
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return json_text(value, default=str)
 
 
 def _text(value: Any) -> Any:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from hookline.hooks.action import May
 from hookline.hooks.actions.reading import Reading
@@ -37,7 +35,7 @@ class Program:
         return Command(
             text=self.shell.render(event) if self.shell else "",
             argv=tuple(part.render(event) for part in self.argv),
-            stdin=_as_json(self.stdin.render(event)) if self.stdin else b"",
+            stdin=_utf8(self.stdin.text(event)) if self.stdin else b"",
             env={name: as_text(value) for name, value in env.items() if value is not MISSING},
             without_env=tuple(name for name, value in env.items() if value is MISSING),
             inherit_env=self.inherit_env,
@@ -98,8 +96,6 @@ def _directory(event: Event) -> str | None:
     return cwd if isinstance(cwd, str) and cwd else None
 
 
-def _as_json(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=as_text)
-    return text.encode(
-        "utf-8", "backslashreplace"
-    )  # half a character travels as \udXXX: JSON that every program can read
+def _utf8(text: str) -> bytes:
+    """Half a character travels as \\udXXX, so that what is JSON stays so for every program."""
+    return text.encode("utf-8", "backslashreplace")
