@@ -13,8 +13,8 @@ from hookline.hooks.tools import NATIVE, Tongue, ToolField
 class ToolPath:
     """The path as given, and where it leads: relative to the project, or absolute where it leads out of it.
 
-    `.` and `..` are resolved, so that a detour does not lead around a glob. Links are not: a condition looks at nothing
-    but the event.
+    `.` and `..` are resolved, so that a detour does not lead around a glob; a path with a detour in it (`a/../b`)
+    is only where it leads. Links are not resolved: a condition looks at nothing but the event.
     """
 
     path: Path  # within the input
@@ -37,7 +37,16 @@ def _ways_to_say(given: str, event: Event) -> tuple[str, ...]:
     led_to = posixpath.normpath(posixpath.join(_directory(event, "cwd") or project, given)) if given else given
     if project and _is_below(led_to, project):
         led_to = posixpath.relpath(led_to, project)
-    return (given,) if led_to == given else (given, led_to)
+    return (led_to,) if led_to == given or _has_detour(given) else (given, led_to)
+
+
+def _has_detour(given: str) -> bool:
+    """`..` after a name; at a path's beginning it is only where the path begins."""
+    steps = [step for step in given.split("/") if step not in ("", ".")]
+    below = [step != ".." for step in steps]
+    return (given.startswith("/") and ".." in steps) or any(
+        not name and any(below[:at]) for at, name in enumerate(below)
+    )
 
 
 def _is_below(path: str, directory: str) -> bool:
