@@ -118,6 +118,7 @@ TONGUES: Final[dict[str, Tongue]] = {
     tongue.name: tongue
     for tongue in (
         _tongue("native", _RUNTIME),
+        _tongue("hookline", _RUNTIME),
         _tongue("flo", _RUNTIME),
         _tongue("standard_agents", _RUNTIME),
         _tongue("microai", {**_CLAUDE, Kind.EDIT: ("Edit",), Kind.LIST: (), Kind.AGENT: ()}, path="file_path"),
