@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,7 @@ class Filled:
         return tuple(_paths_in(self.value))
 
     def render(self, event: Event) -> Any:
-        return copy.deepcopy(_fill(self.value, event))
+        return copied(_fill(self.value, event))
 
     def text(self, event: Event) -> str:
         """Its compact JSON."""
@@ -40,6 +39,24 @@ def _fill(value: Any, event: Event) -> Any:
     if isinstance(value, (list, tuple)):
         return [None if held is MISSING else held for held in (_fill(part, event) for part in value)]
     return value
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of plain data, however deep it is; tuples become lists."""
+    top, known = [value], dict[int, Any]()
+    todo: list[tuple[Any, Any]] = [(top, 0)]
+    while todo:
+        holder, key = todo.pop()
+        held = holder[key]
+        if not isinstance(held, (dict, list, tuple)):
+            continue
+        if id(held) in known:
+            holder[key] = known[id(held)]
+            continue
+        new: Any = dict(held) if isinstance(held, dict) else list(held)
+        holder[key] = known[id(held)] = new
+        todo += [(new, each) for each in (new if isinstance(new, dict) else range(len(new)))]
+    return top[0]
 
 
 def _paths_in(value: Any) -> list[Path]:
