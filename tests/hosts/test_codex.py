@@ -126,3 +126,11 @@ def test_a_change_to_one_file_of_a_patch_is_suggested() -> None:
     specific = json.loads(CODEX.reply("PreToolUse", payload, made).stdout)["hookSpecificOutput"]
     assert specific["permissionDecision"] == "deny"
     assert "src/b.py" in specific["permissionDecisionReason"]
+
+
+def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
+    command = "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .env\n+A=1\n*** End Patch\nEOF\necho done"
+    shell, file = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": command}})
+    assert (shell.facts["tool"]["kind"], shell.facts["tool"]["input"]) == ("shell", {"command": command})
+    assert (file.facts["tool"]["name"], file.facts["tool"]["kind"]) == ("apply_patch", "write")
+    assert file.facts["tool"]["input"]["path"] == ".env"

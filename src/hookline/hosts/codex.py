@@ -12,17 +12,19 @@ from typing import Any
 
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
-from hookline.hosts import claude_shape
+from hookline.hooks.tools import Kind
+from hookline.hosts import claude_shape, patch
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, line, text_of
-from hookline.hosts.payload import Facts, ended, mapping
+from hookline.hosts.payload import Facts, ended, mapping, text
 
 
 @dataclass(frozen=True)
 class Codex(Adapter):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
-        return claude_shape.facts(self.tongue, event, payload, _ran)
+        found = claude_shape.facts(self.tongue, event, payload, _ran)
+        return [*found, *(patched for facts in found for patched in _patched(facts))]
 
     def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: Answer) -> Reply:
         if known.event == "history.compact" and answer.denied:
@@ -35,6 +37,19 @@ class Codex(Adapter):
         return Reply(line(claude_shape.output(name, answer)))
 
 
+def _patched(facts: Facts) -> list[Facts]:
+    """The files of a patch that a shell command brings: Codex applies it itself, as if its own tool were called."""
+    tool = mapping(facts, "tool")
+    _, begin, rest = text(mapping(tool, "input"), "command").partition(_BEGIN)
+    if tool.get("kind") != Kind.SHELL or not begin:
+        return []
+    whole = begin + rest.partition(_END)[0] + _END
+    found = patch.calls(whole)
+    return [
+        {**facts, "tool": {**tool, "name": "apply_patch", "kind": str(kind), "input": input}} for kind, input in found
+    ]
+
+
 def _ran(payload: Mapping[str, Any]) -> Facts:
     """Codex has no event of its own for a failure; an MCP tool's response says so itself."""
     response = mapping(payload, "tool_response")
@@ -43,6 +58,7 @@ def _ran(payload: Mapping[str, Any]) -> Facts:
     return ended(True, payload.get("tool_response"))
 
 
+_BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _NO_ASK = "deny: Codex runs the tool when a hook asks"
 
 AGENT = Codex(

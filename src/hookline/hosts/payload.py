@@ -68,17 +68,19 @@ def mcp_name(server: str, tool: str) -> str:
 def calls(name: str, kind: Kind, input: Any) -> list[Call]:
     """What one tool call does, as one call for each thing that a guard may judge: a patch's files, a list of edits.
 
-    Never none, and never another number for the same input.
+    Never none. What is given twice, in the list and beside it, or as two patches, is judged both ways: nobody here
+    knows which one the tool reads.
     """
     if name in _PATCHING:
-        found = input if isinstance(input, str) else text(input, *_PATCH_FIELDS)
+        found = [input] if isinstance(input, str) else [each for field in _PATCH_FIELDS if (each := text(input, field))]
         if found:
-            return list(patch.calls(found))
+            return [call for each in found for call in patch.calls(each)]
     for listed in ("edits", "operations"):
         parts = items(input, listed)
         if parts and len(parts) == len(input[listed]):
             around = {key: value for key, value in input.items() if key != listed}
-            return [(kind, {**around, **part}) for part in parts]
+            whole = [(kind, input)] if any(key in around for part in parts for key in part) else []
+            return [*whole, *((kind, {**around, **part}) for part in parts)]
     return [(kind, input)]
 
 

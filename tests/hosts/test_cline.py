@@ -1,0 +1,42 @@
+"""Cline, as its source has it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coding_agents import decisions, event_of, payloads
+from hookline.engine.account import Decision
+from hookline.hooks.outcome import Note
+from hookline.hosts.answer import CUT
+from hookline.hosts.cline import CONTEXT
+from hookline.hosts.table import agent
+
+CLINE = agent("cline")
+SENT = payloads("cline")
+
+
+@pytest.mark.parametrize("file", SENT)
+def test_every_answer_says_whether_to_cancel(file: str) -> None:
+    (event,) = CLINE.read(event_of(file), SENT[file])
+    for _, decide in decisions(event):
+        said = json.loads(CLINE.reply(event_of(file), SENT[file], [decide(event)]).stdout)
+        assert isinstance(said["cancel"], bool)
+        assert said.keys() <= {"cancel", "contextModification", "errorMessage"}
+        assert said["cancel"] == bool(said.get("errorMessage"))
+
+
+def test_an_mcp_tool_is_called_by_its_own_name() -> None:
+    (event,) = CLINE.read("PreToolUse", SENT["PreToolUse-mcp"])
+    assert event.facts["tool"]["name"] == "mcp__github__create_issue"
+    assert event.facts["tool"]["input"] == {"title": "x"}
+
+
+def test_context_is_cut_to_what_cline_reads() -> None:
+    (event,) = CLINE.read("PostToolUse", SENT["PostToolUse"])
+    said = json.loads(
+        CLINE.reply("PostToolUse", SENT["PostToolUse"], [Decision(event, notes=(Note("x" * 60_000),))]).stdout
+    )
+    assert len(said["contextModification"]) <= CONTEXT
+    assert said["contextModification"].endswith(CUT)
