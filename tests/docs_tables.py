@@ -12,6 +12,7 @@ from functools import partial
 
 import click
 
+import docs_agents
 import docs_words as words
 from docs_pages import pages
 from hookline import __all__ as public_names
@@ -229,6 +230,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "tool-names": _tool_names,
     "tool-fields": _tool_fields,
     "told-fields": _told_fields,
+    **docs_agents.tables(table),
     "verbs": _verbs,
     **{f"verb-{name}": partial(_verb_options, name) for name in VERBS},
     "case-keys": lambda: _meanings(("key", "means"), case.KEYS, words.CASE_KEYS),

@@ -12,7 +12,7 @@ from hookline.hooks.action import May
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hosts.agent import Ability, AgentEvent, Reply
-from hookline.hosts.answer import Answer, clean, combined, within
+from hookline.hosts.answer import ENDINGS, Answer, clean, combined, within
 from hookline.hosts.payload import Facts
 
 ANSWERS: Final = {
@@ -42,10 +42,16 @@ def _instead(event: str, able: Sequence[str]) -> dict[str, str]:
         "allow": "nothing is said",
         "change": _instead_of_change(event, able),
         "context": "in the reason of a deny, else told to the user",
-        "halt": "deny" if "deny" in able else "told to the agent" if "context" in able else "told to the user",
+        "halt": _instead_of_halt(event, able),
         "user": "on stderr",
     }
     return {word: nearest[word] for word, answer in ANSWERS.items() if takes & answer and word not in able}
+
+
+def _instead_of_halt(event: str, able: Sequence[str]) -> str:
+    if event in ENDINGS:
+        return "it ends anyway; told to the user"
+    return "deny" if "deny" in able else "told to the agent" if "context" in able else "told to the user"
 
 
 def _instead_of_change(event: str, able: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from hookline.hosts.agent import Ability
 
 CUT: Final = " …[cut by hookline]"
 _SUGGESTED: Final = 4000  # characters of a suggested input
-_ENDINGS: Final = {"stop", "subagent.end"}
+ENDINGS: Final = {"stop", "subagent.end"}
 _NEW: Final[dict[str, Path]] = {
     "tool.before": ("tool", "input"),
     "prompt.submit": ("prompt",),
@@ -121,12 +121,12 @@ def within(answer: Answer, ability: Ability) -> Answer:
 
 
 def _halt_within(answer: Answer, ability: Ability) -> Answer:
-    if answer.event in _ENDINGS:  # to deny it would make the agent go on
+    if answer.event in ENDINGS:  # to deny it would make the agent go on
         answer = replace(answer, verdict=Verdict.SILENT)
     if ability.halt:
         return answer
     answer = replace(answer, halt=False)
-    if answer.event in _ENDINGS:
+    if answer.event in ENDINGS:
         return replace(answer, message=joined((answer.message, answer.reason)))
     if answer.denied:
         return answer
