@@ -134,7 +134,7 @@ def test_output_is_one_line_of_utf8(name: str) -> None:
     assert "grün" in reply.stdout + reply.stderr
 
 
-@pytest.mark.parametrize("new", [float("nan"), float("inf"), {1, 2}, object()], ids=str)
+@pytest.mark.parametrize("new", [float("nan"), float("inf"), {1, 2}, object()], ids=["nan", "inf", "set", "object"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_change_that_json_cannot_say_is_denied(name: str, new: object) -> None:
     each, event = agent(name), DENYING[name]
