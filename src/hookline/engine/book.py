@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,7 +41,7 @@ class Book:
     those that were found while the files were read.
     """
 
-    __slots__ = ("_by_event", "host", "layers", "problems")
+    __slots__ = ("_by_event", "_waiting", "host", "layers", "problems")
 
     def __init__(self, layers: Iterable[Layer] = (), host: Host = NOBODY, problems: Iterable[Any] = ()) -> None:
         self.layers = tuple(layers)
@@ -51,6 +51,9 @@ class Book:
             name: tuple((n, layer.indexes[name]) for n, layer in enumerate(self.layers) if name in layer.indexes)
             for name in EVENTS
         }
+        self._waiting = frozenset(
+            name for name, indexes in self._by_event.items() if any(index.waits for _, index in indexes)
+        )
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
@@ -61,16 +64,19 @@ class Book:
         return tuple(row[3] for row in sorted(ranked, key=lambda row: row[:3]))
 
     async def decide(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
-        return await self._decide(event, host, explain)
+        indexes = self._indexes(event)
+        return await Round(indexes, event, self._host(host), explain).decide() if indexes else Decision(event)
 
     def decide_now(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
         """The same decision without an event loop; raises MustWait before anyone is asked if a hook has to wait."""
         indexes = self._indexes(event)
-        if any(index.waits for _, index in indexes):
+        if event.name in self._waiting:
             waiting = Round(indexes, event, self._host(host), False).waits()
             if waiting is not None:
                 raise MustWait(f"hook {waiting.id} has to wait for its answer; use `await book.decide(event)`")
-        deciding = self._decide(event, host, explain)
+        if not indexes:
+            return Decision(event)
+        deciding = Round(indexes, event, self.host if host is NOBODY else host, explain).decide()
         try:
             deciding.send(None)
         except StopIteration as done:
@@ -92,10 +98,6 @@ class Book:
     def without_layer(self, name: str) -> Book:
         return Book((layer for layer in self.layers if layer.name != name), self.host, self.problems)
 
-    def _decide(self, event: Event, host: Host, explain: bool) -> Coroutine[Any, Any, Decision]:
-        indexes = self._indexes(event)
-        return _decided(event) if not indexes else Round(indexes, event, self._host(host), explain).decide()
-
     def _indexes(self, event: Event) -> tuple[tuple[int, Index], ...]:
         try:
             return self._by_event[event.name]
@@ -104,10 +106,6 @@ class Book:
 
     def _host(self, host: Host) -> Host:
         return self.host if host is NOBODY else host
-
-
-async def _decided(event: Event) -> Decision:
-    return Decision(event)
 
 
 @contextmanager

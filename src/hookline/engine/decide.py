@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from logging import getLogger
 from time import perf_counter
+from types import MappingProxyType
 from typing import Final
 
 from hookline.engine.accept import accepted
@@ -35,6 +36,12 @@ _UNDECIDED: Final = "its condition could not be decided in time"
 _PLAIN: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
 
 
+# A round starts with these, and most end with them.
+_NO_GROUPS: Final[Mapping[str, Rank]] = MappingProxyType({})
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+_NO_RANKS: Final[frozenset[Rank]] = frozenset()
+
+
 class Round:
     """One decision in the making. Each hook sees the event as the hooks before it left it."""
 
@@ -48,7 +55,6 @@ class Round:
         "_failures",
         "_host",
         "_indexes",
-        "_kind",
         "_known",
         "_over",
         "_possible",
@@ -64,17 +70,16 @@ class Round:
         self._indexes = indexes
         self._host = host
         self._explain = explain
-        self._kind = EVENTS[event.name]
         self._time = Budget()
         self._known: dict[int, dict[Shelf, list[int]]] | None = None
-        self._silenced: dict[str, Rank] = {}  # group → the hook that ended it; those before it still count
-        self._ended_later: set[str] = set()
-        self._claimed: set[Rank] = set()
+        self._silenced = _NO_GROUPS  # group → the hook that ended it; those before it still count
+        self._ended_later = _NO_NAMES
+        self._claimed = _NO_RANKS
         self._changed_by: Rank | None = None
         self._failures: tuple[Failure, ...] = ()
         self._accounts: list[Account] = []
         self._over = ""
-        self._possible: dict[int, frozenset[int]] = {}  # by layer: what the index did not rule out
+        self._possible: dict[int, frozenset[int]] | None = None  # by layer: what the index did not rule out
         asked = asking.get()
         self._above = asked.stack if asked else ()
 
@@ -84,7 +89,16 @@ class Round:
         while at < len(queue):
             rank, entry = queue[at]
             at += 1
-            changes = await self._ask(rank, entry)
+            why = self._passes(rank, entry)
+            if why is not None:
+                if self._explain:
+                    self._accounts.append(Account(entry.hook, not_asked=why))
+                continue
+            if entry.plain and entry.answer is not None:
+                self._accounts.append(Account(entry.hook, entry.answer))
+                changes = self._hear(rank, entry.hook, entry.answer)
+            else:
+                changes = await self._ask(rank, entry.hook)
             if self._over and not self._explain:
                 break
             if changes:
@@ -100,7 +114,7 @@ class Round:
             known = None if self._known is None else self._known.setdefault(number, {})
             positions: Sequence[int] = index.candidates(self.event, self._time.deadline, known, changes)
             if self._explain:
-                self._possible[number] = frozenset(positions)
+                self._possible = {**(self._possible or {}), number: frozenset(positions)}
                 positions = range(len(index.entries))
             entries = index.entries
             for at in positions:
@@ -120,16 +134,8 @@ class Round:
             candidates = [hook for hook in hooks if hook.enabled and hook.scope.covers(self.event)]
         return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
 
-    async def _ask(self, rank: Rank, entry: Entry) -> Changes:
+    async def _ask(self, rank: Rank, hook: Hook) -> Changes:
         """Asks one hook and hears its answer; returns what it changed."""
-        hook = entry.hook
-        why = self._passes(rank, entry)
-        if why is not None:
-            self._skip(hook, why)
-            return ()
-        if entry.plain and entry.answer is not None:
-            self._accounts.append(Account(hook, entry.answer))
-            return self._hear(rank, hook, entry.answer)
         try:
             give_back = self._claim(rank, hook)
             if give_back is None:
@@ -177,9 +183,9 @@ class Round:
         changes = self._change(rank, outcome)
         self.heard.hear(outcome, hook.id)
         if outcome.final and hook.group:
-            self._silenced.setdefault(hook.group, rank)
+            self._silenced = {hook.group: rank, **self._silenced}
         if outcome.verdict is Verdict.DENY or outcome.halt:
-            self._over = f"not asked: {hook.id} ended the round"
+            self._over = hook.id
         return changes
 
     def _change(self, rank: Rank, outcome: Outcome) -> Changes:
@@ -211,7 +217,7 @@ class Round:
             outcome, _ = await self._attempt(hook, again=True)
             self._hear_again(hook, outcome)
             if outcome.verdict is Verdict.DENY or outcome.halt:
-                self._over = f"not asked again: {hook.id} ended the round"
+                self._over = hook.id
                 break
         self._explain = explain
 
@@ -226,7 +232,7 @@ class Round:
         """Why the hook is not asked about the event, or None if it is."""
         hook = entry.hook
         if self._over:
-            return self._over
+            return f"not asked: {self._over} ended the round"
         if hook.group in self._silenced and rank > self._silenced[hook.group]:
             return "an earlier hook of its group ended the group"
         if self._above and one_of(hook) in self._above:
@@ -236,7 +242,7 @@ class Round:
                 return "it is switched off"
             if not hook.scope.covers(self.event):
                 return "the event is outside of its scope"
-        if self._explain and rank[2] not in self._possible[rank[1]]:
+        if self._explain and self._possible and rank[2] not in self._possible[rank[1]]:
             return self._why_not(hook)
         holds = self._holds(hook)
         if holds is None:
@@ -277,7 +283,7 @@ class Round:
             return _nothing
         claim = self._host.limits.claim(hook, self.event, self._host.clock.now())
         if claim is not None:
-            self._claimed.add(rank)
+            self._claimed |= {rank}
         return claim
 
     def _start(self, hook: Hook, give_back: Callable[[], None]) -> None:
@@ -305,7 +311,7 @@ class Round:
         failure = named(answer, hook)
         _log.warning("[%s] %s: %s", hook.id, failure.kind, failure.text)
         if instead_of(failure, hook.on_error).final and hook.group:
-            self._ended_later.add(hook.group)
+            self._ended_later |= {hook.group}
         return False
 
     def _skip(self, hook: Hook, why: str) -> None:
@@ -320,7 +326,7 @@ class Round:
     def _decision(self) -> Decision:
         heard = self.heard
         verdict, reason = heard.verdict, heard.reason
-        if heard.halt and self._kind.accepts & May.DENY:
+        if heard.halt and EVENTS[self.event.name].accepts & May.DENY:
             verdict = Verdict.DENY
         if verdict is Verdict.DENY and not reason:
             reason = f"Blocked by hook {heard.by}"

@@ -19,6 +19,7 @@ from hookline.hooks.event import Changes, Event, Path, touches
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
 from hookline.patterns.pattern import Undecided
 
+_ALL: Final = 2  # hooks that are quicker asked than looked up
 _FEW: Final = 4  # patterns on one subject that are quicker asked directly
 _SHORT: Final = 64  # characters of texts whose answer is remembered
 _REMEMBERED: Final = 1024
@@ -112,7 +113,7 @@ class Index:
     def __init__(self, hooks: Sequence[Hook]) -> None:
         self.entries = tuple(Entry(hook) for hook in hooks)
         self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
-        needs = [_indexable(hook) for hook in hooks]
+        needs = [_indexable(hook) if len(hooks) > _ALL else () for hook in hooks]
         self._shelves = _shelves(needs)
         places = {need: (shelf, n) for shelf in self._shelves for n, need in enumerate(shelf.needs)}
         self._places = [tuple(places[need] for need in of_hook) for of_hook in needs]

@@ -87,13 +87,15 @@ class Sum:
 
     def hear(self, outcome: Outcome, by: str | None) -> None:
         if outcome.verdict > self.verdict or (outcome.halt and not self.halt):
-            self.verdict = max(self.verdict, outcome.verdict)
+            if outcome.verdict > self.verdict:
+                self.verdict = outcome.verdict
             self.reason, self.by = outcome.reason, by
         self.halt = self.halt or outcome.halt
         self.final = self.final or outcome.final
-        self.notes += outcome.notes
-        self.requests += outcome.requests
-        self.changes += outcome.changes
+        if outcome.notes or outcome.requests or outcome.changes:
+            self.notes += outcome.notes
+            self.requests += outcome.requests
+            self.changes += outcome.changes
 
     def forget_allow(self) -> None:
         """An answer counts for the event that it was given about."""

@@ -28,6 +28,10 @@ class TextPattern(Protocol):
 class Subject(Protocol):
     """Which texts of an event a pattern is asked about; hashable, so that equal ones share an index."""
 
+    @property
+    def few(self) -> bool:
+        """True if its texts come again and again, so that an answer about them is worth remembering."""
+
     def texts(self, event: Event) -> tuple[str, ...]: ...
     def reads(self) -> tuple[Path, ...]: ...
 

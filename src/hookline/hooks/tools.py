@@ -294,6 +294,7 @@ class ToolName:
     """The subject of a tool matcher."""
 
     tongue: Tongue = NATIVE
+    few = True
 
     def texts(self, event: Event) -> tuple[str, ...]:
         tool = event.facts.get("tool")
@@ -318,6 +319,7 @@ class ToolField:
 
     path: Path  # within the input
     tongue: Tongue = NATIVE
+    few = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
         value = field_value(event, self.path)

@@ -47,7 +47,9 @@ class Computes:
         return self.formula.source
 
     def why_not(self, event: Event) -> str:
-        values = ", ".join(f"{n} = {number_text(number_at(event, p) or 0)}" for n, p in self.places if n in self.formula.names)
+        values = ", ".join(
+            f"{n} = {number_text(number_at(event, p) or 0)}" for n, p in self.places if n in self.formula.names
+        )
         return f"{self.formula.source} is false with {values}"
 
 

@@ -19,6 +19,7 @@ class ToolPath:
 
     path: Path  # within the input
     tongue: Tongue = NATIVE
+    few = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
         return tuple(

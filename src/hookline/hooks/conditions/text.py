@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import reprlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
 from hookline.hooks.event import MISSING, Event, Path, path_text, same
 
+_REMEMBERED = 64
 _SHOWN = 60  # characters of a fact that an explanation repeats
 _SHORTLY = reprlib.Repr()  # however large or deep a fact is
 
@@ -18,6 +19,7 @@ class Fact:
     """The text at a path; anything but text is no subject for a pattern."""
 
     path: Path
+    few = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
         value = event.read(self.path)
@@ -36,10 +38,24 @@ class Matches:
 
     subject: Subject
     pattern: TextPattern
+    _known: dict[tuple[str, ...], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
+        texts = self.subject.texts(event)
+        return self._remembered(texts, deadline) if self.subject.few else self._found(texts, deadline)
+
+    def _remembered(self, texts: tuple[str, ...], deadline: float) -> bool:
+        known = self._known.get(texts)
+        if known is None:
+            known = self._found(texts, deadline)
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[texts] = known
+        return known
+
+    def _found(self, texts: tuple[str, ...], deadline: float) -> bool:
         search = self.pattern.search
-        for text in self.subject.texts(event):  # noqa: SIM110 - a generator costs more than most searches
+        for text in texts:  # noqa: SIM110 - a generator costs more than most searches
             if search(text, deadline):
                 return True
         return False
