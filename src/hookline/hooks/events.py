@@ -20,6 +20,8 @@ EVERYWHERE: Final = (
     "host.name",
     "session.id",
     "session.tool_calls",
+    "session.transcript",
+    "session.mode",
     "agent.id",
     "agent.name",
     "agent.prompt",
@@ -72,8 +74,9 @@ _ALL: Final = (
     EventKind(
         "session.start",
         "a session begins, before its first prompt",
-        accepts=_NOTES,
-        names={"microai": ("SessionStart",), "digitorn": ("session_start",)},
+        ("session.source",),
+        _NOTES,
+        names={"microai": ("SessionStart",), "digitorn": ("session_start",), "claude_code": ("SessionStart",)},
     ),
     EventKind(
         "agent.start",
@@ -103,6 +106,7 @@ _ALL: Final = (
             "flo": ("UserPromptSubmit",),
             "microai": ("UserPromptSubmit",),
             "ai_agents": ("UserPromptSubmit",),
+            "claude_code": ("UserPromptSubmit",),
         },
     ),
     EventKind(
@@ -136,8 +140,9 @@ _ALL: Final = (
     EventKind(
         "history.compact",
         "the history is about to be shortened",
-        accepts=_DENY | _NOTES,
-        names={"digitorn": ("pre_compact",)},
+        ("trigger",),
+        _DENY | _NOTES,
+        names={"digitorn": ("pre_compact",), "claude_code": ("PreCompact",)},
     ),
     EventKind(
         "model.error",
@@ -185,6 +190,7 @@ _ALL: Final = (
             "microai": ("PreToolUse",),
             "ai_agents": ("PreToolUse",),
             "digitorn": ("tool_start", "pre_tool_use"),
+            "claude_code": ("PreToolUse",),
         },
     ),
     EventKind(
@@ -192,7 +198,7 @@ _ALL: Final = (
         "a person is about to be asked whether a tool may run",
         (*_CALL, "approval"),
         _DENY | _NOTES,
-        names={"digitorn": ("approval_request",)},
+        names={"digitorn": ("approval_request",), "claude_code": ("PermissionRequest",)},
     ),
     EventKind(
         "tool.succeeded",
@@ -219,6 +225,7 @@ _ALL: Final = (
             "microai": ("PostToolUse",),
             "ai_agents": ("PostToolUse",),
             "digitorn": ("tool_end", "post_tool_use"),
+            "claude_code": ("PostToolUse", "PostToolUseFailure"),
         },
     ),
     EventKind(
@@ -239,14 +246,14 @@ _ALL: Final = (
         "a sub-agent is about to start",
         ("subagent", "tool.input"),
         _DENY | _NOTES,
-        names={"digitorn": ("agent_spawn",)},
+        names={"digitorn": ("agent_spawn",), "claude_code": ("SubagentStart",)},
     ),
     EventKind(
         "subagent.end",
         "a sub-agent has its result; a deny makes it go on",
-        ("subagent", "tool.result"),
+        ("subagent", "tool.result", "stop.active"),
         _DENY | _NOTES,
-        names={"digitorn": ("agent_complete",)},
+        names={"digitorn": ("agent_complete",), "claude_code": ("SubagentStop",)},
     ),
     EventKind(
         "turn.end",
@@ -257,9 +264,9 @@ _ALL: Final = (
     EventKind(
         "stop",
         "the model ended its turn without a tool call; a deny makes the agent go on",
-        ("stop.reason",),
+        ("stop.reason", "stop.active", "stop.message"),
         _DENY | _NOTES,
-        names={"flo": ("Stop",)},
+        names={"flo": ("Stop",), "claude_code": ("Stop",)},
     ),
     EventKind(
         "agent.end",
@@ -270,7 +277,8 @@ _ALL: Final = (
     EventKind(
         "session.end",
         "a session is over: it was closed, deleted, or idle for too long",
-        names={"microai": ("SessionEnd",), "digitorn": ("session_end",)},
+        ("session.reason",),
+        names={"microai": ("SessionEnd",), "digitorn": ("session_end",), "claude_code": ("SessionEnd",)},
     ),
 )
 

@@ -344,6 +344,11 @@ def field_value(event: Event, path: Path) -> Any:
     return read(input, (field_of(event, str(name)), *path[1:]))
 
 
+def value_at(event: Event, path: Path) -> Any:
+    """The fact at `path`; a field of the tool's input by whatever name the host has for it."""
+    return field_value(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else event.read(path)
+
+
 def field_of(event: Event, name: str) -> str:
     """What the event's tool calls the field that somebody's tongue calls `name`; `name` itself where it has none."""
     tool = event.facts["tool"]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from hookline.hooks.condition import NEVER, Need
 from hookline.hooks.conditions.text import shown
 from hookline.hooks.event import Event, Path, path_text
+from hookline.hooks.tools import value_at
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,
@@ -25,7 +26,7 @@ _LARGE: Final = 10**300
 
 def number_at(event: Event, path: Path) -> float | None:
     """The number there; a list or a mapping stands for its length."""
-    value: Any = event.read(path)
+    value: Any = value_at(event, path)
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -59,7 +60,7 @@ class Compared:
 
     def why_not(self, event: Event) -> str:
         found = number_at(event, self.path)
-        said = shown(event.read(self.path)) if found is None else number_text(found)
+        said = shown(value_at(event, self.path)) if found is None else number_text(found)
         return f"{path_text(self.path)} is {said}, not {self.comparison.replace('_', ' ')} {number_text(self.number)}"
 
 
@@ -84,4 +85,4 @@ class Every:
         return f"{path_text(self.path)} is a multiple of {self.number}"
 
     def why_not(self, event: Event) -> str:
-        return f"{path_text(self.path)} is {shown(event.read(self.path))}, not a multiple of {self.number}"
+        return f"{path_text(self.path)} is {shown(value_at(event, self.path))}, not a multiple of {self.number}"

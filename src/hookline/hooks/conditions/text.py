@@ -8,6 +8,7 @@ from typing import Any
 
 from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
 from hookline.hooks.event import MISSING, Event, Path, path_text, same
+from hookline.hooks.tools import value_at
 
 _REMEMBERED = 64
 _SHOWN = 60  # characters of a fact that an explanation repeats
@@ -84,7 +85,7 @@ class Is:
     value: Any
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return same(event.read(self.path), self.value)
+        return same(value_at(event, self.path), self.value)
 
     def needs(self) -> tuple[Need, ...]:
         return ()
@@ -96,7 +97,7 @@ class Is:
         return f"{path_text(self.path)} is {shown(self.value)}"
 
     def why_not(self, event: Event) -> str:
-        return f"{path_text(self.path)} is {shown(event.read(self.path))}, not {shown(self.value)}"
+        return f"{path_text(self.path)} is {shown(value_at(event, self.path))}, not {shown(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class Exists:
     path: Path
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return event.read(self.path) is not MISSING
+        return value_at(event, self.path) is not MISSING
 
     def needs(self) -> tuple[Need, ...]:
         return ()
