@@ -22,6 +22,8 @@ VERBS: Final = {
     "convert": ("hookline.cli.convert", "A hooks file in the words of another dialect."),
     "schema": ("hookline.cli.schema", "The JSON Schema of a dialect, for editors."),
     "run": ("hookline.cli.run", "An agent with hooks, in the terminal."),
+    "bridge": ("hookline.cli.bridge", "What a coding agent calls: its payload on stdin, its answer on stdout."),
+    "serve": ("hookline.cli.serve", "The warm local engine behind the bridge."),
     "completion": ("hookline.cli.completion", "The script that completes verbs, options and names in a shell."),
 }
 """Verb → its module, which has it as `verb`, and one line about it."""

@@ -1,0 +1,57 @@
+"""`hookline bridge`: what a coding agent calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import timedelta
+
+import click
+
+from hookline.cli.log import debugging
+from hookline.cli.running import run
+from hookline.cli.verb import Verb
+from hookline.errors import HooklineError
+
+
+@click.command("bridge", cls=Verb)
+@click.argument("agent")
+@click.argument("event")
+@click.option("--direct", is_flag=True, help="Decide in this process instead of asking the engine.")
+@click.option("--overdue", is_flag=True, hidden=True)
+@click.option("--spent", type=click.IntRange(min=0), default=0, hidden=True)
+def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> None:
+    """Decide about what an agent is going to do, or has done.
+
+    \b
+    Example:
+      hookline bridge claude-code PreToolUse < payload.json
+
+    AGENT and EVENT are as the agent calls them; the payload is on stdin. The answer is the agent's own: its words on
+    stdout and stderr, and its exit code.
+    """
+    if sys.platform == "win32":
+        raise HooklineError("coding agents cannot call hookline on Windows yet")
+    from hookline.hosts.bridge import client
+
+    if not direct and not overdue:
+        client.main([agent, event])
+    _answer_here(agent, event, overdue, timedelta(milliseconds=spent))
+
+
+def _answer_here(agent: str, event: str, overdue: bool, spent: timedelta) -> None:
+    from hookline.hosts.bridge import client
+    from hookline.hosts.bridge import direct as bridge
+    from hookline.hosts.bridge.call import Call
+    from hookline.hosts.bridge.log_file import log_to_file
+
+    payload = sys.stdin.buffer.read(client.LARGEST + 1)
+    cwd = os.getcwd() if os.path.exists(".") else ""
+    call = Call(agent, event, payload, cwd, dict(os.environb), spent)
+    stderr = os.dup(2)
+    if not debugging():
+        log_to_file(call.place.kept)
+    reply = bridge.overdue(agent, event) if overdue else run(bridge.decide_directly(call))
+    for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
+        client._write(descriptor, text.encode("utf-8", "replace"))
+    os._exit(reply.exit_code)

@@ -1,0 +1,273 @@
+"""What an agent calls: hands the payload on stdin to the user's engine, and prints what it answers.
+
+Run by path, `python -I -S client.py AGENT EVENT`: it imports nothing but what has started with the interpreter, or
+nearly so, because the agent waits. It starts the engine where there is none; where that fails, or the engine does,
+it becomes a process that decides by itself.
+
+A request is MAGIC, then as 4-byte big-endian numbers the protocol's version, the milliseconds spent so far and the
+lengths of six parts, then the parts: release, agent, event, working directory, environment (NAME=value, NUL between),
+payload. The engine sends one or two answers: MAGIC, the version, a status, a number, two lengths, stdout and stderr.
+WORKING tells by the number within how many milliseconds the ANSWER comes, whose number is the exit code. ELSEWHERE is
+from an engine that will not do it.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+import sys
+import time
+from typing import Any, NoReturn
+
+MAGIC = b"HOOKLINE"
+VERSION = 1
+RELEASE = "0.1.0"  # of the package; an engine of another one ends when it is told
+LARGEST = 32 * 1024 * 1024  # bytes of a payload
+LARGEST_ENVIRONMENT = 4 * 1024 * 1024
+REQUEST = len(MAGIC) + 8 * 4
+ANSWER = len(MAGIC) + 5 * 4
+ANSWERED, WORKING, ELSEWHERE = 0, 1, 2
+
+SOCKET = "engine.sock"
+STARTING = "starting.lock"
+_TRIES = 3
+_START = 10.0  # seconds for a new engine to listen
+_HEARD = 3.0  # seconds for an engine to say that it is at work
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+_RUN = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
+_BLOCKING = ("pretool", "beforetool", "beforeshell", "beforemcp", "beforeread", "pre_", "tool.execute", "permission")
+_FOR_ENGINE = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOOKLINE_LOG")
+
+
+class Broken(Exception):
+    """The engine went away before it answered."""
+
+
+class Overdue(Exception):
+    """The engine is at work and does not answer, and there is no more time for anything."""
+
+
+def run_directory(environment: Any) -> str:
+    """Where the user's engine listens; "" where no path can be told."""
+    for name, below in (("XDG_RUNTIME_DIR", "hookline"), ("XDG_STATE_HOME", "hookline/run")):
+        if environment.get(name, "").startswith("/"):
+            return os.path.join(environment[name], below)
+    home = environment.get("HOME", "")
+    return os.path.join(home, ".local/state/hookline/run") if home.startswith("/") else ""
+
+
+def is_private(directory: str) -> bool:
+    """True if it is a directory that nobody but this user can enter."""
+    try:
+        status = os.lstat(directory)
+    except OSError:
+        return False
+    return status.st_mode & 0o170077 == 0o040000 and status.st_uid == os.geteuid()
+
+
+def command(*arguments: str) -> list[str]:
+    """`hookline` with these arguments, whatever the working directory and the environment hold."""
+    return [sys.executable, "-I", "-c", _RUN, _PACKAGE, *arguments]
+
+
+def request(agent: str, event: str, payload: bytes, spent: int, release: str = RELEASE) -> bytes:
+    try:
+        cwd = os.getcwdb()
+    except OSError:
+        cwd = b""
+    environment = b"\0".join(name + b"=" + value for name, value in os.environb.items())
+    parts = (release.encode(), os.fsencode(agent), os.fsencode(event), cwd, environment, payload)
+    numbers = (VERSION, spent, *map(len, parts))
+    return MAGIC + b"".join(number.to_bytes(4, "big") for number in numbers) + b"".join(parts)
+
+
+def connected(path: str) -> Any:
+    """None if nobody listens there."""
+    socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        socket.settimeout(_HEARD)
+        socket.connect(path)
+    except (OSError, ValueError):
+        socket.close()
+        return None
+    return socket
+
+
+def started(directory: str) -> Any:
+    """Connected to an engine that this client, or another one at the same time, has started; None if it does not come."""
+    import fcntl
+
+    os.makedirs(directory, 0o700, exist_ok=True)
+    if not is_private(directory):
+        return None
+    until = time.monotonic() + _START
+    lock = os.open(os.path.join(directory, STARTING), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    mine, pause = False, 0.01
+    try:
+        while time.monotonic() < until:
+            if not mine:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    mine = True
+                except OSError:
+                    pass
+                else:
+                    socket = connected(os.path.join(directory, SOCKET))
+                    if socket is not None:
+                        return socket
+                    _start_engine()
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.1)
+            socket = connected(os.path.join(directory, SOCKET))
+            if socket is not None:
+                return socket
+    finally:
+        os.close(lock)
+    return None
+
+
+def _start_engine() -> None:
+    """Forked twice and in a session of its own: it is nobody's child, and outlives the agent."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.chdir("/")
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nothing, descriptor)
+        os.closerange(3, 1024)
+        kept = {name: value for name, value in os.environ.items() if name in _FOR_ENGINE or name.startswith("LC_")}
+        arguments = command("serve", "--detached")
+        os.execve(arguments[0], arguments, kept)
+    finally:
+        os._exit(1)
+
+
+def asked(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
+    """Exit code, stdout and stderr; None from an engine that does not want to. Raises Broken or Overdue."""
+    at_work = False
+    try:
+        socket.sendall(message)
+        while True:
+            version, status, number, out, err = _numbers(_received(socket, ANSWER))
+            if version != VERSION or status == ELSEWHERE:
+                return None
+            if status == ANSWERED:
+                return number, _received(socket, out), _received(socket, err)
+            at_work = True
+            socket.settimeout(number / 1000)
+    except TimeoutError:
+        raise Overdue if at_work else Broken from None
+    except OSError:
+        raise Broken from None
+    finally:
+        socket.close()
+
+
+def _numbers(head: bytes) -> list[int]:
+    if not head.startswith(MAGIC):
+        raise Broken
+    return [int.from_bytes(head[at : at + 4], "big") for at in range(len(MAGIC), len(head), 4)]
+
+
+def _received(socket: Any, size: int) -> bytes:
+    parts = []
+    while size:
+        part = socket.recv(min(size, 1 << 20))
+        if not part:
+            raise Broken
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def main(arguments: list[str]) -> NoReturn:
+    begun = time.monotonic()
+    before = int(arguments.pop(0)[8:]) if arguments[0].startswith("--spent=") else 0
+    agent, event = arguments
+    try:
+        _answer(agent, event, begun - before / 1000)
+    except Exception as error:  # whatever it is, the agent gets an answer, and no traceback
+        _write(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        os._exit(2 if event.lower().startswith(_BLOCKING) else 1)
+
+
+def _answer(agent: str, event: str, begun: float) -> NoReturn:
+    payload = _stdin()
+    directory = run_directory(os.environ)
+    try:
+        message = request(agent, event, payload, _milliseconds(begun))
+        fits = len(payload) <= LARGEST and len(message) - len(payload) <= LARGEST_ENVIRONMENT
+        for _ in range(_TRIES if fits and directory else 0):
+            socket = connected(os.path.join(directory, SOCKET)) if is_private(directory) else None
+            try:
+                answer = _asked_of(socket or started(directory), message)
+            except Broken:
+                continue
+            if answer is not None:
+                _write(1, answer[1])
+                _write(2, answer[2])
+                os._exit(answer[0])
+    except Overdue:
+        _become(payload, "bridge", "--overdue", agent, event)
+    except OSError:
+        pass  # no directory to listen in, no process to spare: it can still be decided here
+    _become(payload, "bridge", "--direct", f"--spent={_milliseconds(begun)}", agent, event)
+
+
+def _asked_of(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
+    if socket is None:
+        raise OSError("no engine")
+    answer = asked(socket, message)
+    if answer is None:
+        time.sleep(0.05)  # the old engine is about to make room for ours
+    return answer
+
+
+def _milliseconds(begun: float) -> int:
+    return max(0, min(int((time.monotonic() - begun) * 1000), 1 << 31))
+
+
+def _stdin() -> bytes:
+    parts, size = [], 0
+    while size <= LARGEST:
+        part = os.read(0, 1 << 20)
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _become(payload: bytes, *arguments: str) -> NoReturn:
+    """This process goes on as another program, which reads the same payload from stdin."""
+    if hasattr(os, "memfd_create"):
+        file = os.memfd_create("payload")
+    else:
+        import tempfile
+
+        file, name = tempfile.mkstemp()
+        os.unlink(name)
+    _write(file, payload)
+    os.lseek(file, 0, os.SEEK_SET)
+    os.dup2(file, 0)
+    program = command(*arguments)
+    os.execv(program[0], program)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except BrokenPipeError:
+        pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

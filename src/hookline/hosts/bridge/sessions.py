@@ -1,0 +1,188 @@
+"""What must be remembered of a session of an agent, in a file: the next call may be another process."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.engine.limits import Counts, session_of
+from hookline.hooks.event import Event
+from hookline.hooks.hook import Hook
+
+_VERSION: Final = 1
+_KEPT: Final = 30 * 86_400.0  # seconds
+_NAMELESS: Final = 12 * 3_600.0  # after this much silence, an agent that does not name its sessions began a new one
+_MOST_SAID: Final = 200
+
+log = logging.getLogger("hookline")
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Of one session. Times are those of the wall clock, which all processes share."""
+
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"version": _VERSION, "counts": self.counts, "said": self.said}
+
+
+class Sessions:
+    """Counts by hook and session: exact among threads and processes, for each claim holds the session's file.
+
+    Where files cannot be written, they live as long as the process.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._in_memory: dict[str, Remembered] = {}
+
+    def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
+        session = session_of(event)
+        with self._held(_name(event)) as held:
+            counts = _counts(session, held, now)
+            if counts.claim(hook, event, now) is None:
+                return None
+            before = _row(held, hook)
+            _put(held, counts.saved(session), now)
+            mine = _row(held, hook)
+        return lambda: self._give_back(hook, event, mine, before)
+
+    def allows(self, hook: Hook, event: Event, now: float) -> bool:
+        with self._held(_name(event)) as held:
+            return _counts(session_of(event), held, now).allows(hook, event, now)
+
+    def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
+        now = time.monotonic()
+        with self._held(session) as held:
+            return _counts(session, held, now).fires(hook, session)
+
+    def unsaid(self, event: Event, texts: Iterable[str]) -> list[str]:
+        """Those that the user was not told in this session; from now on, they were."""
+        with self._held(_name(event)) as held:
+            new = [text for text in dict.fromkeys(texts) if text not in held.said]
+            if new:
+                held.said = [*held.said, *new][-_MOST_SAID:]
+            return new
+
+    def end(self, event: Event) -> None:
+        name = _name(event)
+        self._in_memory.pop(name, None)
+        for path in self._paths(name):
+            path.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Forgets sessions of long ago, which never ended."""
+        try:
+            for entry in os.scandir(self._directory):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _KEPT:
+                    os.unlink(entry.path)
+        except OSError as error:
+            log.debug("old sessions stay: %s", error)
+
+    def _give_back(self, hook: Hook, event: Event, mine: dict[str, Any], before: dict[str, Any]) -> None:
+        with self._held(_name(event)) as held:
+            row = _row(held, hook)
+            if not row:  # the session has ended
+                return
+            row["fires"] = max(0, row["fires"] - 1)
+            if (row["last"], row["fires"] + 1) == (mine["last"], mine["fires"]):  # nobody fired since
+                row["last"], row["last_turn"] = before.get("last"), before.get("last_turn")
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[Remembered]:
+        try:
+            path, lock = self._paths(name)
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            log.debug("counts are kept in memory only: %s", error)
+            yield self._in_memory.setdefault(name, Remembered())
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            held = _read(path, name)
+            was = json.dumps(held.as_json())
+            yield held
+            if json.dumps(held.as_json()) != was:
+                _write(path, held)
+        finally:
+            os.close(descriptor)
+
+    def _paths(self, name: str) -> tuple[Path, Path]:
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return self._directory / f"{digest}.json", self._directory / f"{digest}.lock"
+
+
+def _name(event: Event) -> str:
+    """The session's id; of an agent that does not tell it, whatever the agent does in that project."""
+    session = session_of(event)
+    return session or f"\0{event.read(('host', 'name'))}\0{event.facts.get('workspace')}"
+
+
+def _counts(session: str, held: Remembered, now: float) -> Counts:
+    wall = time.time()
+    rows = [{**row, "last": None if row["last"] is None else now - max(0.0, wall - row["last"])} for row in held.counts]
+    counts = Counts()
+    counts.restore(session, rows)
+    return counts
+
+
+def _put(held: Remembered, rows: list[dict[str, Any]], now: float) -> None:
+    wall = time.time()
+    held.counts = [{**row, "last": None if row["last"] is None else wall - (now - row["last"])} for row in rows]
+
+
+def _row(held: Remembered, hook: Hook) -> dict[str, Any]:
+    return next((row for row in held.counts if row["hook"] == list(hook.key)), {})
+
+
+def _read(path: Path, name: str) -> Remembered:
+    try:
+        with path.open("rb") as file:
+            if name.startswith("\0") and time.time() - os.fstat(file.fileno()).st_mtime > _NAMELESS:
+                return Remembered()
+            stored = json.load(file)
+        return _remembered(stored)
+    except FileNotFoundError:
+        return Remembered()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        log.warning("what was remembered of a session cannot be read: %s", type(error).__name__)
+        return Remembered()
+
+
+def _remembered(stored: dict[str, Any]) -> Remembered:
+    if stored["version"] != _VERSION:
+        raise ValueError("another version")
+    counts = [
+        {
+            "hook": [str(part) for part in row["hook"]],
+            "fires": int(row["fires"]),
+            "last": None if row["last"] is None else float(row["last"]),
+            "last_turn": None if row["last_turn"] is None else int(row["last_turn"]),
+        }
+        for row in stored["counts"]
+        if len(row["hook"]) == 3
+    ]
+    return Remembered(counts, [str(text) for text in stored["said"]])
+
+
+def _write(path: Path, held: Remembered) -> None:
+    new = path.with_suffix(".new")
+    try:
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(held.as_json(), file)
+        os.replace(new, path)
+    except OSError as error:
+        log.warning("what must be remembered of a session cannot be written: %s", error)
