@@ -1,4 +1,4 @@
-"""Qwen Code takes Claude's answers, but no changed input before a tool."""
+"""Qwen Code takes Claude's answers, but no changed input and no context before a tool."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 from coding_agents import payloads
 from hookline.engine.account import Decision
+from hookline.hooks.outcome import Note
 from hookline.hosts.agent import Reply
 from hookline.hosts.table import agent
 
@@ -20,6 +21,12 @@ def test_a_changed_input_is_denied_with_the_suggestion() -> None:
     assert specific["permissionDecision"] == "deny"
     assert '"command":"ls"' in specific["permissionDecisionReason"]
     assert "updatedInput" not in specific
+
+
+def test_what_the_model_would_never_read_is_told_to_the_user() -> None:
+    (event,) = QWEN.read("PreToolUse", SENT["PreToolUse"])
+    reply = QWEN.reply("PreToolUse", SENT["PreToolUse"], [Decision(event, notes=(Note("mind the tests"),))])
+    assert json.loads(reply.stdout) == {"systemMessage": "mind the tests"}
 
 
 def test_the_empty_prompt_after_a_tool_is_no_prompt() -> None:

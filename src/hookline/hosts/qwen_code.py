@@ -1,4 +1,4 @@
-"""Qwen Code: Claude Code's protocol with Gemini's tools. It reads no changed input before a tool."""
+"""Qwen Code: Claude Code's protocol with Gemini's tools. Before a tool it reads no changed input and no context."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AGENT = QwenCode(
     events=(
         heard("SessionStart", "session.start", "context user"),
         heard("UserPromptSubmit", "prompt.submit", "deny context halt user"),
-        heard("PreToolUse", "tool.before", "deny ask allow context halt user"),
+        heard("PreToolUse", "tool.before", "deny ask allow halt user"),
         heard("PermissionRequest", "approval.request", "deny allow halt user"),
         heard("PostToolUse", "tool.after", "context halt user"),
         heard("PostToolUseFailure", "tool.after", "context user"),
