@@ -320,3 +320,13 @@ def test_instant_actions_and_constants_are_heard_alike() -> None:
     outcome = Outcome(Verdict.ASK, "sure?")
     constant, asked = book(hook(Answer(outcome), id="h")), book(hook(at_once(lambda _: outcome), id="h"))
     assert by_the_engine(constant.decide_now(call())) == by_the_engine(asked.decide_now(call()))
+
+
+def test_a_hook_with_two_needs_on_one_subject_is_asked_once_among_many() -> None:
+    """More possible hooks than are confirmed one by one, each with a second need that is met as well."""
+    hooks = [
+        hook(Answer(Outcome(notes=(Note(str(n)),))), All((command(f"(?:word{n}|shared)"), command(f"place|sharp{n}"))))
+        for n in range(60)
+    ]
+    decision = book(*hooks).decide_now(call("a shared place"))
+    assert [note.text for note in decision.notes] == [str(n) for n in range(60)]

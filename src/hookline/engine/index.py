@@ -76,10 +76,10 @@ class Shelf:
 
     def _confirmed(self, texts: tuple[str, ...], event: Event, deadline: float, index: Index) -> tuple[list[int], bool]:
         hanging = self._hanging
-        possible = [need for need in self.possible(texts, deadline) if need in hanging]
-        if len(possible) > _MANY:
-            hooks = (hook for need in possible for hook in hanging[need])
-            return index.narrowed(hooks, self, event, deadline), False
+        passed = self.possible(texts, deadline)
+        if len(passed) > _MANY:
+            return index.narrowed(self, passed, event, deadline), False
+        possible = [need for need in passed if need in hanging]
         found: list[int] = []
         for need in possible:
             search = self.needs[need].pattern.search
@@ -108,7 +108,7 @@ class Entry:
 class Index:
     """One event's hooks of one layer, in the order in which they are asked."""
 
-    __slots__ = ("_always", "_places", "_shelves", "_used", "entries", "waits")
+    __slots__ = ("_always", "_by_need", "_hung", "_places", "_shelves", "_used", "entries", "waits")
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
         self.entries = tuple(Entry(hook) for hook in hooks)
@@ -117,6 +117,8 @@ class Index:
         self._shelves = _shelves(needs)
         places = {need: (shelf, n) for shelf in self._shelves for n, need in enumerate(shelf.needs)}
         self._places = [tuple(places[need] for need in of_hook) for of_hook in needs]
+        self._hung: list[Shelf | None] = [None] * len(needs)
+        self._by_need: dict[Shelf, tuple[list[list[int]], list[int]]] = {}
         self._always = self._hang()
         self._used = tuple(shelf for shelf in self._shelves if shelf.used)
 
@@ -138,17 +140,49 @@ class Index:
                 found = found + hooks
         return sorted(found) if len(found) > 1 else found
 
-    def narrowed(self, hooks: Iterable[int], asked: Shelf, event: Event, deadline: float) -> list[int]:
-        """Those of many possible hooks whose needs on the other subjects may be met as well."""
-        possible: dict[Shelf, set[int]] = {}
+    def narrowed(self, asked: Shelf, passed: set[int], event: Event, deadline: float) -> list[int]:
+        """Those of the many hooks hanging on `asked` whose needs on the other subjects may be met as well.
+
+        The shelf that leaves the fewest is looked at alone, so that all of them need not be.
+        """
+        possible = {asked: passed}
         for shelf in self._shelves:
             if shelf is not asked:
                 texts = shelf.subject.texts(event)
                 possible[shelf] = shelf.possible(texts, deadline) if texts else set()
-        return [hook for hook in hooks if self._may_hold(hook, asked, possible)]
+        fewest = min(self._shelves, key=lambda shelf: self._left_by(shelf, possible[shelf]))
+        needing = self._needing(fewest)
+        hooks = dict.fromkeys([*self._needless(fewest), *(hook for need in possible[fewest] for hook in needing[need])])
+        return [hook for hook in hooks if self._hung[hook] is asked and self._may_hold(hook, possible)]
 
-    def _may_hold(self, hook: int, asked: Shelf, possible: dict[Shelf, set[int]]) -> bool:
-        return all(shelf is asked or number in possible[shelf] for shelf, number in self._places[hook])
+    def _may_hold(self, hook: int, possible: dict[Shelf, set[int]]) -> bool:
+        return all(number in possible[shelf] for shelf, number in self._places[hook])
+
+    def _left_by(self, shelf: Shelf, possible: set[int]) -> int:
+        needing = self._needing(shelf)
+        return len(self._needless(shelf)) + sum(len(needing[need]) for need in possible)
+
+    def _needing(self, shelf: Shelf) -> list[list[int]]:
+        """For each of the shelf's needs, the hooks that have it."""
+        return self._by_shelf(shelf)[0]
+
+    def _needless(self, shelf: Shelf) -> list[int]:
+        return self._by_shelf(shelf)[1]
+
+    def _by_shelf(self, shelf: Shelf) -> tuple[list[list[int]], list[int]]:
+        """Made when first asked for: most books never have many possible hooks."""
+        known = self._by_need.get(shelf)
+        if known is None:
+            needing: list[list[int]] = [[] for _ in shelf.needs]
+            needless: list[int] = []
+            for hook, places in enumerate(self._places):
+                numbers = [number for on, number in places if on is shelf]
+                for number in numbers:
+                    needing[number].append(hook)
+                if not numbers:
+                    needless.append(hook)
+            known = self._by_need[shelf] = needing, needless
+        return known
 
     def _hang(self) -> list[int]:
         """Hangs each hook on its rarest need; returns those that have none."""
@@ -161,6 +195,7 @@ class Index:
                 continue
             shelf, number = min(places, key=lambda place: (place[1] in unfiltered[place[0]], common[place]))
             shelf.hang(number, position)
+            self._hung[position] = shelf
         return always
 
 

@@ -38,7 +38,8 @@ class Sieve:
                 if len(data) > _WINDOW and not _in_time(filter, data, deadline):
                     found.update(part)
                 else:
-                    found.update(part[n] for n in filter.Match(data, True))
+                    passed = filter.Match(data, True)
+                    found.update(passed if part.start == 0 else [part.start + n for n in passed])
         return found
 
     def _add(self, part: range, sources: Sequence[str]) -> None:
