@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
+from bench import dialects
 from bench.contenders import CONTENDERS, fresh_path
 from bench.programs import memory, shell_hook, start_times
 from bench.rules import Workload
@@ -80,6 +81,16 @@ def main() -> None:
         results.append((load, decisions(load)))
     print(table(decision_rows(results)), end="\n\n")
     print(table(load_rows()), end="\n\n")
+    times = dialects.decisions()
+    rows = [
+        {"10,000 rules": name, "none matches": shown(none), "the last matches": shown(last)}
+        for name, (none, last) in times.items()
+    ]
+    print(table(rows), end="\n\n")
+    print(
+        table([{"one script": "JavaScript, in a fresh context", "hookline": shown(dialects.javascript_hook())}]),
+        end="\n\n",
+    )
     programs = shell_hook()
     print(
         table([{"one program": "cat > /dev/null; printf ok", **{n: shown(t) for n, t in programs.items()}}]), end="\n\n"

@@ -80,14 +80,14 @@ def _spawned(code: str) -> float:
 
 
 def memory(rules: int) -> float:
-    """MiB that a book of so many rules keeps, as the process's peak less that of an empty one."""
+    """MiB that a process grows by when it makes a book of so many rules, once what was only needed for it is gone."""
     code = (
-        "import resource, sys; from bench.rules import Workload; from bench.contenders import hookline;"
-        "hookline(Workload('m', int(sys.argv[1]), 10));"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "import gc, sys; from bench.rules import Workload; from bench.contenders import hookline;"
+        "held = hookline(Workload('m', int(sys.argv[1]), 10)); gc.collect();"
+        "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmRSS')))"
     )
-    peaks = [
+    used = [
         int(subprocess.run([sys.executable, "-c", code, str(n)], capture_output=True, check=True, text=True).stdout)
         for n in (1, rules)
     ]
-    return (peaks[1] - peaks[0]) / 1024
+    return (used[1] - used[0]) / 1024
