@@ -43,6 +43,10 @@ class Broken(Exception):
     """The engine went away before it answered."""
 
 
+class Silent(OSError):
+    """Something listens and says nothing."""
+
+
 class Overdue(Exception):
     """The engine is at work and does not answer, and there is no more time for anything."""
 
@@ -149,7 +153,7 @@ def _start_engine() -> None:
 
 
 def asked(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
-    """Exit code, stdout and stderr; None from an engine that does not want to. Raises Broken or Overdue."""
+    """Exit code, stdout and stderr; None from an engine that does not want to. Raises Broken, Silent or Overdue."""
     at_work = False
     try:
         socket.sendall(message)
@@ -162,7 +166,9 @@ def asked(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
             at_work = True
             socket.settimeout(number / 1000)
     except TimeoutError:
-        raise Overdue if at_work else Broken from None
+        if at_work:
+            raise Overdue from None
+        raise Silent from None
     except OSError:
         raise Broken from None
     finally:
@@ -188,9 +194,11 @@ def _received(socket: Any, size: int) -> bytes:
 
 def main(arguments: list[str]) -> NoReturn:
     begun = time.monotonic()
-    before = int(arguments.pop(0)[8:]) if arguments[0].startswith("--spent=") else 0
-    agent, event = arguments
+    *options, agent, event = arguments
     try:
+        if "--overdue" in options:
+            _become(_stdin(), "bridge", "--overdue", agent, event)
+        before = sum(int(each.removeprefix("--spent=")) for each in options)
         _answer(agent, event, begun - before / 1000)
     except Exception as error:  # whatever it is, the agent gets an answer, and no traceback
         _write(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
