@@ -21,6 +21,7 @@ VERBS: Final = {
     "trust": ("hookline.cli.trust", "Look at and accept the commands that a project's files bring."),
     "convert": ("hookline.cli.convert", "A hooks file in the words of another dialect."),
     "schema": ("hookline.cli.schema", "The JSON Schema of a dialect, for editors."),
+    "mcp": ("hookline.cli.mcp", "Hooks in front of any MCP server."),
     "run": ("hookline.cli.run", "An agent with hooks, in the terminal."),
     "bridge": ("hookline.cli.bridge", "What a coding agent calls: its payload on stdin, its answer on stdout."),
     "serve": ("hookline.cli.serve", "The warm local engine behind the bridge."),

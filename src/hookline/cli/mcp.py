@@ -1,0 +1,133 @@
+"""`hookline mcp`"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import click
+
+from hookline.cli.output import err
+from hookline.cli.place import directory, sources, trust, user
+from hookline.cli.running import run
+from hookline.cli.verb import Verb, config_option
+from hookline.config.problem import printable
+from hookline.errors import HooklineError
+from hookline.hosts.mcp.child import Child
+from hookline.hosts.mcp.judge import Judge, Place
+from hookline.hosts.mcp.lines import Gone, Stdio
+from hookline.hosts.mcp.proxy import Proxy
+from hookline.hosts.mcp.wrapping import HEADERS_VARIABLE
+from hookline.project import Source, Watched, load, named
+
+if TYPE_CHECKING:
+    from hookline.hosts.mcp.http import Remote
+
+_HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n\0]*)")
+
+
+@click.command(cls=Verb, short_help="Hooks in front of any MCP server.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
+@click.option("--url", metavar="URL", help="The server is behind this URL (streamable HTTP) instead of a command.")
+@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Send this with every HTTP request.")
+@click.option(
+    "--name", default="", metavar="NAME", help="What hooks call the server; without it, what it calls itself."
+)
+@config_option
+def verb(
+    command: tuple[str, ...], url: str | None, headers: tuple[str, ...], name: str, configs: tuple[str, ...]
+) -> int:
+    """Stand between an MCP client and a server: everything passes unchanged, each tool call is judged by the hooks in
+    force here. The client starts this instead of the server.
+
+    \b
+    hookline mcp -- npx -y @modelcontextprotocol/server-filesystem .
+    hookline mcp --name notes --url http://127.0.0.1:8000/mcp
+
+    Hooks match a tool as mcp.<server>.<tool>. A denied call is a tool error with the reason; `ask` shows a form where
+    the client can, else it denies. Exit codes: 0 the client left, 1 the server failed.
+    """
+    if bool(command) == (url is not None):
+        raise click.UsageError("Give either the server's command after -- or its --url.")
+    if url is not None:
+        _check_url(url)
+    held = _headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
+    watched = Watched(_sources_of(configs), trust())
+    for problem in watched.book.problems:
+        err(str(problem))
+    with watched:
+        ended = run(_relayed(command, url, held, name, watched))
+    if ended is None:
+        return 0
+    err(f"hookline: {ended}")
+    return 1
+
+
+def _sources_of(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
+    """Files that are named must be readable now; those in force here may come and go."""
+    if not configs:
+        return sources
+    for path in configs:
+        load(path, importing=False)
+    return lambda: [named(path, None) for path in configs]
+
+
+async def _relayed(
+    command: tuple[str, ...], url: str | None, headers: Mapping[str, str], name: str, watched: Watched
+) -> str | None:
+    place = Place(f"mcp-{uuid.uuid4().hex[:12]}", user(), directory())
+    client = await Stdio.claimed()
+    server = await Child.started(command) if url is None else _remote(url, headers)
+    try:
+        return await Proxy(client, server, Judge(lambda: watched.book, place), name).run()
+    finally:
+        await server.close()
+        with suppress(Gone):
+            await client.close()
+
+
+def _remote(url: str, headers: Mapping[str, str]) -> Remote:
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its tracebacks are no lines for our log
+    from hookline.hosts.mcp.http import Remote
+
+    return Remote(url, headers)
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or True)
+    except ValueError:
+        known = False
+    if not known or not url.isprintable():
+        raise HooklineError(f"--url: {printable(url)!r} is not an http or https URL")
+
+
+def _headers(given: Iterable[str], stored: str) -> dict[str, str]:
+    """Those of the environment, where a client's file keeps them out of the command line, and those given here."""
+    held = _stored_headers(stored) if stored else {}
+    for text in given:
+        found = _HEADER.fullmatch(text)
+        if found is None:
+            raise HooklineError("--header: write it as 'Name: value'")
+        held[found[1]] = found[2]
+    return held
+
+
+def _stored_headers(stored: str) -> dict[str, str]:
+    try:
+        held = json.loads(stored)
+    except (ValueError, RecursionError):
+        held = None
+    lines = [f"{name}: {value}" for name, value in held.items()] if isinstance(held, dict) else None
+    found = [_HEADER.fullmatch(line) for line in lines] if lines is not None else [None]
+    if not all(found):
+        raise HooklineError(f"{HEADERS_VARIABLE}: an object of header names and texts is expected")
+    return {each[1]: each[2] for each in found if each}
