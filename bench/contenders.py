@@ -69,7 +69,7 @@ def pluggy(load: Workload) -> Decide:
 
     manager = pluggy.PluginManager("bench")
     manager.add_hookspecs(Spec)
-    for rule in _compiled(load):
+    for rule in reversed(_compiled(load)):  # it asks the one registered last first
         manager.register(Rule(rule))
     return lambda tool, input: bool(manager.hook.judge(tool=tool, input=input))
 
