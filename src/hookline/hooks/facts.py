@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, Path, parse_path
 from hookline.hooks.json_text import json_text
-from hookline.hooks.shaped import SHAPES, Shaped
+from hookline.hooks.shaped import Otherwise, Shaped, shaped
 from hookline.hooks.tools import NATIVE, Tongue, field_value, input_in, name_in
 
 _SHORT: Final[dict[str, Path]] = {
@@ -100,11 +100,11 @@ class Names:
 
     tongue: Tongue = NATIVE
 
-    def __call__(self, name: str) -> FactReader | WholeEvent | ResultText | OpenBraces | Shaped | None:
-        fact, shaped, shape = name.partition("|")
-        if shaped:
+    def __call__(self, name: str) -> FactReader | WholeEvent | ResultText | OpenBraces | Shaped | Otherwise | None:
+        fact, bar, shape = name.partition("|")
+        if bar:
             reader = self(fact.strip())
-            return None if reader is None or shape.strip() not in SHAPES else Shaped(reader, shape.strip())
+            return None if reader is None else shaped(reader, shape.strip())
         if name == "event":
             return WholeEvent(self.tongue)
         if name == "result.text":

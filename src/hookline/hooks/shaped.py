@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,22 @@ class Shaped:
 
     def __call__(self, event: Event) -> Any:
         return SHAPES[self.shape](self.reader(event))
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """The value, or this where it is absent."""
+
+    reader: Reader
+    instead: Any
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return self.reader.paths
+
+    def __call__(self, event: Event) -> Any:
+        value = self.reader(event)
+        return self.instead if value is MISSING else value
 
 
 def _json(value: Any) -> Any:
@@ -85,6 +102,21 @@ def _moment(value: Any) -> datetime:
     except (ValueError, OverflowError, OSError):
         pass
     return datetime.now(UTC)
+
+
+def shaped(reader: Reader, shape: str) -> Shaped | Otherwise | None:
+    """A key of SHAPES, or `or` and what stands for an absent value: JSON, else text. None if it is neither."""
+    word, _, instead = shape.partition(" ")
+    if word == "or" and instead.strip():
+        return Otherwise(reader, _value(instead.strip()))
+    return Shaped(reader, shape) if shape in SHAPES else None
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 SHAPES: Final[Mapping[str, Callable[[Any], Any]]] = {
