@@ -58,6 +58,10 @@ TESTS: Final = {
         "it is a command that begins with these words: `git` hears `git push`, not `gitk`",
         "{command: git push}",
     ),
+    "starts": (
+        "it is a shell line that starts such a command somewhere; `*` stands for any text",
+        "{starts: 'git push *'}",
+    ),
     "host": ("it is a URL of this host; `*.example.com` is the host and its subdomains", "{host: '*.example.com'}"),
     "is": ("it is this value, of whatever type", "{is: 3}"),
     "exists": ("it is there, or with `false` is not", "{exists: false}"),
@@ -82,9 +86,11 @@ ACTIONS: Final = {
     "append": ("add a line to facts", "{append: {result: Checked.}}"),
     "replace": ("replace what a pattern finds", r"{replace: {in: input.command, pattern: '\bsudo ', with: ''}}"),
     "run": ("run a program", "{run: 'ruff check -- {{input.path}}', reads: nonzero}"),
+    "post": ("post the event to a URL", "{post: 'http://127.0.0.1:8080/hook', headers: {X-From: hookline}}"),
     "script": ("run JavaScript", '{script: \'if (event.tool.input.command === "ls") return {decision: "allow"}\'}'),
     "call": ("call a tool of the host", "{call: linter, with: {path: '{{input.path}}'}, tell: errors}"),
     "pipe": ("hand facts to another tool", "{pipe: {to: indexer, map: {text: '{{prompt}}'}}}"),
+    "judge": ("ask the host's model", "{judge: 'Does this command delete anything? $ARGUMENTS'}"),
     "compact": ("ask the host to shorten the history after the round", "{compact: {keep_recent: 20}}"),
     "diagnose": ("have the language server look at a file that a tool wrote", "{diagnose: true}"),
     "custom": ("an action that a Python package registers", ""),
@@ -112,6 +118,15 @@ OPTIONS: Final = {
         "tell": ("nobody", "whom the stdout of a good end is for: `agent` or `user`"),
         "only_if": ("always", "a program that must end with 0 first, within 1 s"),
     },
+    "post": {
+        "body": ("`event`", "what is posted: `event`, or any value with placeholders, as JSON"),
+        "headers": ("none", "headers; in them `$NAME` stands for a variable of the environment"),
+        "variables": ("none", "the variables that the headers may name"),
+        "reads": ("`json`", "how an answer with a status of 2xx is read, as if it were the stdout of exit code 0"),
+        "reason": ("`{output} (exit code {exit_code})`", "as for `run`"),
+        "tell": ("nobody", "whom an answer that is plain text is for: `agent` or `user`"),
+    },
+    "judge": {"with": ("the event", "what the model is given in the place of `$ARGUMENTS`, else after the prompt")},
     "script": {"variables": ("`{event: '{{event}}'}`", "the names that the script finds defined")},
     "call": {
         "with": ("`{}`", "the tool's input, with placeholders"),
@@ -120,6 +135,7 @@ OPTIONS: Final = {
         "prefix": ("nothing", "text before what the agent is told"),
         "place": ("`context`", "where the agent reads it, as for `tell`"),
         "role": ("`user`", "of a message of its own: `user`, `assistant`, `system`"),
+        "reads": ("never", "how what came back is read, as if it were the stdout of exit code 0"),
     },
     "chain": {"stop_on_failure": ("`false`", "the first failure ends the chain")},
     "tell": {
@@ -175,6 +191,7 @@ READS: Final = {
     "nonzero": ("deny; the reason is `reason`", "nothing"),
     "exit2": ("2: deny with stderr; another: a failure", "nothing"),
     "json": ("as `exit2`", "a JSON object is the answer"),
+    "claude": ("as `exit2`", "a JSON object is an answer in [Claude Code's words](dialects/claude_code.md#answers)"),
 }
 
 ON_ERROR: Final = {

@@ -10,7 +10,18 @@ from typing import Any
 
 from hookline.engine.limits import Counts
 from hookline.errors import Unavailable
-from hookline.hooks.host import Command, Finished, Function, Notice, Script, SystemClock, ToolResult, asking
+from hookline.hooks.host import (
+    Command,
+    Finished,
+    Function,
+    Notice,
+    Post,
+    Posted,
+    Script,
+    SystemClock,
+    ToolResult,
+    asking,
+)
 from hookline.hooks.thread import Thread
 
 
@@ -36,6 +47,10 @@ class DryRun:
 
     async def run_function(self, call: Function) -> Any:
         self._note("call", call.name)
+
+    async def post(self, request: Post) -> Posted:
+        self._note("post to", request.url)
+        return Posted(200, "")
 
     async def complete(self, prompt: str) -> str:
         self._note("ask the model", prompt)

@@ -44,6 +44,26 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """JSON for a URL. In the headers, `$NAME` and `${NAME}` stand for the variables of the environment in `variables`."""
+
+    url: str
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+    variables: tuple[str, ...] = ()  # any other name stands for nothing
+    timeout: timedelta = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What came back. A URL that cannot be reached, or does not answer in time, raises Failed."""
+
+    status: int
+    text: str
+    dropped: int = 0  # bytes of the answer past what is kept
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """JavaScript: the body of an async function, with these names defined."""
 
@@ -118,6 +138,7 @@ class Host(Protocol):
     async def run_program(self, command: Command) -> Finished: ...
     async def run_script(self, script: Script) -> Any: ...
     async def run_function(self, call: Function) -> Any: ...
+    async def post(self, request: Post) -> Posted: ...
     async def complete(self, prompt: str) -> str: ...
     async def publish(self, notice: Notice) -> None: ...
     def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
@@ -167,6 +188,9 @@ class Nobody:
     async def run_function(self, call: Function) -> Any:
         returned = call.function(*call.arguments)
         return await returned if isawaitable(returned) else returned
+
+    async def post(self, request: Post) -> Posted:
+        raise Unavailable("nothing can be posted from here")
 
     async def complete(self, prompt: str) -> str:
         raise Unavailable("there is no model here")

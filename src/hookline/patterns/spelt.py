@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from hookline.patterns.commands import started
 from hookline.patterns.globs import command_prefix, host_of, like, literal, path_glob, tool_glob, word_prefix
 from hookline.patterns.pattern import Pattern
 
@@ -17,6 +18,7 @@ WORDS: Final[Mapping[str, Callable[[str], Pattern]]] = {
     "like": like,
     "glob": path_glob,
     "command": command_prefix,
+    "starts": started,
     "host": host_of,
     "tool": tool_glob,
 }

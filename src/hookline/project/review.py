@@ -14,6 +14,8 @@ from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.change import Change
+from hookline.hooks.actions.http import PostEvent
+from hookline.hooks.actions.judge import Judge
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.event import path_text
@@ -89,6 +91,11 @@ def _deeds(action: Action) -> Iterator[tuple[str, str]]:
             yield "run", _command(action.program)
             if action.only_if is not None:
                 yield "only_if", _command(action.only_if)
+        case PostEvent():
+            yield "post", action.url
+            yield from (("header", f"{name}: {text}") for name, text in action.headers)
+        case Judge():
+            yield "ask the model", action.prompt
         case RunScript():
             yield "script", action.source
         case Call():

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.shape import Reader
+from hookline.dialects.native.calls import CALL_KEYS, ROLES, call, judge, pipe
+from hookline.dialects.native.doing import Doing, Maker
 from hookline.dialects.native.outside import custom_action, diagnose
-from hookline.dialects.native.programs import PROGRAM_KEYS, run
-from hookline.dialects.native.texts import filled, filled_text, text_of
+from hookline.dialects.native.programs import POST_KEYS, PROGRAM_KEYS, post, run
+from hookline.dialects.native.texts import filled, filled_text, text_of, word_of
 from hookline.hooks.action import Action, May
 from hookline.hooks.actions.answer import Answer, Say
-from hookline.hooks.actions.call import Call, Tell
 from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
 from hookline.hooks.actions.program import Run
@@ -24,22 +25,7 @@ from hookline.hooks.facts import fact_path
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
 from hookline.hooks.template import Template
-from hookline.hooks.tools import Tongue
 from hookline.patterns.pattern import BadPattern, pattern
-
-
-@dataclass(frozen=True, slots=True)
-class Doing:
-    """Whose action is being read."""
-
-    event: str
-    tongue: Tongue
-    timeout: timedelta
-
-
-ROLES: Final = ("user", "assistant", "system")
-
-Maker = Callable[[Reader, Reader, Doing], Action | None]  # the action's mapping, the main key's value
 
 
 def action(at: Reader, doing: Doing) -> Action | None:
@@ -55,7 +41,7 @@ def action(at: Reader, doing: Doing) -> Action | None:
         at.problem("no-action", f"{at.place}: there is nothing to do here.", f"Write one of: {', '.join(ACTIONS)}.")
         at.keys((*ACTIONS, *_all_options()), "an action")
         return None
-    key = next((each for each in main if each in ("run", "call", "pipe")), main[0])
+    key = next((each for each in main if each in ("run", "post", "call", "pipe")), main[0])
     make, options = ACTIONS[key]
     at.keys((key, *options), f"the action {key}")
     if any(each not in (key, *options) for each in at.value):
@@ -105,10 +91,10 @@ def _tell(at: Reader, value: Reader, doing: Doing) -> Action | None:
     if text is None:
         value.problem("missing-key", f"{value.place}: text is missing.", "Write tell: {text: …, to: agent}.")
         return None
-    to = _word(value, "to", [str(each) for each in Audience], "agent")
-    place = _word(value, "place", [str(each) for each in Place], "context")
-    position = _word(value, "position", ("start", "before_last", "end"), "end")
-    role = _word(value, "role", ROLES, "user")
+    to = word_of(value, "to", [str(each) for each in Audience], "agent")
+    place = word_of(value, "place", [str(each) for each in Place], "context")
+    position = word_of(value, "position", ("start", "before_last", "end"), "end")
+    role = word_of(value, "role", ROLES, "user")
     if to is None or place is None or role is None or position is None:
         return None
     return _note(Note("", Audience(to), Place(place), role, position), text_of(text, doing.tongue))
@@ -123,17 +109,12 @@ def _note(note: Note, text: Template | None) -> Action | None:
     return Say(SILENT, notes=((note, text),))
 
 
-def _word(at: Reader, key: str, words: Collection[str], default: str) -> str | None:
-    place = at.get(key)
-    return default if place is None else place.one_of(words)
-
-
 def _log(at: Reader, value: Reader, doing: Doing) -> Action | None:
     if isinstance(value.value, str):
         text = text_of(value, doing.tongue)
         return None if text is None else Log(text)
     value.keys(("message", "level"), "log")
-    message, level = value.get("message"), _word(value, "level", LEVELS, "info")
+    message, level = value.get("message"), word_of(value, "level", LEVELS, "info")
     if message is None:
         value.problem("missing-key", f"{value.place}: message is missing.", "Write log: {message: …, level: info}.")
         return None
@@ -148,7 +129,7 @@ def _notify(at: Reader, value: Reader, doing: Doing) -> Action | None:
         return None if text is None or untitled is None else Notify(text, untitled)
     value.keys(("message", "title", "level", "tag"), "notify")
     message, title, tag = value.get("message"), value.get("title"), value.get("tag")
-    level = _word(value, "level", ("info", "warning", "error"), "info")
+    level = word_of(value, "level", ("info", "warning", "error"), "info")
     if message is None:
         value.problem("missing-key", f"{value.place}: message is missing.", "Write notify: {message: …, title: …}.")
         return None
@@ -217,6 +198,10 @@ def _run(at: Reader, value: Reader, doing: Doing) -> Action | None:
     return run(at, value, doing.event, doing.tongue, doing.timeout)
 
 
+def _post(at: Reader, value: Reader, doing: Doing) -> Action | None:
+    return post(at, value, doing.event, doing.tongue, doing.timeout)
+
+
 def _script(at: Reader, value: Reader, doing: Doing) -> Action | None:
     source = value.text()
     given = at.get("variables")
@@ -228,42 +213,6 @@ def _script(at: Reader, value: Reader, doing: Doing) -> Action | None:
     return None if source is None or variables is None else RunScript(source, variables, doing.timeout)
 
 
-def _call(at: Reader, value: Reader, doing: Doing) -> Action | None:
-    tool, given, literal = value.text(), at.get("with"), at.get("literal")
-    input = Filled({}) if given is None else filled(given, doing.tongue) if given.mapping() is not None else None
-    extra = {} if literal is None else literal.mapping()
-    tell = _word(at, "tell", [str(each) for each in Tell], "never")
-    place = _word(at, "place", [str(each) for each in Place], "context")
-    role, prefix = _word(at, "role", ROLES, "user"), at.get("prefix")
-    before = "" if prefix is None else prefix.text(empty=True)
-    if (
-        tool is None
-        or input is None
-        or extra is None
-        or tell is None
-        or place is None
-        or before is None
-        or role is None
-    ):
-        return None
-    return Call(tool, input, tuple(extra.items()), Tell(tell), before, Place(place), role)
-
-
-def _pipe(at: Reader, value: Reader, doing: Doing) -> Action | None:
-    """The current tool's output into another tool: a call, by the words people know for it."""
-    value.keys(("to", "map", "extra"), "pipe")
-    to, given, extra = value.get("to"), value.get("map"), value.get("extra")
-    if to is None:
-        value.problem("missing-key", f"{value.place}: to is missing.", "Write pipe: {to: a tool, map: {field: …}}.")
-        return None
-    tool = to.text()
-    input = Filled({}) if given is None else filled(given, doing.tongue)
-    literal = {} if extra is None else extra.mapping()
-    if tool is None or input is None or literal is None:
-        return None
-    return Call(tool, input, tuple(literal.items()))
-
-
 def _compact(at: Reader, value: Reader, doing: Doing) -> Action | None:
     if value.value is True or value.value is None:
         return Answer(Outcome(requests=(Compact(),)))
@@ -272,7 +221,7 @@ def _compact(at: Reader, value: Reader, doing: Doing) -> Action | None:
     keep, most = value.get("keep_recent"), value.get("summary_max_tokens")
     prompt, target = value.get("summary_prompt"), value.get("target_pressure")
     request = Compact(
-        _word(value, "strategy", ("summarize", "truncate"), "summarize") or "",
+        word_of(value, "strategy", ("summarize", "truncate"), "summarize") or "",
         10 if keep is None else keep.whole(least=0) or 0,
         1024 if most is None else most.whole(least=1) or 1,
         None if prompt is None else prompt.text(),
@@ -381,9 +330,11 @@ ACTIONS: Final[dict[str, tuple[Maker, Collection[str]]]] = {
     "append": (_change, _CHANGES),
     "replace": (_change, _CHANGES),
     "run": (_run, PROGRAM_KEYS),
+    "post": (_post, POST_KEYS),
     "script": (_script, ("variables",)),
-    "call": (_call, ("with", "literal", "tell", "prefix", "place", "role")),
-    "pipe": (_pipe, ()),
+    "call": (call, CALL_KEYS),
+    "pipe": (pipe, ()),
+    "judge": (judge, ("with",)),
     "compact": (_compact, ()),
     "diagnose": (diagnose, ()),
     "custom": (custom_action, ()),

@@ -12,8 +12,9 @@ from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, nearest
 from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
-from hookline.dialects.native.actions import ON_ERROR, Doing, action, error_outcome, judges, longest, may_fail
+from hookline.dialects.native.actions import ON_ERROR, action, error_outcome, judges, longest, may_fail
 from hookline.dialects.native.conditions import Asked, condition
+from hookline.dialects.native.doing import Doing
 from hookline.hooks.events import EVENTS, all_names, canonical
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome

@@ -8,6 +8,7 @@ from typing import Final
 from hookline.config.shape import Reader
 from hookline.dialects.native.texts import filled, filled_text, shell_of, text_of
 from hookline.hooks.action import Action, May
+from hookline.hooks.actions.http import URL, PostEvent
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.reading import REASON, Reading, Reads
 from hookline.hooks.events import EVENTS
@@ -18,13 +19,14 @@ from hookline.hooks.template import ShellTemplate, Template, template
 from hookline.hooks.tools import Tongue
 
 PROGRAM_KEYS: Final = ("tell", "stdin", "env", "inherit_env", "cwd", "reads", "reason", "only_if")
+POST_KEYS: Final = ("tell", "body", "headers", "variables", "reads", "reason")
 ONLY_IF_TIMEOUT: Final = timedelta(seconds=1)
 
 
 def run(at: Reader, value: Reader, event: str, tongue: Tongue, timeout: timedelta) -> Action | None:
     before = len(at.problems)
     program = _program(at, value, tongue)
-    reading = _reading(at, event)
+    reading = reading_of(at, default_reads(event))
     only_if = at.get("only_if")
     asked = None if only_if is None or program is None else _like(program, only_if, tongue)
     if program is None or reading is None or len(at.problems) > before:
@@ -37,9 +39,24 @@ def default_reads(event: str) -> Reads:
     return Reads.NONZERO if EVENTS[event].accepts & May.DENY else Reads.NEVER
 
 
-def _reading(at: Reader, event: str) -> Reading | None:
-    reads, tell, reason = at.get("reads"), at.get("tell"), at.get("reason")
-    how = default_reads(event) if reads is None else reads.one_of([str(each) for each in Reads])
+def post(at: Reader, value: Reader, event: str, tongue: Tongue, timeout: timedelta) -> Action | None:
+    before = len(at.problems)
+    url, body, reading = value.text(), at.get("body"), reading_of(at, Reads.JSON)
+    if url is not None and not URL.fullmatch(url):
+        value.problem("bad-url", f"{value.place}: this is no URL to post to.", "Write http://… or https://….")
+    given = _stdin(body, tongue)
+    headers, variables = at.get("headers"), at.get("variables")
+    named = [(name, place.text(empty=True)) for name, place in headers.entries()] if headers is not None else []
+    allowed = () if variables is None else variables.texts() or ()
+    if url is None or given is None or reading is None or len(at.problems) > before:
+        return None
+    return PostEvent(url, given, reading, timeout, tuple((name, text or "") for name, text in named), allowed)
+
+
+def reading_of(at: Reader, usual: Reads, *, telling: bool = True) -> Reading | None:
+    """`telling`: the key `tell` says whom stdout is for."""
+    reads, tell, reason = at.get("reads"), at.get("tell") if telling else None, at.get("reason")
+    how = usual if reads is None else reads.one_of([str(each) for each in Reads])
     to = None if tell is None else tell.one_of([str(each) for each in Audience])
     words = REASON if reason is None else reason.text()
     if how is None or words is None or (tell is not None and to is None):

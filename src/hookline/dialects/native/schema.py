@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookline.dialects.native.actions import ACTIONS, ON_ERROR, ROLES, SAID_ON_ERROR, STEP_KEYS
+from hookline.dialects.native.actions import ACTIONS, ON_ERROR, SAID_ON_ERROR, STEP_KEYS
+from hookline.dialects.native.calls import ROLES
 from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
 from hookline.dialects.native.conditions import SPELT, SYNTAXES, TESTS
 from hookline.hooks.actions.call import Tell
+from hookline.hooks.actions.http import URL
 from hookline.hooks.actions.reading import Reads
 from hookline.hooks.actions.tell import LEVELS
 from hookline.hooks.conditions.numbers import COMPARISONS
@@ -215,9 +217,11 @@ _VALUES: dict[str, Schema] = {
         "run": _COMMAND,
         "tell": _words(Audience),
     },
+    "post": {"post": {"type": "string", "pattern": f"^{URL.pattern}$"}, "tell": _words(Audience), "variables": _TEXTS},
     "script": {"script": _TEXT},
     "call": {"call": _TEXT, "tell": _words(Tell)},
     "pipe": {"pipe": _closed({"to": _TEXT, "map": {"type": "object"}, "extra": {"type": "object"}}, ("to",))},
+    "judge": {"judge": _TEXT, "with": {}},
     "compact": {
         "compact": {
             "anyOf": [
@@ -252,6 +256,8 @@ _VALUES: dict[str, Schema] = {
 _OPTIONS: Schema = {
     **_EDITS,
     "stdin": {},
+    "body": {},
+    "headers": {"type": "object", "additionalProperties": _ANY_TEXT},
     "env": {"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}},
     "inherit_env": {"anyOf": [_FLAG, _TEXTS]},
     "cwd": _TEXT,

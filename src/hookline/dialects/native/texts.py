@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from hookline.config.shape import Reader
@@ -35,6 +36,11 @@ def shell_of(at: Reader, tongue: Tongue) -> ShellTemplate | None:
     except BadTemplate as bad:
         at.problem("bad-template", f"{at.place}: {bad.what}.", bad.hint or f"Placeholders name facts: {EXAMPLES}.")
         return None
+
+
+def word_of(at: Reader, key: str, words: Collection[str], default: str) -> str | None:
+    place = at.get(key)
+    return default if place is None else place.one_of(words)
 
 
 def filled(at: Reader, tongue: Tongue) -> Filled | None:

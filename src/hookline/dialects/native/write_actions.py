@@ -18,9 +18,11 @@ from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
 from hookline.hooks.actions.custom import Custom
 from hookline.hooks.actions.diagnose import Diagnose
+from hookline.hooks.actions.http import PostEvent
+from hookline.hooks.actions.judge import Judge
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.python import RunPython
-from hookline.hooks.actions.reading import REASON, Reading
+from hookline.hooks.actions.reading import REASON, Reading, Reads
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.event import Path, path_text
@@ -48,6 +50,10 @@ def action_value(action: Action, event: str, timeout: timedelta) -> Any:
             return {"script": source, "variables": _plain(variables)}
         case Call():
             return _call(action)
+        case PostEvent():
+            return _post(action, timeout)
+        case Judge(prompt, given):
+            return {"judge": prompt} | ({} if _plain(given) == "{{event}}" else {"with": _plain(given)})
         case Diagnose():
             return {"diagnose": diagnose_value(action)}
         case Custom(name, _, params):
@@ -135,7 +141,7 @@ def _run(action: Run, event: str, timeout: timedelta) -> dict[str, Any]:
     value = _program(action.program)
     if action.only_if is not None:
         value["only_if"] = _program(action.only_if)["run"]
-    return value | _reading(action.reading, event)
+    return value | _reading(action.reading, default_reads(event))
 
 
 def _shell(shell: ShellTemplate) -> Any:
@@ -157,9 +163,22 @@ def _program(program: Program) -> dict[str, Any]:
     return value
 
 
-def _reading(reading: Reading, event: str) -> dict[str, Any]:
+def _post(action: PostEvent, timeout: timedelta) -> dict[str, Any]:
+    if action.timeout != timeout:
+        raise Unsaid("a URL with a deadline other than its hook's")
+    value: dict[str, Any] = {"post": action.url, "body": _plain(action.body)}
+    if value["body"] == "{{event}}":
+        del value["body"]
+    if action.headers:
+        value["headers"] = dict(action.headers)
+    if action.variables:
+        value["variables"] = list(action.variables)
+    return value | _reading(action.reading, Reads.JSON)
+
+
+def _reading(reading: Reading, usual: Reads) -> dict[str, Any]:
     value: dict[str, Any] = {}
-    if reading.how is not default_reads(event):
+    if reading.how is not usual:
         value["reads"] = str(reading.how)
     if reading.tell is not None:
         value["tell"] = str(Audience(reading.tell))
@@ -180,6 +199,8 @@ def _call(call: Call) -> dict[str, Any]:
         value["place"] = str(call.place)
     if call.role != "user":
         value["role"] = call.role
+    if call.reading is not None:
+        value["reads"] = str(call.reading.how)
     return value
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from hookline.hooks.action import May
+from hookline.hooks.actions.reading import Reading
 from hookline.hooks.actions.tell import who
 from hookline.hooks.event import Event, Path
 from hookline.hooks.filled import Filled
-from hookline.hooks.host import Host, ToolResult
+from hookline.hooks.host import Finished, Host, ToolResult
 from hookline.hooks.outcome import SILENT, Failed, FailureKind, Note, Outcome, Place
 from hookline.hooks.secrets import mask
 from hookline.hooks.template import as_text
@@ -37,12 +38,14 @@ class Call:
     prefix: str = ""
     place: Place = Place.CONTEXT
     role: str = "user"  # of a message of its own
+    reading: Reading | None = None  # what it returned is an answer, as if a program had written it
     instant = False
     constant = None
 
     @property
     def may(self) -> May:
-        return May.NOTHING if self.tell is Tell.NEVER else May.NOTES
+        told = May.NOTHING if self.tell is Tell.NEVER else May.NOTES
+        return told if self.reading is None else told | self.reading.may
 
     def changes(self) -> tuple[Path, ...]:
         return ()
@@ -59,7 +62,10 @@ class Call:
         if not result.ok:
             failed = f"{self.tool}: {words_of(result)}"[:500]
             raise Failed(FailureKind.RAISED, failed, told if told.notes else None)
-        return told
+        if self.reading is None:
+            return told
+        answer = self.reading.outcome(Finished(0, text_in_result(result), ""), event)
+        return replace(answer, notes=(*answer.notes, *told.notes))
 
     def _told(self, result: ToolResult) -> Outcome:
         if self.tell is Tell.NEVER or (self.tell is Tell.ON_ERRORS and not speaks_of_errors(result)):
@@ -82,6 +88,15 @@ def speaks_of_errors(result: ToolResult) -> bool:
         return True
     content = result.content
     return isinstance(content, dict) and bool(content.get("errors") or content.get("diagnostics"))
+
+
+def text_in_result(result: ToolResult) -> str:
+    """The words of a result that may be in parts, as an MCP server's are."""
+    content = result.content.get("content") if isinstance(result.content, dict) else result.content
+    if not isinstance(content, list):
+        return as_text(result.content)
+    texts = [part.get("text") for part in content if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def words_of(result: ToolResult) -> str:
