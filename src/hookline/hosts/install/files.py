@@ -1,0 +1,98 @@
+"""Files as they are on the disk: whole texts, written in one step, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from hookline.config.read import LARGEST
+from hookline.errors import HooklineError
+
+
+def text_of(path: Path) -> str | None:
+    """None where there is no such file. Raises HooklineError for what cannot be edited as text."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise HooklineError(f"{path} is not a file")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise HooklineError(f"{path} is a link to a file that does not exist") from None
+        return None
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be read: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise HooklineError(f"{path} is larger than {LARGEST // 1_000_000} MB")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise HooklineError(f"{path} is not UTF-8, so it cannot be edited") from None
+
+
+def write(path: Path, text: str, mode: int | None = None) -> None:
+    """Replaces the file, or what a link there leads to, in one step; without a mode it keeps the one that it has."""
+    target = Path(os.path.realpath(path))
+    if mode is None:
+        mode = _mode_of(target)
+    try:
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode("utf-8"))
+                os.fchmod(descriptor, mode)
+            os.replace(name, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be removed: {error.strerror}") from None
+
+
+def make_directories(directory: Path) -> tuple[Path, ...]:
+    """Those that were made, outermost first."""
+    missing = []
+    while not directory.exists():
+        missing.append(directory)
+        directory = directory.parent
+    try:
+        for each in reversed(missing):
+            each.mkdir()
+    except OSError as error:
+        raise HooklineError(f"{missing[0]} cannot be made: {error.strerror}") from None
+    return tuple(reversed(missing))
+
+
+def remove_empty(directories: tuple[Path, ...]) -> None:
+    for directory in reversed(directories):
+        with suppress(OSError):  # somebody keeps something there by now
+            directory.rmdir()
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        return 0o666 & ~_umask()
+
+
+def executable() -> int:
+    """The mode of a new program."""
+    return 0o777 & ~_umask()
+
+
+def _umask() -> int:
+    """Of this process: the kernel tells it only to whoever sets it."""
+    held = os.umask(0o077)
+    os.umask(held)
+    return held

@@ -1,0 +1,187 @@
+"""What `install` and `uninstall` do to an agent's files: first as a plan that can be shown, then for good."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from hookline.errors import HooklineError
+from hookline.hosts.agent import CodingAgent
+from hookline.hosts.install.command import Calling, calling
+from hookline.hosts.install.edit import Splice, added, read, spliced
+from hookline.hosts.install.files import executable, make_directories, remove, remove_empty, text_of, write
+from hookline.hosts.install.machine import Machine, Scope
+from hookline.hosts.install.records import Record, forget, keep, record_of, records
+from hookline.hosts.install.restore import ours_in, restored
+from hookline.hosts.install.setups import SETUPS
+from hookline.hosts.install.wanted import Entries, OwnFile, Wanted
+
+BACKUP: Final = ".before-hookline"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file: what it is now, what it is to be, and what is to be remembered of it."""
+
+    path: Path
+    before: str | None
+    after: str | None  # None: no file
+    record: Record | None  # of what is in it then
+    past: Record | None = None  # of what is in it now
+    executable: bool = False
+
+    @property
+    def needed(self) -> bool:
+        return self.before != self.after
+
+    def diff(self, machine: Machine) -> str:
+        shown = machine.shown(self.path)
+        before, after = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
+        names = ("/dev/null" if self.before is None else shown, "/dev/null" if self.after is None else shown)
+        lines = difflib.unified_diff(before, after, *names)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def wanted(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Wanted, ...]:
+    return SETUPS[agent.name].wants(machine, scope, calling(agent.name, machine, scope), agent.events)
+
+
+def installing(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Change, ...]:
+    """Raises HooklineError, or ConfigError with every problem, for a file that cannot be edited: then for none."""
+    return tuple(_installing(each, agent.name, machine, scope) for each in wanted(agent, machine, scope))
+
+
+def _installing(want: Wanted, agent: str, machine: Machine, scope: Scope) -> Change:
+    _refuse_escape(want.path, machine, scope)
+    before, past = text_of(want.path), record_of(agent, want.path, machine)
+    record = Record(agent, scope, machine.project, want.path, None, ())
+    if isinstance(want, OwnFile):
+        if before not in (None, want.text) and (past is None or before != past.installed):
+            raise HooklineError(f"{machine.shown(want.path)} is not ours, or was changed; move it away first")
+        record = replace(record, splices=(Splice(0, want.text),))
+        return Change(want.path, before, want.text, record, past, want.executable)
+    call = calling(agent, machine, scope)
+    if before is not None and _complete(before, want, call, machine):
+        return Change(want.path, before, before, past)
+    return _merging(want, before, past, record, call, machine)
+
+
+def _merging(
+    want: Entries, before: str | None, past: Record | None, record: Record, call: Calling, machine: Machine
+) -> Change:
+    file = machine.shown(want.path)
+    original = None if before is None else restored(before, file, call, past)
+    splices = added(original or "", file, want.keys, want.additions)
+    record = replace(record, original=original, splices=splices)
+    return Change(want.path, before, spliced(original or "", splices), record, past)
+
+
+def _complete(text: str, want: Entries, call: Calling, machine: Machine) -> bool:
+    """True if our entries stand there as they should, each once, and no other of ours."""
+    document = read(text, machine.shown(want.path))
+    found = [(path[:-1], document.at(path)) for path in ours_in(document, call)]
+    needed = [(addition.path, addition.entry) for addition in want.additions]
+    return len(found) == len(needed) and all(each in found for each in needed)
+
+
+def uninstalling(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Change, ...]:
+    """The files that have something of ours, or of which we remember something."""
+    wants = wanted(agent, machine, scope)
+    own = {want.path: want.text for want in wants if isinstance(want, OwnFile)}
+    past = [each.path for each in records(machine) if each.concerns(agent.name, machine, scope)]
+    paths = dict.fromkeys((*(want.path for want in wants), *past))
+    call = calling(agent.name, machine, scope)
+    found = (_uninstalling(path, own.get(path), call, machine) for path in paths)
+    return tuple(change for change in found if change.needed or change.past is not None)
+
+
+def _uninstalling(path: Path, own: str | None, call: Calling, machine: Machine) -> Change:
+    before, past = text_of(path), record_of(call.agent, path, machine)
+    if before is None:
+        return Change(path, None, None, None, past)
+    if own is None:
+        return Change(path, before, restored(before, machine.shown(path), call, past), None, past)
+    if past is not None and before not in (own, past.installed):
+        raise HooklineError(f"{machine.shown(path)} was changed since we wrote it; remove it yourself")
+    ours = before in (own, past.installed if past else None)
+    return Change(path, before, None if ours else before, None, past)
+
+
+def apply(changes: Sequence[Change], machine: Machine) -> None:
+    """Raises HooklineError if a file is not as it was when this was planned."""
+    for change in changes:
+        if text_of(change.path) != change.before:
+            raise HooklineError(f"{machine.shown(change.path)} has just been changed by somebody else; try again")
+    for change in changes:
+        if change.record is not None:
+            _install(change, change.record, machine)
+        else:
+            _uninstall(change, machine)
+    past = [change.past for change in changes if change.past is not None and change.record is None]
+    made = {directory for record in past for directory in record.made}
+    remove_empty(tuple(sorted(made)))
+
+
+def _install(change: Change, record: Record, machine: Machine) -> None:
+    if not change.needed or change.after is None:
+        return
+    made = make_directories(change.path.parent) or (change.past.made if change.past else ())
+    if record.original is not None:
+        write(_backup(change.path), record.original, mode=None if change.before is None else _mode(change.path))
+    write(change.path, change.after, executable() if change.executable else None)
+    keep(replace(record, made=made), machine)
+
+
+def _uninstall(change: Change, machine: Machine) -> None:
+    if change.after is None:
+        remove(change.path)
+    elif change.needed:
+        write(change.path, change.after)
+    if change.past is None:
+        return
+    backup = _backup(change.path)
+    if change.past.original is not None and backup.exists() and text_of(backup) == change.past.original:
+        remove(backup)
+    forget(change.past.agent, change.path, machine)
+
+
+def _backup(path: Path) -> Path:
+    return path.with_name(path.name + BACKUP)
+
+
+def _mode(path: Path) -> int:
+    return os.stat(path).st_mode & 0o777
+
+
+def _refuse_escape(path: Path, machine: Machine, scope: Scope) -> None:
+    """A project must not make us edit a file outside of it by a link."""
+    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(machine.project))
+    if scope is Scope.PROJECT and not inside:
+        raise HooklineError(f"{machine.shown(path)} leads out of the project; it is not touched")
+
+
+def installed(agent: CodingAgent, machine: Machine) -> Iterator[tuple[Scope, Path, frozenset[str]]]:
+    """Where the agent has entries of ours, and for which of its events."""
+    for scope in Scope:
+        call = calling(agent.name, machine, scope)
+        for want in wanted(agent, machine, scope):
+            events = _events_in(want, agent, call, machine)
+            if events:
+                yield scope, want.path, events
+
+
+def _events_in(want: Wanted, agent: CodingAgent, call: Calling, machine: Machine) -> frozenset[str]:
+    text = text_of(want.path)
+    if text is None:
+        return frozenset()
+    if isinstance(want, Entries):
+        document = read(text, machine.shown(want.path))
+        return frozenset(str(path[1]) for path in ours_in(document, call))
+    if text != want.text:
+        return frozenset()
+    names = frozenset(each.name for each in agent.events)
+    return frozenset({want.path.name}) if want.path.name in names else names

@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from hookline.config.read import Kind, read_text
+from hookline.errors import ConfigError, HooklineError
+from hookline.hosts.install.machine import Machine, Scope
+from hookline.hosts.install.plan import BACKUP, apply, installed, installing, uninstalling
+from hookline.hosts.table import NAMES, agent
+from installing import files_below, install, machine_in, uninstall
+
+MERGED = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini-cli": ".gemini/settings.json",
+    "copilot-cli": ".copilot/hooks/hookline.json",
+    "qwen-code": ".qwen/settings.json",
+    "cursor": ".cursor/hooks.json",
+    "windsurf": ".codeium/windsurf/hooks.json",
+    "kiro": ".kiro/agents/mine.json",
+}
+
+TEXTS = {
+    "empty": "",
+    "spaces": " \n\n",
+    "only a comment": "// nothing yet",
+    "empty mapping": "{}",
+    "empty mapping over lines": "{\n}\n",
+    "a comment inside": "{ // to be filled\n}",
+    "one line": '{"model": "opus", "env": {"A": "1"}}',
+    "one line, trailing comma": '{"model": "opus",}',
+    "no newline at the end": '{\n  "model": "opus"\n}',
+    "tabs": '{\n\t"model": "opus"\n}\n',
+    "four spaces": '{\n    "model": "opus"\n}\n',
+    "carriage returns": '{\r\n  "model": "opus"\r\n}\r\n',
+    "byte order mark": '\ufeff{\n  "model": "opus"\n}\n',
+    "comments": '// mine\n{\n  /* why */ "model": "opus", // the big one\n  // and no more\n}\n',
+    "a comment behind the last": '{\n  "model": "opus" // the big one\n}\n',
+    "a comment behind the last, one line": '{"model": "opus" /* big */}',
+    "closing bracket at the end of a line": '{\n  "model": "opus",\n  "list": [\n    1 ] }',
+    "empty hooks": '{"hooks": {}}',
+    "empty hooks over lines": '{\n  "hooks": {\n  },\n  "model": "opus"\n}\n',
+    "hooks of others": '{\n  "hooks": {\n    "Other": [{"command": "x"}]\n  }\n}\n',
+    "the same events": """{
+  "model": "opus",
+  "hooks": {
+    // mine first
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}, // keep
+    ],
+    "BeforeTool": [{
+      "matcher": "x", "hooks": [{"type": "command", "command": "./check.sh"}]
+    }],
+    "preToolUse": [],
+    "pre_run_command": [ ],
+    "Stop": [
+      /* none */
+    ],
+  },
+  "after": [1, 2,
+    3]
+}
+""",
+    "names with everything": '{"é\\u00e9\\"": "日本語 \\\\", "n": -1.5e3, "t": [true, null, {"": []}]}',
+}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return machine_in(tmp_path)
+
+
+def put(machine: Machine, name: str, text: str) -> Path:
+    path = machine.home / MERGED[name]
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def value_of(path: Path) -> dict:
+    document, problems = read_text(path.read_bytes(), str(path), Kind.JSON)
+    assert document is not None, problems
+    return document.value
+
+
+def without_ours(name: str, value: dict) -> dict:
+    """What is left of a file when the entries that call our launcher, and lists that are empty, are not looked at."""
+    hooks = value.get("hooks", {})
+    kept = {
+        event: [e for e in entries if f"/hookline/bridge {name}" not in json.dumps(e)]
+        for event, entries in hooks.items()
+    }
+    return {**value, "hooks": {event: entries for event, entries in kept.items() if entries}}
+
+
+@pytest.mark.parametrize("name", MERGED)
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_every_text_comes_back_to_the_byte(machine: Machine, name: str, text: str) -> None:
+    path = put(machine, name, text)
+    before = files_below(machine.home)
+    value = value_of(path)
+    install(name, machine)
+    assert [sorted(events) for _, _, events in installed(agent(name), machine)] == [
+        sorted(event.name for event in agent(name).events)
+    ]
+    if value:
+        assert without_ours(name, value_of(path)) == without_ours(name, value)
+        assert list(value_of(path))[: len(value)] == list(value)
+    assert (path.parent / (path.name + BACKUP)).read_bytes() == text.encode()
+    uninstall(name, machine)
+    assert files_below(machine.home) == before
+
+
+@pytest.mark.parametrize("scope", Scope)
+@pytest.mark.parametrize("name", NAMES)
+def test_where_there_was_nothing_there_is_nothing_again(machine: Machine, name: str, scope: Scope) -> None:
+    install(name, machine, scope)
+    assert next(found for found, _, _ in installed(agent(name), machine)) is scope
+    uninstall(name, machine, scope)
+    left = {path.relative_to(machine.home).parts[0] for path in machine.home.rglob("*")}
+    assert left == {".local"}
+    assert not list(machine.project.iterdir())
+    assert not list(machine.records.iterdir())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_install_changes_nothing(machine: Machine, name: str) -> None:
+    install(name, machine)
+    before = files_below(machine.home)
+    assert not [change for change in installing(agent(name), machine, Scope.USER) if change.needed]
+    install(name, machine)
+    assert files_below(machine.home) == before
+
+
+def test_a_key_that_the_user_adds_since_stays_and_nothing_else_does(machine: Machine) -> None:
+    path = put(machine, "claude-code", '{\n  "a": 1 // one\n}\n')
+    install("claude-code", machine)
+    text = path.read_text()
+    path.write_text(text.replace("\n}\n", ',\n  "b": 2\n}\n'))
+    uninstall("claude-code", machine)
+    assert path.read_text() == '{\n  "a": 1, // one\n  "b": 2\n}\n'
+
+
+def test_hooks_that_the_user_adds_since_stay(machine: Machine) -> None:
+    path = put(machine, "claude-code", '{"a": 1}')
+    install("claude-code", machine)
+    value = json.loads(path.read_text())
+    value["hooks"]["PreToolUse"][0]["hooks"].insert(0, {"type": "command", "command": "./mine.sh"})
+    value["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "./stop.sh"}]})
+    path.write_text(json.dumps(value, indent=3))
+    uninstall("claude-code", machine)
+    assert value_of(path) == {
+        "a": 1,
+        "hooks": {
+            "PreToolUse": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}],
+            "Stop": [{"hooks": [{"type": "command", "command": "./stop.sh"}]}],
+        },
+    }
+
+
+def test_a_file_of_ours_with_something_of_the_users_stays(machine: Machine) -> None:
+    install("cursor", machine)
+    path = machine.home / MERGED["cursor"]
+    value = json.loads(path.read_text())
+    value["hooks"]["stop"].insert(0, {"command": "./mine.sh"})
+    path.write_text(json.dumps(value))
+    uninstall("cursor", machine)
+    assert value_of(path) == {"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_without_a_record_our_entries_are_known_by_their_commands(machine: Machine, name: str) -> None:
+    path = put(machine, name, '{"a": [1], "hooks": {"x": [{"command": "y"}]}}')
+    install(name, machine)
+    for record in machine.records.iterdir():
+        record.unlink()
+    uninstall(name, machine)
+    assert path.read_text() == '{"a": [1], "hooks": {"x": [{"command": "y"}]}}'
+
+
+def test_entries_of_another_version_are_replaced(machine: Machine) -> None:
+    old = {"hooks": [{"type": "command", "command": "/old/share/hookline/bridge claude-code PreToolUse", "timeout": 5}]}
+    text = json.dumps({"hooks": {"PreToolUse": [old, old], "Gone": [old]}})
+    path = put(machine, "claude-code", text)
+    install("claude-code", machine)
+    found = value_of(path)["hooks"]
+    assert "/old/" not in path.read_text()
+    assert "Gone" not in found
+    assert len(found["PreToolUse"]) == 1
+
+
+def test_a_record_survives_an_edit_and_a_second_install(machine: Machine) -> None:
+    path = put(machine, "claude-code", '{"a": 1,}')
+    install("claude-code", machine)
+    path.write_text(path.read_text().replace('"a": 1', '"a": 2').replace('"timeout": 30', '"timeout": 31'))
+    install("claude-code", machine)
+    uninstall("claude-code", machine)
+    assert value_of(path) == {"a": 2}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_are_the_same_for_ever(machine: Machine, name: str) -> None:
+    """Codex trusts a hook by the text of its command: who changes this asks every user to trust it anew."""
+    install(name, machine)
+    texts = "\n".join(data.decode() for path, data in files_below(machine.home).items() if ".local" not in path)
+    launcher = machine.home / ".local/share/hookline/bridge"
+    if name == "opencode":
+        assert json.dumps(str(launcher)) in texts
+        assert '["opencode", event]' in texts
+    else:
+        assert all(f"{launcher} {name} {event.name}" in texts for event in agent(name).events)
+
+
+def test_a_projects_file_names_nobodys_home(machine: Machine) -> None:
+    for name in NAMES:
+        install(name, machine, Scope.PROJECT)
+    texts = files_below(machine.project)
+    assert texts
+    assert not [file for file, data in texts.items() if str(machine.home).encode() in data]
+
+
+def test_a_home_with_a_space_is_quoted(tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    machine = machine_in(tmp_path / "a b")
+    install("claude-code", machine)
+    entry = value_of(machine.home / MERGED["claude-code"])["hooks"]["Stop"][0]["hooks"][0]
+    assert entry["command"] == f"'{machine.launcher}' claude-code Stop"
+    uninstall("claude-code", machine)
+    assert not (machine.home / ".claude").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"hooks": []}', "hooks must be a mapping"),
+        ('{\n"hooks": {"PreToolUse": {}}}', "settings.json:2  hooks.PreToolUse must be a list"),
+        ("[1]", "a mapping is expected"),
+        ('{"a": 1', "never closed"),
+        ('{"a": 1, "a": 2}', "stands twice"),
+    ],
+)
+def test_a_file_that_cannot_be_edited_is_not_touched(machine: Machine, text: str, said: str) -> None:
+    path = put(machine, "claude-code", text)
+    with pytest.raises(HooklineError) as error:
+        install("claude-code", machine)
+    assert said in str(error.value)
+    assert files_below(machine.home) == {MERGED["claude-code"]: text.encode()}
+    assert path.exists()
+
+
+def test_a_file_that_is_not_utf8_is_not_touched(machine: Machine) -> None:
+    path = put(machine, "claude-code", "{}")
+    path.write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(HooklineError, match="UTF-8"):
+        install("claude-code", machine)
+
+
+def test_rights_are_kept_and_a_backup_has_no_more(machine: Machine) -> None:
+    path = put(machine, "claude-code", '{"env": {"KEY": "secret"}}')
+    path.chmod(0o600)
+    install("claude-code", machine)
+    for file in (path, path.with_name(path.name + BACKUP), *machine.records.iterdir()):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_link_stays_a_link(machine: Machine) -> None:
+    path = put(machine, "claude-code", "{}")
+    target = machine.home / "dotfiles.json"
+    path.rename(target)
+    path.symlink_to(target)
+    install("claude-code", machine)
+    assert path.is_symlink()
+    assert "hookline" in target.read_text()
+    uninstall("claude-code", machine)
+    assert path.is_symlink()
+    assert target.read_text() == "{}"
+
+
+def test_a_projects_link_to_elsewhere_is_not_followed(machine: Machine) -> None:
+    (machine.home / "private.json").write_text("{}")
+    (machine.project / ".claude").mkdir()
+    (machine.project / ".claude/settings.json").symlink_to(machine.home / "private.json")
+    with pytest.raises(HooklineError, match="leads out of the project"):
+        install("claude-code", machine, Scope.PROJECT)
+    assert (machine.home / "private.json").read_text() == "{}"
+
+
+def test_a_file_that_changed_since_the_plan_is_not_overwritten(machine: Machine) -> None:
+    path = put(machine, "claude-code", "{}")
+    plan = installing(agent("claude-code"), machine, Scope.USER)
+    path.write_text('{"new": 1}')
+    with pytest.raises(HooklineError, match="try again"):
+        apply(plan, machine)
+    assert path.read_text() == '{"new": 1}'
+
+
+def test_a_hook_of_the_users_in_our_place_is_not_overwritten(machine: Machine) -> None:
+    mine = machine.home / "Documents/Cline/Hooks/PreToolUse"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("#!/bin/sh\nexit 0\n")
+    with pytest.raises(HooklineError, match="not ours"):
+        install("cline", machine)
+    assert list(files_below(machine.home)) == ["Documents/Cline/Hooks/PreToolUse"]
+    assert not uninstalling(agent("cline"), machine, Scope.USER)
+
+
+def test_clines_files_can_be_run(machine: Machine) -> None:
+    install("cline", machine)
+    assert os.access(machine.home / "Documents/Cline/Hooks/PreToolUse", os.X_OK)
+
+
+def test_variables_name_other_places(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    machine = machine_in(
+        tmp_path, CODEX_HOME=str(elsewhere), XDG_DATA_HOME=str(tmp_path / "data"), COPILOT_HOME="relative"
+    )
+    install("codex", machine)
+    install("copilot-cli", machine)
+    assert str(tmp_path / "data/hookline/bridge") in (elsewhere / "hooks.json").read_text()
+    assert (machine.home / ".copilot/hooks/hookline.json").exists()
+
+
+def test_every_agent_of_kiro_is_guarded(machine: Machine) -> None:
+    first = put(machine, "kiro", '{"name": "mine", "tools": ["*"]}')
+    second = first.with_name("other.json")
+    second.write_text("{}")
+    install("kiro", machine)
+    assert value_of(first)["name"] == "mine"
+    assert (
+        set(value_of(first)["hooks"]) == set(value_of(second)["hooks"]) == {each.name for each in agent("kiro").events}
+    )
+    uninstall("kiro", machine)
+    assert second.read_text() == "{}"
+
+
+def test_every_problem_of_a_broken_file_is_told(machine: Machine) -> None:
+    put(machine, "gemini-cli", '{"a": 1, "a": 2, "b": 1, "b": 2}')
+    with pytest.raises(ConfigError) as error:
+        install("gemini-cli", machine)
+    assert len(error.value.problems) == 2
