@@ -20,6 +20,7 @@ def verb(file: str, to: str, dialect: str | None) -> int:
     hookline convert .microai/settings.json --to native > hookline.yaml
     """
     from hookline.config.problem import Severity
+    from hookline.dialects.retongue import in_words_of
     from hookline.dialects.table import dialect as named
     from hookline.project import load
 
@@ -27,7 +28,7 @@ def verb(file: str, to: str, dialect: str | None) -> int:
     errors = [each for each in book.problems if each.severity is Severity.ERROR or each.code == "not-imported"]
     for problem in book.problems:
         err(str(problem))
-    written = named(to).write(hook for layer in book.layers for hook in layer.hooks)
+    written = named(to).write(in_words_of(to, (hook for layer in book.layers for hook in layer.hooks)))
     for missing in written.unsaid:
         err(f"not said in {to}: {missing}")
     out_as_is(_text(written.value, written.kind).rstrip("\n"))
