@@ -77,6 +77,8 @@ def _merged(answer: Answer) -> dict[str, Any] | None:
     return {key: value for key, value in new.items() if key not in old or not same(old[key], value)}
 
 
+_NO_ASK = "deny: where nobody is there to answer, Gemini waits for ever"
+
 AGENT = GeminiCli(
     name="gemini-cli",
     title="Gemini CLI",
@@ -84,7 +86,7 @@ AGENT = GeminiCli(
     events=(
         heard("SessionStart", "session.start", "context user"),
         heard("BeforeAgent", "prompt.submit", "deny context halt user"),
-        heard("BeforeTool", "tool.before", "deny ask allow change halt user"),
+        heard("BeforeTool", "tool.before", "deny allow change halt user", ask=_NO_ASK),
         heard("Notification", "approval.request", "user"),
         heard("AfterTool", "tool.after", "change context halt user"),
         heard("PreCompress", "history.compact", "user"),

@@ -32,7 +32,7 @@ AGENT = QwenCode(
     events=(
         heard("SessionStart", "session.start", "context user"),
         heard("UserPromptSubmit", "prompt.submit", "deny context halt user"),
-        heard("PreToolUse", "tool.before", "deny ask allow halt user"),
+        heard("PreToolUse", "tool.before", "deny ask allow user"),
         heard("PermissionRequest", "approval.request", "deny allow halt user"),
         heard("PostToolUse", "tool.after", "context halt user"),
         heard("PostToolUseFailure", "tool.after", "context user"),
