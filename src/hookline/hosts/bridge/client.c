@@ -26,7 +26,8 @@
 #include <sys/mman.h>
 #endif
 
-enum { VERSION = 1, REQUEST = 40, ANSWER = 28, ANSWERED = 0, WORKING = 1, HEARD = 3000 };
+enum { VERSION = 1, REQUEST = 40, ANSWER = 28, ANSWERED = 0, WORKING = 1, HEARD = 2000 };
+enum { BROKEN = -1, OVERDUE = -2, SILENT = -3 };
 static const size_t LARGEST = 32u * 1024 * 1024, LARGEST_ENVIRONMENT = 4u * 1024 * 1024;
 
 extern char **environ;
@@ -77,8 +78,8 @@ static int nameless_file(void) {
 }
 
 /* What was not read of stdin yet is put behind what was: client.py refuses what is too large, not we. */
-static _Noreturn void become_python(char **arguments, struct bytes payload, int overdue) {
-    char spent[40] = "--overdue", more[65536];
+static _Noreturn void become_python(char **arguments, struct bytes payload, const char *option) {
+    char spent[40], more[65536];
     ssize_t n;
     int file = nameless_file();
     if (file < 0 || write_all(file, payload.at, payload.size)) give_up(arguments[2]);
@@ -88,8 +89,8 @@ static _Noreturn void become_python(char **arguments, struct bytes payload, int 
         if (n < 0 || write_all(file, more, (size_t)n)) give_up(arguments[2]);
     }
     if (lseek(file, 0, SEEK_SET) < 0 || dup2(file, 0) < 0) give_up(arguments[2]);
-    if (!overdue) snprintf(spent, sizeof spent, "--spent=%lld", now() - begun);
-    execl(PYTHON, PYTHON, "-I", "-S", CLIENT, spent, arguments[1], arguments[2], (char *)NULL);
+    snprintf(spent, sizeof spent, "--spent=%lld", now() - begun);
+    execl(PYTHON, PYTHON, "-I", "-S", CLIENT, spent, option, arguments[1], arguments[2], (char *)NULL);
     give_up(arguments[2]);
 }
 
@@ -191,13 +192,13 @@ static int received(int fd, void *to, size_t size, long long until) {
     return 0;
 }
 
-/* Prints the answer and returns the exit code; -1 if there is none, and -2 if there is no time for another way. */
+/* Prints the answer and returns the exit code, or why there is none. */
 static int answer(int fd) {
     unsigned char head[ANSWER];
     long long until = now() + HEARD;
     int at_work = 0;
     for (;;) {
-        if (received(fd, head, sizeof head, until)) return at_work && now() >= until ? -2 : -1;
+        if (received(fd, head, sizeof head, until)) return now() < until ? BROKEN : at_work ? OVERDUE : SILENT;
         uint32_t status = number_at(head + 12), number = number_at(head + 16);
         size_t out = number_at(head + 20), err = number_at(head + 24);
         if (memcmp(head, "HOOKLINE", 8) || number_at(head + 8) != VERSION) return -1;
@@ -227,5 +228,5 @@ int main(int count, char **arguments) {
     if (code >= 0) _exit(code);
     if (fd >= 0) close(fd);
     signal(SIGPIPE, SIG_DFL);
-    become_python(arguments, payload, code == -2);
+    become_python(arguments, payload, code == SILENT ? "--direct" : code == OVERDUE ? "--overdue" : "--");
 }

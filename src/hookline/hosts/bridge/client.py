@@ -32,7 +32,8 @@ SOCKET = "engine.sock"
 STARTING = "starting.lock"
 _TRIES = 3
 _START = 10.0  # seconds for a new engine to listen
-_HEARD = 3.0  # seconds for an engine to say that it is at work
+_LONGEST_DIRECTORY = 90
+_HEARD = 2.0  # seconds for an engine to say that it is at work
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 _RUN = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
 _BLOCKING = ("pretool", "beforetool", "beforeshell", "beforemcp", "beforeread", "pre_", "tool.execute", "permission")
@@ -52,12 +53,17 @@ class Overdue(Exception):
 
 
 def run_directory(environment: Any) -> str:
-    """Where the user's engine listens; "" where no path can be told."""
-    for name, below in (("XDG_RUNTIME_DIR", "hookline"), ("XDG_STATE_HOME", "hookline/run")):
+    """Where the user's engine listens; "" where no path can be told, or only one that is too long for a socket."""
+    places = (
+        ("XDG_RUNTIME_DIR", "hookline"),
+        ("XDG_STATE_HOME", "hookline/run"),
+        ("HOME", ".local/state/hookline/run"),
+    )
+    for name, below in places:
         if environment.get(name, "").startswith("/"):
-            return os.path.join(environment[name], below)
-    home = environment.get("HOME", "")
-    return os.path.join(home, ".local/state/hookline/run") if home.startswith("/") else ""
+            directory = os.path.join(environment[name], below)
+            return directory if len(os.fsencode(directory)) <= _LONGEST_DIRECTORY else ""
+    return ""
 
 
 def is_private(directory: str) -> bool:
@@ -106,7 +112,7 @@ def started(directory: str) -> Any:
         return None
     until = time.monotonic() + _START
     lock = os.open(os.path.join(directory, STARTING), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    mine, pause = False, 0.01
+    mine, alive, pause = False, -1, 0.01
     try:
         while time.monotonic() < until:
             if not mine:
@@ -119,23 +125,37 @@ def started(directory: str) -> Any:
                     socket = connected(os.path.join(directory, SOCKET))
                     if socket is not None:
                         return socket
-                    _start_engine()
+                    alive = _start_engine()
             time.sleep(pause)
             pause = min(pause * 1.5, 0.1)
+            over = alive >= 0 and _is_over(alive)
             socket = connected(os.path.join(directory, SOCKET))
-            if socket is not None:
+            if socket is not None or over:
                 return socket
     finally:
         os.close(lock)
     return None
 
 
-def _start_engine() -> None:
-    """Forked twice and in a session of its own: it is nobody's child, and outlives the agent."""
+def _is_over(alive: int) -> bool:
+    try:
+        return os.read(alive, 1) == b""
+    except BlockingIOError:
+        return False
+
+
+def _start_engine() -> int:
+    """Forked twice and in a session of its own: it is nobody's child, and outlives the agent.
+
+    Returns a descriptor that is at its end when the engine is at its.
+    """
+    alive, held = os.pipe()
     child = os.fork()
     if child:
+        os.close(held)
         os.waitpid(child, 0)
-        return
+        os.set_blocking(alive, False)
+        return alive
     try:
         os.setsid()
         if os.fork():
@@ -144,7 +164,8 @@ def _start_engine() -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
-        os.closerange(3, 1024)
+        os.dup2(held, 3)
+        os.closerange(4, 1024)
         kept = {name: value for name, value in os.environ.items() if name in _FOR_ENGINE or name.startswith("LC_")}
         arguments = command("serve", "--detached")
         os.execve(arguments[0], arguments, kept)
@@ -192,22 +213,27 @@ def _received(socket: Any, size: int) -> bytes:
     return b"".join(parts)
 
 
+def exit_code_without_answer(event: str) -> int:
+    """Nearly every agent holds a tool back when its hook ends with 2 and says why; after 2 a stop would go on."""
+    return 2 if event.lower().startswith(_BLOCKING) else 1
+
+
 def main(arguments: list[str]) -> NoReturn:
     begun = time.monotonic()
     *options, agent, event = arguments
     try:
         if "--overdue" in options:
             _become(_stdin(), "bridge", "--overdue", agent, event)
-        before = sum(int(each.removeprefix("--spent=")) for each in options)
-        _answer(agent, event, begun - before / 1000)
+        before = sum(int(each.removeprefix("--spent=")) for each in options if each.startswith("--spent="))
+        _answer(agent, event, begun - before / 1000, "--direct" in options)
     except Exception as error:  # whatever it is, the agent gets an answer, and no traceback
         _write(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
-        os._exit(2 if event.lower().startswith(_BLOCKING) else 1)
+        os._exit(exit_code_without_answer(event))
 
 
-def _answer(agent: str, event: str, begun: float) -> NoReturn:
+def _answer(agent: str, event: str, begun: float, direct: bool) -> NoReturn:
     payload = _stdin()
-    directory = run_directory(os.environ)
+    directory = "" if direct else run_directory(os.environ)
     try:
         message = request(agent, event, payload, _milliseconds(begun))
         fits = len(payload) <= LARGEST and len(message) - len(payload) <= LARGEST_ENVIRONMENT

@@ -44,11 +44,20 @@ class Unreadable(Exception):
 
 async def decide(call: Call, engine: Engine) -> Reply:
     """The agent's answer, always, and in time: what could not be judged is denied where `CLOSED` says so."""
+    token = inherited.set(call.environment)
     try:
         agent = agent_named(call.agent)
+        return await _in_time(agent, call, engine)
     except HooklineError as error:
         return Reply(stderr=f"hookline: {error}", exit_code=1)
-    token = inherited.set(call.environment)
+    except Exception as error:  # not even the agent's own words can be found
+        log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
+        return Reply(stderr=_bug(error), exit_code=client.exit_code_without_answer(call.event))
+    finally:
+        inherited.reset(token)
+
+
+async def _in_time(agent: CodingAgent, call: Call, engine: Engine) -> Reply:
     try:
         async with asyncio.timeout(answer_until(call.agent, call.event, call.spent).total_seconds()):
             return await _Deciding(agent, call, engine).reply()
@@ -57,9 +66,11 @@ async def decide(call: Call, engine: Engine) -> Reply:
         return unjudged(agent, call.event, "the hooks did not answer in time")
     except Exception as error:  # a bug of ours must not let a tool run, nor show itself to the agent
         log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
-        return unjudged(agent, call.event, f"hookline has a bug ({type(error).__name__}); its log says more")
-    finally:
-        inherited.reset(token)
+        return unjudged(agent, call.event, _bug(error))
+
+
+def _bug(error: Exception) -> str:
+    return f"hookline has a bug ({type(error).__name__}); its log says more"
 
 
 def unjudged(agent: CodingAgent, event: str, why: str) -> Reply:

@@ -95,27 +95,27 @@ class _Kept:
         self._where = where
         self._watched: Watched | None = None
         self._looked = float("-inf")
-        self._looking: asyncio.Future[None] | None = None
+        self._looking: asyncio.Future[Watched] | None = None
 
     async def book(self, threads: ThreadPoolExecutor) -> Book:
         loop = asyncio.get_running_loop()
-        while self._watched is None or loop.time() - self._looked > _FRESH:
-            if self._looking is None:
-                self._looking = loop.run_in_executor(threads, self._look)
-                self._looking.add_done_callback(partial(self._done, loop.time()))
-            await asyncio.shield(self._looking)
-        return self._watched.book
+        if self._watched is not None and loop.time() - self._looked < _FRESH:
+            return self._watched.book
+        if self._looking is None:
+            self._looking = loop.run_in_executor(threads, self._look)
+            self._looking.add_done_callback(partial(self._done, loop.time()))
+        return (await asyncio.shield(self._looking)).book
 
-    def _look(self) -> None:
+    def _look(self) -> Watched:
         if self._watched is None:
-            self._watched = Watched(self._where.sources, self._where.trust())
-        else:
-            self._watched.look()
+            return Watched(self._where.sources, self._where.trust())
+        self._watched.look()
+        return self._watched
 
-    def _done(self, begun: float, done: asyncio.Future[None]) -> None:
+    def _done(self, begun: float, done: asyncio.Future[Watched]) -> None:
         self._looking = None
         if not done.cancelled() and done.exception() is None:
-            self._looked = max(begun, asyncio.get_running_loop().time() - _FRESH / 2)
+            self._watched, self._looked = done.result(), begun
 
 
 def _shorten(held: OrderedDict[Where, _Kept] | OrderedDict[Place, Sessions], most: int) -> None:

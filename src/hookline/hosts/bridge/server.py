@@ -200,10 +200,16 @@ class _Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._deciding = asyncio.get_running_loop().create_task(self._decide(call))
+        self._deciding.add_done_callback(self._decided)
 
     async def _decide(self, call: Call) -> None:
         reply = await decide(call, self._serving.engine)
         self._last(messages.answered(reply))
+
+    def _decided(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            log.error("no answer could be given", exc_info=task.exception())
+            self._abort()  # the client finds another way
 
     def _last(self, message: bytes) -> None:
         self._write(message)

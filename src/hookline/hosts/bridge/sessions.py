@@ -17,6 +17,7 @@ from typing import Any, Final
 from hookline.engine.limits import Counts, session_of
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
+from hookline.hooks.host import Clock, SystemClock
 
 _VERSION: Final = 1
 _KEPT: Final = 30 * 86_400.0  # seconds
@@ -43,29 +44,29 @@ class Sessions:
     Where files cannot be written, they live as long as the process.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, clock: Clock | None = None) -> None:
         self._directory = directory
+        self._clock = clock or SystemClock()
         self._in_memory: dict[str, Remembered] = {}
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
         session = session_of(event)
         with self._held(_name(event)) as held:
-            counts = _counts(session, held, now)
+            counts = _counts(session, held, now, self._clock.wall())
             if counts.claim(hook, event, now) is None:
                 return None
             before = _row(held, hook)
-            _put(held, counts.saved(session), now)
+            _put(held, counts.saved(session), now, self._clock.wall())
             mine = _row(held, hook)
         return lambda: self._give_back(hook, event, mine, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
         with self._held(_name(event)) as held:
-            return _counts(session_of(event), held, now).allows(hook, event, now)
+            return _counts(session_of(event), held, now, self._clock.wall()).allows(hook, event, now)
 
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
-        now = time.monotonic()
         with self._held(session) as held:
-            return _counts(session, held, now).fires(hook, session)
+            return _counts(session, held, self._clock.now(), self._clock.wall()).fires(hook, session)
 
     def unsaid(self, event: Event, texts: Iterable[str]) -> list[str]:
         """Those that the user was not told in this session; from now on, they were."""
@@ -130,16 +131,14 @@ def _name(event: Event) -> str:
     return session or f"\0{event.read(('host', 'name'))}\0{event.facts.get('workspace')}"
 
 
-def _counts(session: str, held: Remembered, now: float) -> Counts:
-    wall = time.time()
+def _counts(session: str, held: Remembered, now: float, wall: float) -> Counts:
     rows = [{**row, "last": None if row["last"] is None else now - max(0.0, wall - row["last"])} for row in held.counts]
     counts = Counts()
     counts.restore(session, rows)
     return counts
 
 
-def _put(held: Remembered, rows: list[dict[str, Any]], now: float) -> None:
-    wall = time.time()
+def _put(held: Remembered, rows: list[dict[str, Any]], now: float, wall: float) -> None:
     held.counts = [{**row, "last": None if row["last"] is None else wall - (now - row["last"])} for row in rows]
 
 

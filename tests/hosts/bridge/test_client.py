@@ -1,0 +1,94 @@
+"""The client itself: what it is made of, and where it looks."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from bridge_desk import GUARD, Desk, reason_of
+from hookline.hosts.bridge import client
+from hookline.hosts.bridge.compiled import compile_client, python_client
+
+SOURCE = Path(client.__file__)
+
+
+def test_its_release_is_the_package_s() -> None:
+    assert version("hookline") == client.RELEASE
+
+
+def test_it_imports_the_standard_library_only() -> None:
+    imported = set()
+    for node in ast.walk(ast.parse(SOURCE.read_text())):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module or "")
+    assert imported <= sys.stdlib_module_names
+
+
+def test_nothing_in_the_project_is_imported(desk: Desk) -> None:
+    """Neither by the client, nor by the process that decides instead of an engine."""
+    for name in ("click", "hookline", "json", "socket", "fcntl", "sitecustomize", "usercustomize"):
+        (desk.project / f"{name}.py").write_text("import os; os.system('touch ran')")
+    desk.hooks(GUARD)
+    desk.variables["PYTHONPATH"] = str(desk.project)
+    desk.variables["PYTHONSTARTUP"] = str(desk.project / "click.py")
+    desk.run.parent.chmod(0o500)
+    for argv in (python_client(), client.command("bridge", "--direct")):
+        assert reason_of(desk.ask(argv, desk.payload())[0]) == "Never."
+    assert not (desk.project / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/h"}, "/run/user/1/hookline"),
+        ({"XDG_RUNTIME_DIR": "relative", "XDG_STATE_HOME": "/s", "HOME": "/h"}, "/s/hookline/run"),
+        ({"HOME": "/h"}, "/h/.local/state/hookline/run"),
+        ({}, ""),
+    ],
+)
+def test_where_the_engine_listens(environment: dict[str, str], expected: str) -> None:
+    assert client.run_directory(environment) == expected
+
+
+def test_without_a_place_for_an_engine_it_decides_itself(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    desk.variables["XDG_RUNTIME_DIR"] = "/proc/nowhere"
+    assert reason_of(desk.ask(python_client(), desk.payload())[0]) == "Never."
+
+
+def test_a_socket_s_path_that_is_too_long_is_no_trouble(desk: Desk, argv: list[str]) -> None:
+    desk.hooks(GUARD)
+    long = desk.root / ("x" * 120)
+    (long / "hookline").mkdir(parents=True, mode=0o700)
+    desk.variables["XDG_RUNTIME_DIR"] = str(long)
+    assert reason_of(desk.ask(argv, desk.payload())[0]) == "Never."
+
+
+def test_an_interpreter_that_is_gone_holds_the_tool_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / 'no "such\\ python é'))
+    target = tmp_path / "client"
+    if not compile_client(target):
+        pytest.skip("there is no C compiler")
+    environment = {"HOME": str(tmp_path)}
+    for event, code in (("PreToolUse", 2), ("Stop", 1)):
+        done = subprocess.run([target, "claude-code", event], input=b"{}", capture_output=True, env=environment)
+        assert (done.returncode, done.stdout) == (code, b"")
+        assert done.stderr
+
+
+def test_a_compiler_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "bin" / "cc"
+    compiler.parent.mkdir()
+    compiler.write_text("#!/bin/sh\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(compiler.parent))
+    assert not compile_client(tmp_path / "made" / "client")
+    assert os.listdir(tmp_path / "made") == []

@@ -1,0 +1,208 @@
+"""One call of an agent, decided: what is judged, within which time, and what becomes of what cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bridge_desk import GUARD, Desk, reason_of
+from hookline.engine.book import Book
+from hookline.hosts.agent import Reply
+from hookline.hosts.bridge.call import Call
+from hookline.hosts.bridge.decide import decide
+from hookline.hosts.bridge.engine import Cold, Engine, Where
+
+SLOW = "{run: sleep 30, reads: nonzero}"
+
+
+def decided(call: Call, engine: Engine | None = None) -> Reply:
+    return asyncio.run(decide(call, engine or Cold()))
+
+
+def left(seconds: float) -> timedelta:
+    """What was spent already if the hooks of a tool call in Claude Code have so long."""
+    return timedelta(seconds=590 - seconds)
+
+
+def test_the_project_s_guard_denies(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    assert reason_of(decided(desk.call()).stdout) == "Never."
+    assert decided(desk.call(desk.payload("ls"))) == Reply()
+
+
+def test_at_the_deadline_each_hook_s_own_on_error_speaks(desk: Desk) -> None:
+    desk.hooks(
+        f"hooks:\n  - {{id: first, on: tool.before, then: {SLOW}, on_error: open}}\n"
+        f"  - {{id: second, on: tool.before, then: {SLOW}, on_error: closed}}\n",
+        users=True,
+    )
+    begun = time.monotonic()
+    reply = decided(desk.call(spent=left(0.5)))
+    assert "second" in reason_of(reply.stdout)
+    assert time.monotonic() - begun < 10
+
+
+def test_slow_hooks_that_may_fail_let_the_tool_run(desk: Desk) -> None:
+    hooks = [f"  - {{id: h{n}, on: tool.before, then: {SLOW}, on_error: open}}\n" for n in range(3)]
+    desk.hooks("hooks:\n" + "".join(hooks), users=True)
+    reply = decided(desk.call(spent=left(0.3)))
+    assert not reason_of(reply.stdout)
+    assert "h2" in json.loads(reply.stdout)["systemMessage"]
+
+
+def test_a_guard_that_answers_at_once_is_heard_after_the_deadline(desk: Desk) -> None:
+    slow = f"  - {{id: slow, on: tool.before, order: -1, then: {SLOW}, on_error: open}}\n"
+    desk.hooks(GUARD + slow, users=True)
+    assert reason_of(decided(desk.call(spent=left(0.2))).stdout) == "Never."
+
+
+def test_background_work_keeps_its_own_time(desk: Desk) -> None:
+    done = desk.root / "done"
+    desk.hooks(
+        f"hooks:\n  - {{id: later, on: tool.before, then: {{run: 'sleep 0.6; touch {done}'}}, background: true, on_error: open}}\n",
+        users=True,
+    )
+
+    async def call_and_drain() -> Reply:
+        engine = Cold()
+        reply = await decide(desk.call(spent=left(0.1)), engine)
+        await engine.here.drain(timedelta(seconds=10))
+        return reply
+
+    assert asyncio.run(call_and_drain()) == Reply()
+    assert done.exists()
+
+
+class Stuck(Cold):
+    async def book(self, where: Where) -> Book:
+        await asyncio.sleep(60)
+        raise AssertionError("it was waited for")
+
+
+class Buggy(Cold):
+    async def book(self, where: Where) -> Book:
+        raise ZeroDivisionError("of ours")
+
+
+def test_what_nobody_judged_in_time_does_not_run(desk: Desk) -> None:
+    payload = b'{"sessionId": "s", "toolName": "bash", "toolArgs": {"command": "ls"}}'
+    reply = decided(desk.call(payload, "preToolUse", agent="copilot-cli", spent=timedelta(seconds=30)), Stuck())
+    assert json.loads(reply.stdout)["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(("event", "denied"), [("PreToolUse", True), ("Stop", False), ("PostToolUse", False)])
+def test_a_bug_of_ours_denies_what_would_run_and_nothing_else(desk: Desk, event: str, denied: bool) -> None:
+    reply = decided(desk.call(event=event), Buggy())
+    assert ("deny" in reply.stdout) is denied
+    assert "Traceback" not in reply.stdout + reply.stderr
+    assert "of ours" not in reply.stdout + reply.stderr
+    assert reply.exit_code == 0
+
+
+def test_an_agent_whose_words_are_broken_is_held_back_by_the_exit_code(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hookline.hosts.kiro", None)
+    for event, code in (("preToolUse", 2), ("stop", 1)):
+        reply = decided(desk.call(event=event, agent="kiro"))
+        assert (reply.exit_code, reply.stdout) == (code, "")
+        assert "bug" in reply.stderr
+
+
+GARBAGE = {
+    "nothing": b"",
+    "no JSON": b"hello",
+    "a list": b"[1]",
+    "half": b'{"tool_name": "Ba',
+    "deep": b"[" * 100_000 + b"]" * 100_000,
+    "a long number": b'{"tool_name": "Bash", "tool_input": {"command": ' + b"9" * 5_000 + b"}}",
+    "not a number": b'{"tool_input": NaN}',
+    "too large": b" " * (32 * 1024 * 1024 + 1),
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE.keys())
+def test_what_cannot_be_read_is_denied_where_a_hook_should_have_judged_it(desk: Desk, garbage: bytes) -> None:
+    assert decided(desk.call(garbage)) == Reply()
+    desk.hooks(GUARD)
+    assert "payload" in reason_of(decided(desk.call(garbage)).stdout)
+    assert decided(desk.call(garbage, "Stop")) == Reply()
+
+
+def test_bytes_that_are_no_text_are_judged_as_they_look(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    payload = desk.payload("rm \x01").replace(b"\\u0001", b"\xff\xfe")
+    assert reason_of(decided(desk.call(payload)).stdout) == "Never."
+
+
+@pytest.mark.parametrize("cwd", ["/does/not/exist", "relative", "", None, ["/"], "/etc/passwd", "/\0", "x" * 100_000])
+def test_a_directory_that_is_none_counts_for_nothing(desk: Desk, cwd: object) -> None:
+    desk.hooks(GUARD)
+    assert reason_of(decided(desk.call(desk.payload(cwd=cwd))).stdout) == "Never."
+
+
+def test_leaving_the_project_does_not_leave_its_guards(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    desk.variables["CLAUDE_PROJECT_DIR"] = str(desk.project)
+    below = desk.project / "a" / "b"
+    below.mkdir(parents=True)
+    for elsewhere in (below, desk.home, Path("/")):
+        assert reason_of(decided(desk.call(desk.payload(cwd=str(elsewhere)))).stdout) == "Never."
+
+
+def test_a_project_that_is_merely_opened_runs_nothing(desk: Desk) -> None:
+    ran = desk.root / "ran"
+    desk.hooks(f"hooks:\n  - {{id: run, on: tool.before, then: {{run: 'touch {ran}'}}, on_error: open}}\n")
+    first, second = decided(desk.call()), decided(desk.call())
+    assert not ran.exists()
+    assert "hookline trust" in json.loads(first.stdout)["systemMessage"]
+    assert second == Reply(), "the user is told once in a session"
+
+
+def test_programs_get_the_agent_s_environment_and_directory(desk: Desk) -> None:
+    seen = desk.root / "seen"
+    desk.variables["TOLD"] = "by the agent"
+    desk.hooks(
+        f"""hooks:\n  - {{id: env, on: tool.before, then: {{run: 'echo "$TOLD|$PWD" > {seen}'}}, on_error: closed}}\n""",
+        users=True,
+    )
+    decided(desk.call(b'{"tool_name": "Bash", "tool_input": {"command": "ls"}}'))
+    assert seen.read_text() == f"by the agent|{desk.project}\n"
+
+
+def test_an_agent_that_obeys_another_s_settings_is_answered_by_its_own_entry(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    desk.variables["COPILOT_CLI"] = "1"
+    assert reason_of(decided(desk.call()).stdout) == "Never.", "Claude Code, started from Copilot's shell"
+    desk.variables["CLAUDECODE"] = ""
+    assert decided(desk.call()) == Reply()
+
+
+def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    place = desk.call().place
+    assert [source.dialect for source in Where(desk.project, place).sources()] == ["native"]
+    assert Where(desk.project, place, frozenset({"native"})).sources() == []
+
+
+def test_an_unknown_agent_is_told_which_there_are(desk: Desk) -> None:
+    reply = decided(desk.call(agent="nobody"))
+    assert reply.exit_code == 1
+    assert "claude-code" in reply.stderr
+
+
+def test_an_event_that_is_not_ours_is_left_alone(desk: Desk) -> None:
+    desk.hooks(GUARD)
+    assert decided(desk.call(event="MessageDisplay")) == Reply()
+
+
+def test_a_file_with_errors_is_told_once(desk: Desk) -> None:
+    desk.hooks("hooks: [{id: x, on: nowhere}]\n")
+    assert "hookline check" in json.loads(decided(desk.call()).stdout)["systemMessage"]
+    assert decided(desk.call()) == Reply()
