@@ -134,3 +134,9 @@ def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
     assert (shell.facts["tool"]["kind"], shell.facts["tool"]["input"]) == ("shell", {"command": command})
     assert (file.facts["tool"]["name"], file.facts["tool"]["kind"]) == ("apply_patch", "write")
     assert file.facts["tool"]["input"]["path"] == ".env"
+
+
+def test_every_patch_of_a_shell_command_is_heard() -> None:
+    one, other = ("apply_patch '*** Begin Patch\n*** Delete File: {}\n*** End Patch'".format(path) for path in "ab")
+    _, *files = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": f"{one}; {other}"}})
+    assert [file.facts["tool"]["input"]["path"] for file in files] == ["a", "b"]

@@ -38,16 +38,17 @@ class Codex(Adapter):
 
 
 def _patched(facts: Facts) -> list[Facts]:
-    """The files of a patch that a shell command brings: Codex applies it itself, as if its own tool were called."""
+    """The files of the patches that a shell command brings.
+
+    Codex applies such a patch itself, as if its own tool were called, but tells of the shell only.
+    """
     tool = mapping(facts, "tool")
-    _, begin, rest = text(mapping(tool, "input"), "command").partition(_BEGIN)
-    if tool.get("kind") != Kind.SHELL or not begin:
+    if tool.get("kind") != Kind.SHELL:
         return []
-    whole = begin + rest.partition(_END)[0] + _END
-    found = patch.calls(whole)
-    return [
-        {**facts, "tool": {**tool, "name": "apply_patch", "kind": str(kind), "input": input}} for kind, input in found
-    ]
+    parts = text(mapping(tool, "input"), "command").split(_BEGIN)[1:]
+    found = [call for part in parts for call in patch.calls(_BEGIN + part.partition(_END)[0] + _END)]
+    told = [{"name": "apply_patch", "kind": str(kind), "input": input} for kind, input in found]
+    return [{**facts, "tool": {**tool, **each}} for each in told]
 
 
 def _ran(payload: Mapping[str, Any]) -> Facts:
