@@ -34,6 +34,10 @@ def test_the_first_strongest_voice_gives_the_reason() -> None:
     assert (answer.verdict, answer.reason) == (Verdict.DENY, "two")
 
 
+def test_a_silent_decision_has_no_reason() -> None:
+    assert _said(Decision(CALL, reason="just so")).reason == ""
+
+
 def test_ask_where_nobody_can_be_asked_is_deny() -> None:
     answer = _said(Decision(CALL, Verdict.ASK, "look"), ability=Ability(deny=True))
     assert answer.denied

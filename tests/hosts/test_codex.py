@@ -137,6 +137,6 @@ def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
 
 
 def test_every_patch_of_a_shell_command_is_heard() -> None:
-    one, other = ("apply_patch '*** Begin Patch\n*** Delete File: {}\n*** End Patch'".format(path) for path in "ab")
+    one, other = (f"apply_patch '*** Begin Patch\n*** Delete File: {path}\n*** End Patch'" for path in "ab")
     _, *files = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": f"{one}; {other}"}})
     assert [file.facts["tool"]["input"]["path"] for file in files] == ["a", "b"]

@@ -51,11 +51,13 @@ def combined(events: Sequence[Event], decisions: Sequence[Decision]) -> Answer:
     verdict = _verdict(name, len(events), decisions)
     halting = next((each for each in decisions if each.halt), None)
     heard = next((each for each in decisions if each.verdict is verdict and each.reason.strip()), halting)
+    spoken = verdict is not Verdict.SILENT or halting is not None
+    reason = heard.reason.strip() if heard and spoken else ""
     new, old = _changed(events, decisions)
     return Answer(
         name,
         verdict,
-        (heard.reason.strip() if heard else "") or _default(verdict, halting is not None, len(decisions) < len(events)),
+        reason or _default(verdict, halting is not None, len(decisions) < len(events)),
         halting is not None,
         _notes(decisions, Audience.AGENT),
         _notes(decisions, Audience.USER),

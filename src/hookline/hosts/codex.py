@@ -30,7 +30,7 @@ class Codex(Adapter):
         if known.event == "history.compact" and answer.denied:
             return Reply(line(claude_shape.universal(replace(answer, halt=True))))
         if known.event == "tool.before" and not answer.denied:
-            answer = replace(answer, verdict=Verdict.ALLOW if answer.changed else Verdict.SILENT)
+            answer = replace(answer, verdict=Verdict.ALLOW if answer.changed else Verdict.SILENT, reason="")
         if known.event == "tool.after" and answer.changed:
             said = claude_shape.output(name, replace(answer, new=MISSING))
             return Reply(line({"decision": "block", "reason": text_of(answer.new) or "(empty)", **said}))
