@@ -35,7 +35,7 @@ class Verb(click.Command):
         return super().invoke(ctx)
 
 
-class _Name(click.ParamType):  # type: ignore[type-arg]
+class Name(click.ParamType):  # type: ignore[type-arg]
     """One of a set of names that are known only when it is asked for."""
 
     def known(self) -> Iterable[str]:
@@ -51,7 +51,7 @@ class _Name(click.ParamType):  # type: ignore[type-arg]
         self.fail(f"there is no {self.name} {printable(value)!r}. {f'Did you mean {guess}?' if guess else hint}", *at)
 
 
-class EventName(_Name):
+class EventName(Name):
     """An event by its own name or any dialect's; left as written, because only the dialect says what it means."""
 
     name = "event"
@@ -69,7 +69,7 @@ class EventName(_Name):
         return value
 
 
-class DialectName(_Name):
+class DialectName(Name):
     name = "dialect"
 
     def known(self) -> Iterable[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from hookline.dialects.ourselves import launched
 from hookline.hosts.install.machine import Machine, Scope
-
-_LAUNCHER: Final = "/hookline/bridge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +36,6 @@ def calling(agent: str, machine: Machine, scope: Scope) -> Calling:
     if scope is Scope.PROJECT and launcher.is_relative_to(home) and _plain(str(launcher.relative_to(home))):
         return Calling(agent, f'"$HOME/{launcher.relative_to(home)}"')
     return Calling(agent, shlex.quote(str(launcher)))
-
-
-def launched(command: str) -> str | None:
-    """The agent for which a command calls our launcher; None for any other command."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    return words[1] if len(words) == 3 and words[0].endswith(_LAUNCHER) else None
 
 
 def _plain(path: str) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from hookline.errors import HooklineError
 from hookline.hosts.bridge import client
-from hookline.hosts.install.files import executable, make_directories, text_of, write
+from hookline.hosts.bridge.compiled import compile_client, python_client
+from hookline.hosts.install.files import executable, make_directories, remove, text_of, write
 
 _LONGEST: Final = 120  # of a first line that every kernel reads whole
 _TEXT: Final = """\
@@ -23,18 +27,57 @@ _BY_SHELL: Final = """\
 """
 
 
-def put(launcher: Path, python: str) -> None:
-    """Written anew only where it is not as it should be. `python` is the interpreter that has hookline."""
+class Kind(StrEnum):
+    COMPILED = "compiled"
+    PYTHON = "python"
+    """A Python program, three times as slow: there is no C compiler here."""
+
+
+def put(launcher: Path) -> Kind:
+    """Made anew only where it is not as this version makes it."""
+    found = made_as(launcher)
+    if found is not None:
+        return found
     make_directories(launcher.parent)
-    text = text_for(python)
-    if text_of(launcher) != text or not os.access(launcher, os.X_OK):
-        write(launcher, text, executable())
+    try:
+        kind = Kind.COMPILED if compile_client(launcher) else Kind.PYTHON
+    except OSError as error:
+        raise HooklineError(f"{launcher} cannot be made: {error.strerror}") from None
+    if kind is Kind.PYTHON:
+        write(launcher, text_for(python_client()[0]), executable())
+    write(_note(launcher), f"{kind} {_print_of(kind)}\n")
+    return kind
+
+
+def made_as(launcher: Path) -> Kind | None:
+    """None where there is none that runs, or one that another version, or another interpreter's hookline, has made."""
+    noted = (text_of(_note(launcher)) or "").split()
+    if not noted or noted[0] not in tuple(Kind) or not os.access(launcher, os.X_OK):
+        return None
+    kind = Kind(noted[0])
+    return kind if noted[1:] == [_print_of(kind)] else None
+
+
+def take_away(launcher: Path) -> None:
+    remove(launcher)
+    remove(_note(launcher))
 
 
 def text_for(python: str) -> str:
-    """A Python program, without the time that the standard library's `site` takes."""
+    """A Python program, without the time that `site` takes."""
     first = f"#!{python} -IS\n"  # one word: Linux hands over all that follows as one
     if len(first) > _LONGEST or any(char.isspace() for char in python):
         quoted = "'" + python.replace("'", "'\\''") + "'"
         first = _BY_SHELL.format(python=quoted)
     return first + _TEXT.format(bridge=os.path.dirname(os.path.abspath(client.__file__)))
+
+
+def _note(launcher: Path) -> Path:
+    return launcher.with_name(launcher.name + ".made")
+
+
+def _print_of(kind: Kind) -> str:
+    """Of all that a launcher is made from."""
+    source = Path(client.__file__).with_name("client.c").read_bytes() if kind is Kind.COMPILED else b""
+    paths = " ".join(python_client()).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(kind.encode() + b"\0" + paths + b"\0" + source).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Final
 from hookline.errors import HooklineError
 from hookline.hosts.agent import CodingAgent
 from hookline.hosts.install.command import Calling, calling
+from hookline.hosts.install.diff import diff
 from hookline.hosts.install.edit import Splice, added, read, spliced
 from hookline.hosts.install.files import executable, make_directories, remove, remove_empty, text_of, write
 from hookline.hosts.install.machine import Machine, Scope
@@ -39,11 +39,7 @@ class Change:
         return self.before != self.after
 
     def diff(self, machine: Machine) -> str:
-        shown = machine.shown(self.path)
-        before, after = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
-        names = ("/dev/null" if self.before is None else shown, "/dev/null" if self.after is None else shown)
-        lines = difflib.unified_diff(before, after, *names)
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+        return diff(self.before, self.after, machine.shown(self.path))
 
 
 def wanted(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Wanted, ...]:
@@ -94,6 +90,8 @@ def uninstalling(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Ch
     own = {want.path: want.text for want in wants if isinstance(want, OwnFile)}
     past = [each.path for each in records(machine) if each.concerns(agent.name, machine, scope)]
     paths = dict.fromkeys((*(want.path for want in wants), *past))
+    for path in paths:
+        _refuse_escape(path, machine, scope)
     call = calling(agent.name, machine, scope)
     found = (_uninstalling(path, own.get(path), call, machine) for path in paths)
     return tuple(change for change in found if change.needed or change.past is not None)

@@ -1,0 +1,49 @@
+"""The coding agents as the command line names them, and the machine on which they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import click
+
+from hookline.cli.place import directory, home
+from hookline.cli.verb import Name
+from hookline.hosts.install.machine import Machine, Scope
+from hookline.project import project_directories
+
+
+class AgentName(Name):
+    name = "agent"
+
+    def known(self) -> Iterable[str]:
+        from hookline.hosts.table import NAMES
+
+        return NAMES
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.known():
+            self.refuse(value, f"The agents are {', '.join(self.known())}.", (param, ctx))
+        return value
+
+
+agent_argument = click.argument("agent", type=AgentName(), required=False)
+scope_option = click.option(
+    "--user/--project", "user", default=True, help="For all of your sessions (as without either), or in this project."
+)
+mcp_option = click.option(
+    "--mcp",
+    "servers",
+    metavar="FILE",
+    type=click.Path(),
+    help="Instead of an agent, the MCP servers that a file lists.",
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+
+
+def machine() -> Machine:
+    return Machine(home(), project_directories(directory(), home())[0], dict(os.environ))
+
+
+def scope_of(user: bool) -> Scope:
+    return Scope.USER if user else Scope.PROJECT

@@ -1,0 +1,72 @@
+"""`hookline doctor`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from hookline.cli.agents import agent_argument, machine
+from hookline.cli.output import err, out, out_json
+from hookline.cli.place import sources, trust
+from hookline.cli.verb import Verb, json_option
+from hookline.engine.book import Book
+from hookline.hosts.agent import CodingAgent
+from hookline.hosts.doctor.examine import examine, plugged_in
+from hookline.hosts.doctor.finding import Diagnosis, Mark
+from hookline.hosts.install.found import is_here
+from hookline.hosts.table import NAMES
+from hookline.hosts.table import agent as agent_named
+from hookline.project import load_all
+
+_SIGNS: Final = {Mark.GOOD: "ok", Mark.PROBLEM: "!!", Mark.UNKNOWN: "??"}
+
+
+@click.command(cls=Verb, short_help="Prove that hooks really fire in the coding agents.")
+@agent_argument
+@json_option
+def verb(agent: str | None, as_json: bool) -> int:
+    """Prove that hooks really fire: the agent's version, our entries in its file, its trust, a test call through the
+    launcher and how long it takes, and the hooks that would act here; for each problem, what to do. Without AGENT, for
+    every agent that has an entry of ours.
+
+    \b
+    hookline doctor
+    hookline doctor codex --json
+
+    Exit codes: 0 no problem, 1 problems.
+    """
+    here = machine()
+    names = [agent] if agent else [name for name in NAMES if plugged_in(agent_named(name), here)]
+    diagnoses = [examine(agent_named(name), here, _book(agent_named(name))) for name in names]
+    others = [name for name in NAMES if not agent and name not in names and is_here(name, here)]
+    if as_json:
+        out_json({"agents": [each.as_json() for each in diagnoses], "not_plugged_in": others})
+    else:
+        _show(diagnoses, others)
+    if not diagnoses:
+        err("hookline: no coding agent calls hookline here. Try: hookline install")
+    return 0 if diagnoses and all(each.good for each in diagnoses) else 1
+
+
+def _book(agent: CodingAgent) -> Book:
+    found = [source for source in sources() if source.dialect not in agent.runs_itself]
+    return load_all(found, trust(), importing=False)
+
+
+def _show(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
+    for each in diagnoses:
+        out(each.title if each.verified else f"{each.title} (from its documentation: not verified by running)")
+        for finding in each.findings:
+            out(f"  {_SIGNS[finding.mark]}  {finding.about}: {finding.said}")
+            if finding.fix:
+                out(f"      {finding.fix}")
+        if each.hooks:
+            out(f"  {len(each.hooks)} {'hook' if len(each.hooks) == 1 else 'hooks'} would act here:")
+            for hook in each.hooks:
+                out(f"    {hook}")
+        else:
+            out("  No hook would act here.")
+    if others:
+        out(f"Also here, and not plugged in: {', '.join(others)}")

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hookline.hosts.install.launcher import Kind, made_as, put, take_away, text_for
+
+PAYLOAD = '{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+
+
+def called(launcher: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    """Without a place for an engine, so that none is left behind."""
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": "/dev/null"}
+    return subprocess.run(
+        [str(launcher), "claude-code", "PreToolUse"],
+        input=PAYLOAD,
+        env=environ,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_launcher_is_made_once(tmp_path: Path) -> None:
+    launcher = tmp_path / "share" / "hookline" / "bridge"
+    assert made_as(launcher) is None
+    kind = put(launcher)
+    assert kind is (Kind.COMPILED if shutil.which("cc") else Kind.PYTHON)
+    first = launcher.stat().st_mtime_ns, launcher.stat().st_ino
+    assert put(launcher) is kind
+    assert (launcher.stat().st_mtime_ns, launcher.stat().st_ino) == first
+    launcher.chmod(0o600)
+    assert made_as(launcher) is None
+    take_away(launcher)
+    assert not list(launcher.parent.iterdir())
+
+
+def test_a_launcher_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    launcher = tmp_path / "bridge"
+    put(launcher)
+    (tmp_path / "bridge.made").write_text("compiled 123\n")
+    assert made_as(launcher) is None
+    put(launcher)
+    assert made_as(launcher) is not None
+
+
+@pytest.mark.parametrize("folder", ["plain", "it's a space", "long" * 40])
+def test_the_python_launcher_answers(tmp_path: Path, folder: str) -> None:
+    python, launcher = tmp_path / folder / "python", tmp_path / "bridge"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    launcher.write_text(text_for(str(python)))
+    for program in (python, launcher):
+        program.chmod(0o755)
+    (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
+    done = called(launcher, tmp_path)
+    assert "not today" in done.stdout, done.stderr
+
+
+def test_the_launcher_answers_what_the_hooks_decide(tmp_path: Path) -> None:
+    put(tmp_path / "bridge")
+    (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
+    done = called(tmp_path / "bridge", tmp_path)
+    assert "not today" in done.stdout, done.stderr
