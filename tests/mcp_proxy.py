@@ -59,10 +59,13 @@ class Project:
 @asynccontextmanager
 async def session(parameters: StdioServerParameters, **callbacks: Any) -> AsyncIterator[ClientSession]:
     """The official client, from the handshake on."""
-    async with asyncio.timeout(TIMEOUT), stdio_client(parameters) as (read, write):
-        async with ClientSession(read, write, **callbacks) as client:
-            await client.initialize()
-            yield client
+    async with (
+        asyncio.timeout(TIMEOUT),
+        stdio_client(parameters) as (read, write),
+        ClientSession(read, write, **callbacks) as client,
+    ):
+        await client.initialize()
+        yield client
 
 
 class Raw:

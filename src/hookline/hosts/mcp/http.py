@@ -79,6 +79,9 @@ class Remote:
         self._connection.cancel()
         with suppress(asyncio.CancelledError):
             await self._connection
+        while not self._said.empty():
+            self._said.get_nowait()
+        self._said.put_nowait(None)
 
     async def _connected(self) -> None:
         """A task of its own: a request that fails cancels the whole transport, and must not cancel the proxy."""
