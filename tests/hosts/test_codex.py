@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 
 from coding_agents import FIXTURES, decisions, event_of, payloads
@@ -80,6 +80,7 @@ def test_every_answer_is_one_that_codex_takes(file: str) -> None:
 _NOTES = some.lists(some.builds(Note, some.text(), some.sampled_from(Audience)), max_size=3).map(tuple)
 
 
+@example("PostToolUse", Verdict.SILENT, "", False, (), "\x85")
 @given(
     file=some.sampled_from(sorted(SENT)),
     verdict=some.sampled_from(Verdict),

@@ -211,6 +211,12 @@ def text_of(value: Any) -> str:
         return "(it cannot be shown)"
 
 
+def worded(value: Any) -> str:
+    """A value as a reason, which must not be blank."""
+    text = text_of(value)
+    return text if text.strip() else "(empty)"
+
+
 def cut(text: str, size: int) -> str:
     """At most `size` bytes of UTF-8, with a mark where something is missing."""
     held = text.encode("utf-8", "replace")

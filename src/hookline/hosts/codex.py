@@ -16,7 +16,7 @@ from hookline.hooks.tools import Kind
 from hookline.hosts import claude_shape, patch
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
-from hookline.hosts.answer import Answer, line, text_of
+from hookline.hosts.answer import Answer, line, text_of, worded
 from hookline.hosts.payload import Facts, ended, mapping, text
 
 
@@ -33,7 +33,7 @@ class Codex(Adapter):
             answer = replace(answer, verdict=Verdict.ALLOW if answer.changed else Verdict.SILENT, reason="")
         if known.event == "tool.after" and answer.changed:
             said = claude_shape.output(name, replace(answer, new=MISSING))
-            return Reply(line({"decision": "block", "reason": text_of(answer.new) or "(empty)", **said}))
+            return Reply(line({"decision": "block", "reason": worded(answer.new), **said}))
         return Reply(line(claude_shape.output(name, answer)))
 
 

@@ -15,7 +15,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.hosts import claude_shape
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
-from hookline.hosts.answer import Answer, cut, line, text_of
+from hookline.hosts.answer import Answer, cut, line, text_of, worded
 from hookline.hosts.payload import Facts, mapping, mcp_name, text, told, tools
 
 
@@ -58,7 +58,7 @@ class GeminiCli(Adapter):
         elif answer.verdict is not Verdict.SILENT:
             said |= {"decision": answer.verdict.word, **({"reason": answer.reason} if answer.reason else {})}
         elif known.event == "tool.after" and answer.changed:
-            said |= {"decision": "deny", "reason": text_of(answer.new) or "(empty)"}
+            said |= {"decision": "deny", "reason": worded(answer.new)}
         if merged:
             specific["tool_input"] = merged
         if answer.context:
