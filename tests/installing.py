@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hookline.hosts.install.machine import Machine, Scope
@@ -31,3 +38,20 @@ def files_below(directory: Path) -> dict[str, bytes]:
 
 def ours_kept(files: dict[str, bytes]) -> list[str]:
     return [name for name in files if ".local" not in name]
+
+
+@contextmanager
+def engine(home: Path) -> Iterator[str]:
+    """A warm engine of that user, which ends with the test; yields its XDG_RUNTIME_DIR."""
+    code = "from hookline.cli.main import main; main()"
+    with tempfile.TemporaryDirectory(prefix="hl-") as runtime:
+        environ = {"HOME": str(home), "PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": runtime}
+        with subprocess.Popen([sys.executable, "-c", code, "serve"], env=environ) as process:
+            try:
+                socket = Path(runtime, "hookline", "engine.sock")
+                until = time.monotonic() + 30
+                while not socket.exists() and time.monotonic() < until:
+                    time.sleep(0.02)
+                yield runtime
+            finally:
+                process.terminate()

@@ -28,11 +28,16 @@ _LONGEST: Final = 200
 
 def examine(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
     """`book` holds the hooks in force in the project, without those that the agent runs itself."""
-    findings = [_program(agent, machine), *_entries(agent, machine), _launcher(machine)]
-    result = fired(agent, machine) if all(each.mark != "problem" for each in findings[-1:]) else "there is no launcher"
-    findings += [_firing(result), _proof(agent, machine)]
+    result = fired(agent, machine)
+    findings = (
+        _program(agent, machine),
+        *_entries(agent, machine),
+        _launcher(machine),
+        _firing(result),
+        _proof(agent, machine),
+    )
     trip = round(result.milliseconds, 2) if isinstance(result, Fired) else None
-    return Diagnosis(agent.name, agent.title, agent.verified, tuple(findings), _acting(agent, book), trip)
+    return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting(agent, book), trip)
 
 
 def plugged_in(agent: CodingAgent, machine: Machine) -> bool:

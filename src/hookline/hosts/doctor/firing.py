@@ -38,11 +38,16 @@ class Fired:
 
     said: Reply
     expected: Reply
+    reason: str  # nobody else can know it
     milliseconds: float
 
     @property
     def as_expected(self) -> bool:
-        return self.said == self.expected
+        """True if it denies for our reason; what the user should know besides may be said too."""
+        if self.said == self.expected:
+            return True
+        heard = self.reason in self.said.stdout or self.reason in self.said.stderr
+        return heard and self.said.exit_code == self.expected.exit_code
 
 
 def fired(agent: CodingAgent, machine: Machine) -> Fired | str:
@@ -66,7 +71,7 @@ def fired(agent: CodingAgent, machine: Machine) -> Fired | str:
         except OSError as error:
             return f"it cannot be run: {error.strerror}"
         decisions = [Decision(each, Verdict.DENY, reason) for each in agent.read(event, told, directory)]
-        return Fired(said, agent.reply(event, told, decisions), statistics.median(times[1:]))
+        return Fired(said, agent.reply(event, told, decisions), reason, statistics.median(times[1:]))
 
 
 def _environ(agent: CodingAgent, machine: Machine, directory: str) -> dict[str, str]:

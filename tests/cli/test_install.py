@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from installing import engine
+
+TEXT = '{\n  // mine\n  "model": "opus"\n}\n'
+
+
+@pytest.fixture(autouse=True)
+def settings(project, monkeypatch):
+    for name in ("CODEX_HOME", "COPILOT_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/null")
+    path = project.parent / "home/.claude/settings.json"
+    path.parent.mkdir()
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_dry_run_shows_the_difference_and_changes_nothing(hookline, settings):
+    result = hookline("install", "claude-code", "--dry-run")
+    assert result.exit_code == 0
+    assert "+++ ~/.claude/settings.json" in result.stdout
+    assert '+  "hooks": {' in result.stdout
+    assert settings.read_text() == TEXT
+    assert not (settings.parents[1] / ".local").exists()
+
+
+def test_in_again_and_out(hookline, settings):
+    first = hookline("install", "claude-code")
+    assert first.exit_code == 0, first.output
+    assert "Claude Code calls hookline now, on 11 events: ~/.claude/settings.json" in first.stdout
+    assert os.access(settings.parents[1] / ".local/share/hookline/bridge", os.X_OK)
+    assert "already" in hookline("install", "claude-code").stdout
+    assert "-  // mine" not in hookline("uninstall", "claude-code", "--dry-run").stdout
+    assert hookline("uninstall", "claude-code").exit_code == 0
+    assert settings.read_text() == TEXT
+    assert not (settings.parents[1] / ".local/share/hookline/bridge").exists()
+    assert "nothing to do" in hookline("uninstall", "claude-code").stdout
+
+
+def test_a_project_of_a_user_who_has_it_everywhere_is_not_asked_twice(hookline):
+    hookline("install", "claude-code")
+    result = hookline("install", "claude-code", "--project")
+    assert result.exit_code == 1
+    assert not Path(".claude").exists()
+
+
+def test_in_a_project(hookline):
+    Path("below").mkdir()
+    Path(".git").mkdir()
+    os.chdir("below")
+    assert hookline("install", "gemini-cli", "--project").exit_code == 0
+    assert "$HOME/.local/share/hookline/bridge" in Path("../.gemini/settings.json").read_text()
+    assert hookline("uninstall", "gemini-cli", "--project").exit_code == 0
+    assert not Path("../.gemini").exists()
+
+
+def test_it_asks_about_each_agent_that_is_here(hookline, settings, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    (settings.parents[1] / ".cursor").mkdir()
+    result = hookline("install", input="n\ny\n")
+    assert result.exit_code == 0, result.output
+    assert "Claude Code?" in result.stdout
+    assert "Cursor calls hookline now" in result.stdout
+    assert "not verified by running" in result.stdout
+    assert settings.read_text() == TEXT
+    assert hookline("install", input="").exit_code == 3
+    assert "Claude Code calls hookline now" in hookline("install", "--yes").stdout
+
+
+def test_one_that_cannot_be_edited_does_not_hold_up_the_others(hookline, settings, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    settings.write_text("{")
+    (settings.parents[1] / ".qwen").mkdir()
+    result = hookline("install", "--yes")
+    assert result.exit_code == 1
+    assert "settings.json:1" in result.stderr
+    assert "Qwen Code calls hookline now" in result.stdout
+
+
+def test_where_no_agent_is(hookline, settings, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    settings.unlink()
+    settings.parent.rmdir()
+    assert "No coding agent" in hookline("install").stdout
+
+
+def test_a_name_that_is_nearly_right(hookline):
+    assert "Did you mean codex?" in hookline("install", "codx").stderr
+
+
+def test_mcp_servers_get_the_proxy_and_lose_it(hookline):
+    text = '{\n  "mcpServers": {"notes": {"command": "notes", "args": ["."]}} // mine\n}\n'
+    Path(".mcp.json").write_text(text)
+    assert "mcp" in hookline("install", "--mcp", ".mcp.json", "--dry-run").stdout
+    assert Path(".mcp.json").read_text() == text
+    assert hookline("install", "--mcp", ".mcp.json").exit_code == 0
+    assert '"mcp"' in Path(".mcp.json").read_text()
+    assert "nothing to do" in hookline("install", "--mcp", ".mcp.json").stdout
+    assert hookline("uninstall", "--mcp", ".mcp.json").exit_code == 0
+    assert Path(".mcp.json").read_text() == text
+    assert sorted(path.name for path in Path().iterdir()) == [".mcp.json"]
+
+
+@pytest.mark.parametrize("text", [None, "{}", "{"])
+def test_a_file_without_servers_is_refused(hookline, text):
+    if text is not None:
+        Path("servers.json").write_text(text)
+    result = hookline("install", "--mcp", "servers.json")
+    assert result.exit_code == 1
+    assert "servers.json" in result.stderr
+
+
+def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, settings, monkeypatch):
+    assert hookline("doctor").exit_code == 1
+    hookline("init")
+    hookline("install", "codex")
+    with engine(settings.parents[1]) as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        result = hookline("doctor")
+    assert result.exit_code == 1
+    assert "!!  trust: not trusted: SessionStart" in result.stdout
+    assert "ok  answer: a test deny came back" in result.stdout
+    assert "ask-before-push  on tool.before  hookline.yaml:15" in result.stdout
+    assert "not plugged in: claude-code" in result.stdout
+
+
+def test_doctor_for_programs(hookline, settings, monkeypatch):
+    hookline("install", "claude-code")
+    with engine(settings.parents[1]) as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        result = hookline("doctor", "claude-code", "--json")
+    assert result.exit_code == 0, result.stdout
+    (told,) = json.loads(result.stdout)["agents"]
+    assert (told["agent"], told["good"], told["hooks"]) == ("claude-code", True, [])
+    assert told["round_trip_ms"] > 0

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from hookline.hosts.doctor.codex_trust import trust
+from hookline.hosts.doctor.finding import Finding, Mark
+from hookline.hosts.install.command import calling
+from hookline.hosts.install.edit import read
+from hookline.hosts.install.machine import Machine, Scope
+from installing import install, machine_in
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    machine = machine_in(tmp_path)
+    hooks = machine.home / ".codex/hooks.json"
+    hooks.parent.mkdir()
+    hooks.write_text(
+        '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./mine"}]}]}}'
+    )
+    install("codex", machine)
+    return machine
+
+
+def found(machine: Machine) -> Finding:
+    path = machine.home / ".codex/hooks.json"
+    return trust(read(path.read_text(), "hooks.json"), path, calling("codex", machine, Scope.USER), machine)
+
+
+def states(machine: Machine) -> list[str]:
+    """What Codex writes when its user accepts every hook of the file that has no matcher."""
+    path = machine.home / ".codex/hooks.json"
+    lines = []
+    for event, groups in json.loads(path.read_text())["hooks"].items():
+        label = "".join(f"_{char.lower()}" if char.isupper() else char for char in event)[1:]
+        for index, group in enumerate(groups):
+            if "matcher" in group:
+                continue
+            handler = group["hooks"][0]
+            text = (
+                f'{{"event_name":"{label}","hooks":[{{"async":false,"command":{json.dumps(handler["command"])},'
+                f'"timeout":{handler["timeout"]},"type":"command"}}]}}'
+            )
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            lines += [f'[hooks.state."{path}:{label}:{index}:0"]', f'trusted_hash = "sha256:{digest}"']
+    return lines
+
+
+def write(machine: Machine, lines: list[str]) -> None:
+    (machine.home / ".codex/config.toml").write_text("\n".join(lines))
+
+
+def test_an_entry_that_nobody_accepted_is_a_problem(machine: Machine) -> None:
+    assert found(machine).mark is Mark.PROBLEM
+    assert found(machine).said.startswith("not trusted: PreToolUse, SessionStart")
+    assert "/hooks" in found(machine).fix
+
+
+def test_accepted_entries_are_good(machine: Machine) -> None:
+    lines = states(machine)
+    assert any(":pre_tool_use:1:0" in line for line in lines)
+    write(machine, lines)
+    assert found(machine).mark is Mark.GOOD
+
+
+def test_another_hash_or_a_switch_is_a_problem(machine: Machine) -> None:
+    write(machine, [*states(machine)[:-1], 'trusted_hash = "sha256:0"'])
+    assert found(machine).said == "changed since it was trusted: SessionEnd"
+    write(machine, [*states(machine), "enabled = false"])
+    assert found(machine).said == "switched off: SessionEnd"
+
+
+def test_a_config_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
+    write(machine, ["[hooks"])
+    assert found(machine).mark is Mark.PROBLEM

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hookline.engine.book import Book
+from hookline.hosts.doctor.examine import examine, plugged_in
+from hookline.hosts.doctor.finding import Diagnosis, Finding, Mark
+from hookline.hosts.doctor.sample import COMMAND, SAMPLES
+from hookline.hosts.install import launcher
+from hookline.hosts.install.machine import Machine, Scope
+from hookline.hosts.table import NAMES, agent
+from hookline.project import load_text
+from installing import engine, install, machine_in
+
+HOOKS = """\
+hooks:
+  - {id: guard, on: tool.before, when: {tool: bash}, then: {deny: no}}
+  - {id: off, on: tool.before, then: {deny: no}, enabled: false}
+  - {id: elsewhere, on: thread.created, then: {log: here}}
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """With a program that is called as every agent is, and no place for an engine, so that none is left behind."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    return machine_in(tmp_path, PATH=path, XDG_RUNTIME_DIR="/dev/null", CLAUDECODE="1", COPILOT_CLI="1")
+
+
+def program(machine: Machine, name: str, text: str) -> None:
+    file = Path(machine.environ["PATH"].split(os.pathsep)[0], name)
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+def diagnosed(name: str, machine: Machine, book: Book | None = None) -> Diagnosis:
+    return examine(agent(name), machine, book or Book(()))
+
+
+def found(diagnosis: Diagnosis, about: str) -> Finding:
+    return next(finding for finding in diagnosis.findings if finding.about == about)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
+    event, payload = SAMPLES[name]
+    (read,) = agent(name).read(event, payload("/p"))
+    assert (read.name, read.facts["tool"]["kind"], read.facts["tool"]["input"]["command"]) == (
+        "tool.before",
+        "shell",
+        COMMAND,
+    )
+    assert read.facts["cwd"] == "/p"
+
+
+@pytest.mark.parametrize("name", ["claude-code", "windsurf"])
+def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, name: str) -> None:
+    install(name, machine)
+    launcher.put(machine.launcher)
+    program(machine, {"claude-code": "claude"}.get(name, name), "echo 1.2.3 from $0")
+    with engine(machine.home) as runtime:
+        warm = Machine(machine.home, machine.project, {**machine.environ, "XDG_RUNTIME_DIR": runtime})
+        diagnosis = diagnosed(name, warm, load_text(HOOKS, "hookline.yaml"))
+    assert diagnosis.good, diagnosis
+    assert found(diagnosis, "agent").said.startswith("1.2.3")
+    assert found(diagnosis, "answer").mark is Mark.GOOD
+    assert found(diagnosis, "proof").mark is Mark.UNKNOWN
+    assert diagnosis.hooks == ("guard  on tool.before  hookline.yaml:2",)
+    assert diagnosis.round_trip
+    assert diagnosis.as_json()["verified_by_running"] is (name == "claude-code")
+
+
+def test_without_a_launcher_nothing_fires(machine: Machine) -> None:
+    install("claude-code", machine)
+    diagnosis = diagnosed("claude-code", machine)
+    assert found(diagnosis, "launcher").mark is Mark.PROBLEM
+    assert found(diagnosis, "answer").mark is Mark.PROBLEM
+    assert "hookline install" in found(diagnosis, "answer").fix
+
+
+@pytest.mark.parametrize("text", ["exit 0", "echo '{}'", "echo broken >&2; exit 1", "cat"])
+def test_a_launcher_that_does_not_deny_is_found_out(machine: Machine, text: str) -> None:
+    install("claude-code", machine)
+    machine.launcher.parent.mkdir(parents=True)
+    machine.launcher.write_text(f"#!/bin/sh\n{text}\n")
+    machine.launcher.chmod(0o755)
+    assert found(diagnosed("claude-code", machine), "answer").mark is Mark.PROBLEM
+
+
+def test_an_event_that_is_missing_is_named(machine: Machine) -> None:
+    install("claude-code", machine)
+    path = machine.home / ".claude/settings.json"
+    path.write_text(path.read_text().replace("claude-code PreToolUse", "somebody PreToolUse"))
+    entry = found(diagnosed("claude-code", machine), "entry")
+    assert entry.mark is Mark.PROBLEM
+    assert entry.said.endswith("lacks PreToolUse")
+    assert entry.fix == "hookline install claude-code --user"
+
+
+def test_no_entry_and_no_program_are_problems(machine: Machine) -> None:
+    assert not plugged_in(agent("kiro"), machine)
+    diagnosis = diagnosed("kiro", machine)
+    assert not diagnosis.good
+    assert found(diagnosis, "agent").mark is Mark.PROBLEM
+    assert found(diagnosis, "entry").fix == "hookline install kiro"
+
+
+def test_entries_in_both_scopes_fire_twice(machine: Machine) -> None:
+    install("cursor", machine)
+    install("cursor", machine, Scope.PROJECT)
+    assert found(diagnosed("cursor", machine), "twice").fix == "hookline uninstall cursor --project"
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
+    path = machine.home / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"a": ')
+    assert plugged_in(agent("gemini-cli"), machine)
+    assert "settings.json:1" in found(diagnosed("gemini-cli", machine), "entry").said
+
+
+def test_hooks_that_are_switched_off_are_a_problem(machine: Machine) -> None:
+    path = machine.home / ".claude/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"disableAllHooks": true}')
+    install("claude-code", machine)
+    assert found(diagnosed("claude-code", machine), "switch").mark is Mark.PROBLEM
+
+
+def test_a_program_that_hangs_or_fails_is_a_problem(machine: Machine) -> None:
+    program(machine, "codex", "echo no >&2; exit 3")
+    assert found(diagnosed("codex", machine), "agent").mark is Mark.PROBLEM
