@@ -9,9 +9,10 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.errors import Unavailable
-from hookline.hooks.host import Clock, Command, Finished, Limits, Nobody, Notice, Script, SystemClock
+from hookline.hooks.host import Clock, Command, Finished, Limits, Nobody, Notice, Post, Posted, Script, SystemClock
 from hookline.runners.background import Background
 from hookline.runners.process import Slots, run
+from hookline.runners.warm import AVAILABLE, interpreters, wanted
 
 _LEVELS: Final = {
     "debug": logging.DEBUG,
@@ -27,8 +28,12 @@ log = logging.getLogger("hookline")
 class Here(Nobody):
     """Programs and scripts run, and counts are kept; there are no tools, no model and nobody to ask."""
 
-    def __init__(self, limits: Limits, clock: Clock | None = None, slots: Slots | None = None) -> None:
+    def __init__(
+        self, limits: Limits, clock: Clock | None = None, slots: Slots | None = None, *, warm: bool = True
+    ) -> None:
+        """With `warm`, Python files that are asked again and again run in forks of an interpreter that has started."""
         self._limits = limits
+        self._warm = warm and AVAILABLE
         self._slots = slots or Slots()
         self._background = Background()
         self.clock = clock or SystemClock()
@@ -38,7 +43,8 @@ class Here(Nobody):
         return self._limits
 
     async def run_program(self, command: Command) -> Finished:
-        return await run(command, slots=self._slots)
+        warm = interpreters() if self._warm and wanted.get() else None
+        return await run(command, slots=self._slots, warm=warm)
 
     async def run_script(self, script: Script) -> Any:
         try:
@@ -46,6 +52,11 @@ class Here(Nobody):
         except ImportError:
             raise Unavailable("scripts cannot be run here: there is no JavaScript engine") from None
         return await javascript.run(script, self)
+
+    async def post(self, request: Post) -> Posted:
+        from hookline.runners.posting import post
+
+        return await post(request)
 
     async def publish(self, notice: Notice) -> None:
         """One line in the log, whatever the notice holds."""

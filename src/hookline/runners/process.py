@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Final
 
@@ -32,6 +33,8 @@ from hookline.hooks.outcome import Failed, FailureKind
 from hookline.hooks.secrets import mask
 from hookline.runners.environment import encoded, environment
 from hookline.runners.pipes import Pipes
+from hookline.runners.python_file import python_file
+from hookline.runners.warm import Child, Interpreters
 
 _GRACE: Final = 0.1
 _LONGEST_ARGUMENT: Final = 100 * 1024
@@ -63,11 +66,14 @@ class Slots:
         return semaphore
 
 
-async def run(command: Command, *, slots: Slots) -> Finished:
-    """Raises Failed if the program could not start, was killed by a signal, or did not end in time."""
+async def run(command: Command, *, slots: Slots, warm: Interpreters | None = None) -> Finished:
+    """Raises Failed if the program could not start, was killed by a signal, or did not end in time.
+
+    With `warm`, a Python file may run in a fork of an interpreter that has started already.
+    """
     if sys.platform == "win32":
         raise Failed(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
-    program = _Program(command)
+    program = _Program(command, warm)
     seconds = command.timeout.total_seconds()
     try:
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds), slots.here():
@@ -81,20 +87,18 @@ async def run(command: Command, *, slots: Slots) -> Finished:
 class _Program:
     started = False
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, warm: Interpreters | None) -> None:
         self._command = command
+        self._warm = warm
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
         self._pipes = Pipes(self._loop, command.stdin)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pidfd = -1
+        self._child: _Spawned | Child | None = None
         self._killed = False
-        self._reaped = False
-        self._status: int | None = None
 
     async def run(self) -> None:
         try:
-            self._start()
+            await self._start()
             await self._ended()
         except GeneratorExit:  # the coroutine is thrown away: there is no loop left to wait on
             self._kill()
@@ -106,56 +110,42 @@ class _Program:
             await self._buried()
 
     def finished(self) -> Finished:
-        if self._status is None:
+        status = self._child.status if self._child is not None else None
+        if status is None:
             raise Failed(FailureKind.SIGNAL, "ended, but its exit code was lost")
-        if self._status < 0:
-            raise Failed(FailureKind.SIGNAL, f"was killed by {_signal_name(-self._status)}")
+        if status < 0:
+            raise Failed(FailureKind.SIGNAL, f"was killed by {_signal_name(-status)}")
         out, err = self._pipes.out, self._pipes.err
         seconds = self._loop.time() - self._began
-        finished = Finished(self._status, out.text(), err.text(), out.dropped + err.dropped, seconds)
+        finished = Finished(status, out.text(), err.text(), out.dropped + err.dropped, seconds)
         if log.isEnabledFor(logging.DEBUG):
             _log_end(finished)
         return finished
 
-    def _start(self) -> None:
+    async def _start(self) -> None:
         if log.isEnabledFor(logging.DEBUG):
             _log_start(self._command)
         self._began = self._loop.time()
         try:
             self._pipes.open()
-            self._process = _started(self._command, self._pipes)
+            self._child = await self._forked() or _Spawned(_started(self._command, self._pipes))
         except (OSError, ValueError) as error:
             raise Failed(FailureKind.CANNOT_START, _why_not(error, self._command)) from None
         self.started = True
         self._pipes.begin()
-        self._watch(self._process.pid)
+        self._child.watch(self._on_exit)
 
-    def _watch(self, pid: int) -> None:
-        try:
-            self._pidfd = os.pidfd_open(pid)
-        except (AttributeError, OSError):
-            self._look()
-        else:
-            self._loop.add_reader(self._pidfd, self._on_exit)
+    async def _forked(self) -> Child | None:
+        call = python_file(self._command, environment(self._command)) if self._warm is not None else None
+        if self._warm is None or call is None or (call.shell and not _shell().endswith("/bash")):
+            return None
+        streams = (self._pipes.stdin, self._pipes.stdout, self._pipes.stderr)
+        return await self._warm.fork(call, _shell(), streams, self._command.timeout.total_seconds())
 
     def _on_exit(self) -> None:
-        self._forget_pidfd()
         self._exited.set()
         if self._killed:
             self._reap()
-
-    def _look(self) -> None:
-        if self._reap():
-            self._exited.set()
-        else:
-            self._loop.call_later(_LOOK_EVERY, self._look)
-
-    def _forget_pidfd(self) -> None:
-        if self._pidfd >= 0:
-            if not self._loop.is_closed():
-                self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = -1
 
     async def _ended(self) -> None:
         await self._exited.wait()
@@ -168,11 +158,11 @@ class _Program:
 
     def _kill(self) -> None:
         """The whole group, before its main process is reaped: until then nobody else can get its number."""
-        if self._process is None or self._killed:
+        if self._child is None or self._killed:
             return
         self._killed = True
         with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM when only the dead are left
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._child.pid, signal.SIGKILL)
 
     async def _buried(self) -> None:
         """Cancelled meanwhile, it still waits for the killed, who come soon, and passes the cancellation on."""
@@ -190,21 +180,61 @@ class _Program:
             raise cancelled
 
     def _reap(self, *, waiting: bool = False) -> bool:
+        return self._child is None or self._child.reap(waiting=waiting)
+
+
+class _Spawned:
+    """A child of this process."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.pid = process.pid
+        self.status: int | None = None
+        self._process = process
+        self._loop = asyncio.get_running_loop()
+        self._pidfd = -1
+        self._reaped = False
+
+    def watch(self, exited: Callable[[], None]) -> None:
+        try:
+            self._pidfd = os.pidfd_open(self.pid)
+        except (AttributeError, OSError):
+            self._look(exited)
+        else:
+            self._loop.add_reader(self._pidfd, self._on_exit, exited)
+
+    def reap(self, *, waiting: bool = False) -> bool:
         """True once there is nothing left of the main process."""
-        if self._process is None or self._reaped:
+        if self._reaped:
             return True
         try:
-            pid, status = os.waitpid(self._process.pid, 0 if waiting else os.WNOHANG)
+            pid, status = os.waitpid(self.pid, 0 if waiting else os.WNOHANG)
         except ChildProcessError:  # somebody else in this process waits for every child, or SIGCHLD is ignored
-            self._status = None
+            self.status = None
         else:
             if pid == 0:
                 return False
-            self._status = os.waitstatus_to_exitcode(status)
-        self._process.returncode = self._status or 0
+            self.status = os.waitstatus_to_exitcode(status)
+        self._process.returncode = self.status or 0
         self._reaped = True
         self._forget_pidfd()
         return True
+
+    def _on_exit(self, exited: Callable[[], None]) -> None:
+        self._forget_pidfd()
+        exited()
+
+    def _look(self, exited: Callable[[], None]) -> None:
+        if self.reap():
+            exited()
+        else:
+            self._loop.call_later(_LOOK_EVERY, self._look, exited)
+
+    def _forget_pidfd(self) -> None:
+        if self._pidfd >= 0:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
 
 
 def _started(command: Command, pipes: Pipes) -> subprocess.Popen[bytes]:

@@ -1,0 +1,200 @@
+"""What a forked child does to be as a new process would be, before a hook's file runs in it and after."""
+
+import atexit
+import contextvars
+import os
+import posix
+import re
+import stat
+import sys
+import threading
+import warnings
+from importlib.machinery import SourceFileLoader
+from typing import Any
+
+LARGEST_SOURCE = 1 << 18
+
+LOOKS_AT_THE_STACK = re.compile(
+    rb"_getframe|currentframe|outerframes|innerframes|\bstack\s*\(|(?:extract|print|format|walk)_stack|stacklevel"
+    rb"|f_back|excepthook|recursion|settrace|setprofile|faulthandler|monitoring"
+)
+"""There is one frame more below a forked hook. A file that could notice is spawned."""
+
+CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
+
+path_at_start = list(sys.path[1:])
+filters_at_start = list(warnings.filters)
+
+
+class Refused(Exception):
+    """Nothing of the hook has run; it must be spawned."""
+
+
+class Call:
+    """One call of a hook. `status` is set once its file has run, if the exit code is beyond doubt."""
+
+    def __init__(self, asked: dict[str, Any], code: Any) -> None:
+        self.asked = asked
+        self.code = code
+        self.names: dict[str, Any] = {}
+        self.status: int | None = None
+
+    def begin(self, preloaded: Any, names_of_main: dict[str, Any]) -> None:
+        file, script = self.asked["file"], self.asked["script"]
+        os.chdir(self.asked["cwd"])
+        if file not in (script, f"{os.getcwd()}/{script}"):
+            raise Refused
+        for name, value in self.asked["env"].items():
+            set_variable(name, value)
+        sys.stdin = sys.__stdin__ = new_stdin()  # type: ignore[misc]
+        sys.argv = [script, *self.asked["arguments"]]
+        sys.orig_argv = [self.asked["name"], *sys.argv]
+        sys.path[:] = [os.path.dirname(os.path.realpath(script)), *path_at_start]
+        main = sys.modules["__main__"] = type(sys)("__main__")
+        self.names = vars(main)
+        self.names.update(names_of_main, __doc__=None, __file__=file, __loader__=SourceFileLoader("__main__", file))
+        if "__annotations__" in names_of_main:
+            self.names["__annotations__"] = {}
+        atexit.register(be_quick, self, preloaded)
+
+    def forget_file(self) -> None:
+        """As the interpreter does after the file, and before the exit functions."""
+        self.names.pop("__file__", None)
+        self.names.pop("__cached__", None)
+        self.forget()
+
+    def forget(self) -> None:
+        """What is the hook's own must not outlive it through us."""
+        self.code, self.names = None, {}
+
+
+def rehearse(preloaded: Any) -> None:
+    """Touches what a call will touch: memory that was shared is copied now, and not while somebody waits."""
+    for module in preloaded.modules.values():
+        vars(module)
+    LOOKS_AT_THE_STACK.search(b"no")
+    new_stdin()
+    main: Any = threading.main_thread()
+    main._native_id = threading.get_native_id()  # Python 3.11 and 3.12 leave there what it was before the fork
+
+
+def set_variable(name: str, value: str | None) -> None:
+    """In all the places that hold it; None takes it away."""
+    if value is None:
+        os.environ.pop(name, None)
+        posix.environ.pop(os.fsencode(name), None)
+    else:
+        os.environ[name] = value
+        posix.environ[os.fsencode(name)] = os.fsencode(value)
+
+
+def new_stdin() -> Any:
+    """As the interpreter makes it at its start: only then it asks what the stream is connected to."""
+    before: Any = sys.stdin
+    binary: Any = open(0, "rb", closefd=False)  # noqa: SIM115
+    binary.raw.name = "<stdin>"
+    text = type(before)(binary, before.encoding, before.errors, "\n", before.line_buffering, before.write_through)
+    text.mode = "r"
+    return text
+
+
+def read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    with open(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise Refused
+        source = file.read(LARGEST_SOURCE + 1)
+    if len(source) > LARGEST_SOURCE or b"\0" in source or LOOKS_AT_THE_STACK.search(source):
+        raise Refused
+    if any(CODING.match(line) for line in source.splitlines()[:2]):
+        raise Refused
+    return source
+
+
+def compiled(source: bytes, file: str) -> Any:
+    """A text that has warnings or errors to show is left to a new process."""
+    before = sys.modules.get("warnings")
+    sys.modules["warnings"] = warnings  # where the compiler looks for what to do with one
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            code = compile(source, file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise Refused from None
+    finally:
+        if before is None:
+            del sys.modules["warnings"]
+    if said:
+        raise Refused
+    return code
+
+
+def as_if_alone(hook: Any, call: Call, below: dict[str, Any]) -> Any:
+    """Shows an error without the frame that is below the hook's file."""
+
+    def show(kind: Any, error: Any, trace: Any) -> None:
+        while trace is not None and trace.tb_frame.f_globals is below:
+            trace = trace.tb_next
+        sys.excepthook = hook
+        sys.last_traceback = error.__traceback__ = trace
+        hook(kind, error, trace)
+        call.forget_file()
+
+    return show
+
+
+def status_of(code: Any) -> int | None:
+    if code is None or type(code) is str:
+        return 0 if code is None else 1
+    return code if type(code) is int and 0 <= code <= 255 else None
+
+
+class Last:
+    """The last thing that the interpreter takes apart of what a hook can see. The rest is memory, and takes longest."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.streams = (sys.stdout, sys.stderr)
+
+    def __del__(self, leave: Any = os._exit) -> None:
+        try:
+            for stream in self.streams:
+                stream.flush()
+        finally:  # the interpreter does not speak of an error at this point either
+            leave(self.status)
+
+
+def be_quick(call: Call, preloaded: Any) -> None:
+    """Called after all exit functions. Modules that are not the hook's own need not be taken apart.
+
+    Where the interpreter or a library might still have something to say at its end, it takes its time.
+    """
+    call.forget()
+    own = sys.modules.keys() - preloaded.modules.keys()
+    if call.status is None or any(is_library(sys.modules[name]) for name in own) or preloaded.holds_more():
+        return
+    if len(os.listdir("/proc/self/task")) > 1 or len(contextvars.copy_context()):
+        return
+    if warnings.filters != filters_at_start or not flushed():
+        return
+    for name, module in list(sys.modules.items()):
+        if name not in ("sys", "builtins") and preloaded.modules.get(name) is module:
+            del sys.modules[name]
+    sys.hookline = Last(call.status)  # type: ignore[attr-defined]
+
+
+def is_library(module: Any) -> bool:
+    """Not written in Python: it may hold something back until the process ends."""
+    file = getattr(module, "__file__", None)
+    return not (isinstance(file, str) and file.endswith((".py", ".pyc"))) and module is not sys.modules["__main__"]
+
+
+def flushed() -> bool:
+    streams = [vars(sys).get(name) for name in ("stdout", "stderr")]
+    if streams != [sys.__stdout__, sys.__stderr__] or None in streams:
+        return False
+    try:
+        for stream in streams:
+            stream.flush()
+    except (OSError, ValueError):  # the interpreter says so itself, with an exit code of its own
+        return False
+    return True
