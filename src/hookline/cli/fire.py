@@ -86,7 +86,7 @@ def _session() -> Session:
 
 
 async def _decided(book: Book, event: Event, dry: DryRun | None, explain: bool) -> Decision:
-    host = dry or Here(Counts())
+    host = dry or Here(Counts(), warm=False)
     decision = await book.decide(event, host, explain)
     await host.drain(background_time(decision))
     return decision

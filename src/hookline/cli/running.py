@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -18,6 +19,10 @@ class Terminated(HooklineError):
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
+    if os.environ.get("HOOKLINE_WARM") == "0":
+        from hookline.runners.warm import wanted
+
+        wanted.set(False)
     return asyncio.run(_guarded(work))
 
 
