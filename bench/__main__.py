@@ -9,7 +9,7 @@ from time import perf_counter
 
 from bench import dialects
 from bench.contenders import CONTENDERS, fresh_path
-from bench.programs import memory, shell_hook, start_times
+from bench.programs import memory, python_hook, shell_hook, start_times
 from bench.rules import Workload
 from bench.timing import seconds_each, shown
 
@@ -95,8 +95,11 @@ def main() -> None:
     print(
         table([{"one program": "cat > /dev/null; printf ok", **{n: shown(t) for n, t in programs.items()}}]), end="\n\n"
     )
+    python = python_hook()
+    print(table([{"one Python file": "reads and writes JSON", **{n: shown(t) for n, t in python.items()}}]), end="\n\n")
     starts = {name: shown(seconds) for name, seconds in start_times().items()}
     print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
+    programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     print(table(verdicts({(load.name, load.rules): times for load, times in results}, programs)))
     if "--json" in sys.argv:
         print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
@@ -120,6 +123,7 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
         ("1 rule, none matches", one["hookline"] / one["pluggy"], 3, "× pluggy"),
         ("1 rule, it matches", hit["hookline"] / hit["pluggy"], 3, "× pluggy"),
         ("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio"),
+        ("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it"),
     ]
     return [
         {

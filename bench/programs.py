@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import shlex
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from time import perf_counter
 
 from hookline import Event
+from hookline.engine.limits import Counts
+from hookline.hooks.host import Command
 from hookline.project import load_text
+from hookline.runners.here import Here
+from hookline.runners.warm import interpreters
 
 SHELL = "cat > /dev/null; printf ok"
 _ROUNDS = 40
@@ -41,6 +49,28 @@ async def _shell_hook() -> dict[str, float]:
         await process.wait()
 
     return await _in_turns({"hookline": ours, "bare asyncio": bare, "spawned Python": python})
+
+
+PYTHON_HOOK = "import json, sys\nevent = json.load(sys.stdin)\nprint(json.dumps({'decision': 'allow'}))\n"
+
+
+def python_hook() -> dict[str, float]:
+    """Seconds of one program that is a Python file, once an interpreter is warm, and spawned."""
+    return asyncio.run(_python_hook())
+
+
+async def _python_hook() -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as place:
+        Path(place, "hook.py").write_text(PYTHON_HOOK)
+        command = Command(f"{shlex.quote(sys.executable)} hook.py", stdin=b'{"event":"tool.before"}', cwd=place)
+        hosts = {"warm": Here(Counts()), "spawned": Here(Counts(), warm=False)}
+
+        async def run(host: Here) -> None:
+            assert (await host.run_program(command)).exit_code == 0
+
+        while not interpreters().forked:
+            await run(hosts["warm"])
+        return await _in_turns({name: functools.partial(run, host) for name, host in hosts.items()})
 
 
 async def _in_turns(calls: dict[str, Callable[[], Awaitable[None]]]) -> dict[str, float]:
