@@ -185,14 +185,14 @@ def test_told_to_end_it_answers_first(desk: Desk, c_client: list[str], engine: E
     assert engine.wait(timeout=20) == 0
 
 
-def test_a_changed_file_counts_for_the_next_call(desk: Desk, c_client: list[str], engine: Engine) -> None:
+def test_a_changed_file_counts_within_a_second(desk: Desk, c_client: list[str], engine: Engine) -> None:
     assert desk.ask(c_client, desk.payload()) == ("", "", 0)
     for reason in ("One.", "Two, and longer."):
         desk.hooks(GUARD.replace("Never.", f"'{reason}'"))
-        time.sleep(0.2)
+        time.sleep(0.7)
         assert reason_of(desk.ask(c_client, desk.payload())[0]) == reason
     (desk.project / "hookline.yaml").unlink()
-    time.sleep(0.2)
+    time.sleep(0.7)
     assert desk.ask(c_client, desk.payload()) == ("", "", 0)
 
 
@@ -318,6 +318,18 @@ def test_an_engine_that_does_not_react_is_done_without(desk: Desk, argv: list[st
     assert reason_of(desk.ask(argv, desk.payload())[0]) == "Never."
 
 
+def test_a_client_that_lost_patience_is_not_decided_for(desk: Desk, engine: Engine) -> None:
+    ran = desk.root / "ran"
+    desk.hooks(f"hooks:\n  - {{id: run, on: tool.before, then: {{run: 'touch {ran}'}}, on_error: open}}\n", users=True)
+    engine.send_signal(signal.SIGSTOP)
+    with connect(desk) as connection:
+        connection.sendall(client.request("claude-code", "PreToolUse", desk.payload(), 0))
+    engine.send_signal(signal.SIGCONT)
+    assert client.asked(connect(desk), client.request("claude-code", "Stop", b"{}", 0)) is not None
+    time.sleep(0.2)
+    assert not ran.exists()
+
+
 def test_an_engine_that_stops_in_the_middle_does_not_let_the_tool_run(
     desk: Desk, argv: list[str], engine: Engine
 ) -> None:
@@ -334,6 +346,7 @@ def test_an_engine_that_stops_in_the_middle_does_not_let_the_tool_run(
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(call.communicate, payload, 30)
         wait_for(begun.exists)
+        time.sleep(0.4)  # by now the client knows that it is being decided for
         engine.send_signal(signal.SIGSTOP)
         said = json.loads(answer.result()[0])
     assert said["permissionDecision"] == "deny"

@@ -7,8 +7,8 @@ it becomes a process that decides by itself.
 A request is MAGIC, then as 4-byte big-endian numbers the protocol's version, the milliseconds spent so far and the
 lengths of six parts, then the parts: release, agent, event, working directory, environment (NAME=value, NUL between),
 payload. The engine sends one or two answers: MAGIC, the version, a status, a number, two lengths, stdout and stderr.
-WORKING tells by the number within how many milliseconds the ANSWER comes, whose number is the exit code. ELSEWHERE is
-from an engine that will not do it.
+ANSWERED has the exit code as its number. WORKING comes before it where it takes a while, and tells by the number
+within how many milliseconds it comes. ELSEWHERE is from an engine that will not do it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ import _socket
 import os
 import sys
 import time
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # typing itself takes longer to import than all the rest
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 MAGIC = b"HOOKLINE"
 VERSION = 1

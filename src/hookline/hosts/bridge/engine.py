@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
 from hookline.engine.book import Book
 from hookline.engine.limits import Counts
+from hookline.errors import HooklineError
 from hookline.hosts.bridge.call import Place
 from hookline.hosts.bridge.sessions import Sessions
 from hookline.project import Source, Trust, Watched, find, load_all, state_file
@@ -19,7 +21,11 @@ from hookline.runners.here import Here
 
 _MOST_BOOKS: Final = 64
 _MOST_PLACES: Final = 16
-_FRESH: Final = 0.1  # seconds for which a look at the files counts
+_LOOK: Final = 0.2  # seconds between two looks at the files
+_FRESH: Final = 0.5  # seconds for which a look counts
+_IN_USE: Final = 60.0  # seconds after a call
+
+log = logging.getLogger("hookline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class Cold:
 
 
 class Warm:
-    """Keeps what the last calls needed. Files are looked at for each call, so a change counts for the next one."""
+    """Keeps what the last calls needed, and keeps looking at the files: a change counts within half a second."""
 
     def __init__(self) -> None:
         self.here = Here(Counts())
@@ -70,10 +76,10 @@ class Warm:
     async def book(self, where: Where) -> Book:
         kept = self._books.get(where)
         if kept is None:
-            kept = self._books[where] = _Kept(where)
+            kept = self._books[where] = _Kept(where, self._threads)
             _shorten(self._books, _MOST_BOOKS)
         self._books.move_to_end(where)
-        return await kept.book(self._threads)
+        return await kept.book()
 
     def sessions(self, place: Place) -> Sessions:
         known = self._sessions.get(place)
@@ -84,38 +90,57 @@ class Warm:
         self._sessions.move_to_end(place)
         return known
 
+    async def keep_looking(self) -> None:
+        """Where agents are at work, so that none of their calls has to wait for it. Never ends by itself."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            for kept in [each for each in self._books.values() if each.in_use]:
+                try:
+                    await kept.look()
+                except (OSError, HooklineError) as error:
+                    log.debug("a look at the files failed: %s", error)
+
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class _Kept:
-    """One directory's hooks. Callers who come during a look share it; those who come later want another."""
+    """One directory's hooks. Whoever comes during a look shares it."""
 
-    def __init__(self, where: Where) -> None:
+    def __init__(self, where: Where, threads: ThreadPoolExecutor) -> None:
         self._where = where
+        self._threads = threads
         self._watched: Watched | None = None
-        self._looked = float("-inf")
-        self._looking: asyncio.Future[Watched] | None = None
+        self._looked = self._used = float("-inf")
+        self._looking: asyncio.Future[Book] | None = None
 
-    async def book(self, threads: ThreadPoolExecutor) -> Book:
-        loop = asyncio.get_running_loop()
-        if self._watched is not None and loop.time() - self._looked < _FRESH:
+    @property
+    def in_use(self) -> bool:
+        return time.monotonic() - self._used < _IN_USE
+
+    async def book(self) -> Book:
+        self._used = time.monotonic()
+        if self._watched is not None and self._used - self._looked < _FRESH:
             return self._watched.book
+        return await self.look()
+
+    async def look(self) -> Book:
         if self._looking is None:
-            self._looking = loop.run_in_executor(threads, self._look)
-            self._looking.add_done_callback(partial(self._done, loop.time()))
-        return (await asyncio.shield(self._looking)).book
+            self._looking = asyncio.get_running_loop().run_in_executor(self._threads, self._look)
+            self._looking.add_done_callback(self._done)
+        return await asyncio.shield(self._looking)
 
-    def _look(self) -> Watched:
+    def _look(self) -> Book:
+        begun = time.monotonic()
         if self._watched is None:
-            return Watched(self._where.sources, self._where.trust())
-        self._watched.look()
-        return self._watched
+            self._watched = Watched(self._where.sources, self._where.trust())
+        else:
+            self._watched.look()
+        self._looked = begun
+        return self._watched.book
 
-    def _done(self, begun: float, done: asyncio.Future[Watched]) -> None:
+    def _done(self, done: asyncio.Future[Book]) -> None:
         self._looking = None
-        if not done.cancelled() and done.exception() is None:
-            self._watched, self._looked = done.result(), begun
 
 
 def _shorten(held: OrderedDict[Where, _Kept] | OrderedDict[Place, Sessions], most: int) -> None:

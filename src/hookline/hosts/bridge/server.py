@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import select
 import signal
 import socket
 import struct
@@ -17,14 +18,19 @@ from pathlib import Path
 from typing import Final
 
 from hookline.errors import HooklineError
+from hookline.hooks.event import Event
 from hookline.hosts.bridge import client, messages
 from hookline.hosts.bridge.call import Call
 from hookline.hosts.bridge.deadline import answer_until, margin
 from hookline.hosts.bridge.decide import decide
 from hookline.hosts.bridge.engine import Warm
+from hookline.hosts.table import NAMES, agent
+from hookline.project import load_text
 
+_ANY: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK: Final = "engine.lock"
 _MOST: Final = 1_000  # connections
+_SOON: Final = 0.1  # seconds until a client hears that its call is being decided
 _PATIENCE: Final = 10.0  # seconds for a client to send all of its message, and to take the answer
 _FAREWELL: Final = timedelta(seconds=10)  # for background work when the engine ends
 
@@ -71,14 +77,16 @@ class _Serving:
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
+        await _warm_up(self.engine)
         server = await loop.create_unix_server(lambda: _Connection(self), sock=self._bound(), backlog=1024)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.end)
         self._nobody_since = loop.time()
-        watching = loop.create_task(self._end_when_idle())
+        beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.keep_looking())]
         log.info("engine %s serves, process %d", client.RELEASE, os.getpid())
         await self._ending.wait()
-        watching.cancel()
+        for task in beside:
+            task.cancel()
         self._make_room(server)
         while self.connections:
             self._left.clear()
@@ -195,12 +203,26 @@ class _Connection(asyncio.Protocol):
             self._serving.end()
 
     def _begin(self, call: Call) -> None:
-        within = answer_until(call.agent, call.event, call.spent) + margin(call.agent, call.event) / 4
-        self._write(messages.working(within))
+        if self._is_gone():  # it lost patience and decides elsewhere
+            self._abort()
+            return
         if self._timer is not None:
             self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(_SOON, self._say_working, call)
         self._deciding = asyncio.get_running_loop().create_task(self._decide(call))
         self._deciding.add_done_callback(self._decided)
+
+    def _say_working(self, call: Call) -> None:
+        """Only where it takes a while: a client that is woken twice has waited longer."""
+        left = answer_until(call.agent, call.event, call.spent) - timedelta(seconds=_SOON)
+        self._write(messages.working(left + margin(call.agent, call.event) / 4))
+
+    def _is_gone(self) -> bool:
+        if self._transport is None:
+            return True
+        looking = select.poll()
+        looking.register(self._transport.get_extra_info("socket").fileno(), 0)
+        return bool(looking.poll(0))
 
     async def _decide(self, call: Call) -> None:
         reply = await decide(call, self._serving.engine)
@@ -229,6 +251,14 @@ class _Connection(asyncio.Protocol):
     def _abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
+
+
+async def _warm_up(engine: Warm) -> None:
+    """What only the first call would need to import, before anyone waits for it."""
+    for name in NAMES:
+        agent(name)
+    book = load_text(_ANY, "hookline.yaml", "native")
+    await book.decide(Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}}), engine.here)
 
 
 def _peer(transport: asyncio.Transport) -> int | None:

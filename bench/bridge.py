@@ -1,0 +1,77 @@
+"""What an agent waits for one of its hooks: a hook in Python, our clients with a warm engine, and the least there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from time import perf_counter
+
+from hookline.hosts.bridge import client
+from hookline.hosts.bridge.compiled import compile_client, python_client
+
+_ROUNDS = 60
+_HOOK = """import json, sys
+told = json.load(sys.stdin)
+if "rm -rf" in told["tool_input"]["command"]:
+    print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}))
+"""
+_GUARD = "hooks:\n  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: 'rm -rf'}}, then: {deny: No.}}\n"
+
+
+def round_trips() -> dict[str, float]:
+    """Seconds from starting the program to its end, its answer read, by what is started."""
+    root = Path(tempfile.mkdtemp(prefix="hl"))
+    try:
+        return _measured(root)
+    finally:
+        shutil.rmtree(root)
+
+
+def _measured(root: Path) -> dict[str, float]:
+    (root / "home").mkdir()
+    (root / "hookline.yaml").write_text(_GUARD)
+    (root / "hook.py").write_text(_HOOK)
+    environment = {**os.environ, "HOME": str(root / "home"), "XDG_RUNTIME_DIR": str(root)}
+    input = {"command": "ls", "description": "x" * 200}
+    payload = json.dumps({"session_id": "s", "cwd": str(root), "tool_name": "Bash", "tool_input": input}).encode()
+    agent = ["claude-code", "PreToolUse"]
+    programs = {
+        "Python hook": [sys.executable, str(root / "hook.py")],
+        "Python client": [*python_client(), *agent],
+        "sh -c :": ["sh", "-c", ":"],
+    }
+    if compile_client(root / "client"):
+        programs["C client"] = [str(root / "client"), *agent]
+    engine = subprocess.Popen(client.command("serve"), env=environment, stderr=subprocess.DEVNULL)
+    try:
+        _await(root / "hookline" / client.SOCKET)
+        times: dict[str, list[float]] = {name: [] for name in programs}
+        for _ in range(_ROUNDS):
+            for name, argv in programs.items():
+                times[name].append(_once(argv, payload, environment, root))
+    finally:
+        engine.terminate()
+        engine.wait()
+    return {name: statistics.median(taken[3:]) for name, taken in times.items()}
+
+
+def _once(argv: list[str], payload: bytes, environment: dict[str, str], directory: Path) -> float:
+    begun = perf_counter()
+    done = subprocess.run(argv, input=payload, capture_output=True, env=environment, cwd=directory, check=True)
+    taken = perf_counter() - begun
+    assert done.stdout == b"", done.stdout
+    return taken
+
+
+def _await(path: Path) -> None:
+    until = perf_counter() + 30
+    while not path.exists():
+        assert perf_counter() < until, "the engine does not come"
+        time.sleep(0.01)
