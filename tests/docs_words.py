@@ -303,5 +303,6 @@ FORMATS: Final = {
     "standard_agents": "twelve typed hooks over threads and messages, in Python",
     "microai": "`settings.json` with `Bash(git:*)` matchers, environment variables, conditions",
     "ai_agents": "three settings files, the event on stdin, exit codes, JSON answers",
+    "claude_code": "the hooks of Claude Code's settings and plugins, for every other agent",
     "digitorn": "YAML with events, conditions, actions, templates, cooldowns",
 }

@@ -15,6 +15,7 @@ from hookline.dialects.dialect import Dialect
 _MODULES: Final = {
     "native": "hookline.dialects.native",
     "ai_agents": "hookline.dialects.ai_agents",
+    "claude_code": "hookline.dialects.claude_code",
     "digitorn": "hookline.dialects.digitorn",
     "flo": "hookline.dialects.flo",
     "microai": "hookline.dialects.microai",

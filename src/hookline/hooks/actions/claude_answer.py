@@ -15,6 +15,8 @@ from hookline.hooks.tools import input_back
 
 _ONLY_SHOWN: Final = ("session.start", "session.end", "subagent.start")
 """Here a block stops nothing: the user sees its words."""
+TEXT_IS_CONTEXT: Final = ("session.start", "prompt.submit")
+"""Here words that are no answer are for the agent."""
 _PERMISSIONS: Final = {
     "allow": Verdict.ALLOW,
     "ask": Verdict.ASK,

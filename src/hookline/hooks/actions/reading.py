@@ -136,7 +136,11 @@ def _claude(reading: Reading, finished: Finished, event: Event) -> Outcome:
     if finished.exit_code or claude_answer.goes_on_later(finished.stdout):
         return _exit2(reading, replace(finished, stdout=""), event)
     answer = _whole_object(finished, event)
-    return reading.told(finished) if answer is None else claude_answer.answered(answer, event)
+    if answer is not None:
+        return claude_answer.answered(answer, event)
+    if reading.tell is None and event.name in claude_answer.TEXT_IS_CONTEXT:
+        reading = replace(reading, tell=Audience.AGENT)
+    return reading.told(finished)
 
 
 _READERS: Final[dict[Reads, Callable[[Reading, Finished, Event], Outcome]]] = {

@@ -1,0 +1,5 @@
+"""claude_code: the hooks of Claude Code's settings and of its plugins, for every other agent."""
+
+from hookline.dialects.claude_code.dialect import DIALECT
+
+__all__ = ["DIALECT"]

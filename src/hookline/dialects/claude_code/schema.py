@@ -1,0 +1,75 @@
+"""JSON Schema of a settings file, as far as it is about hooks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hookline.dialects.claude_code.rules import RULE
+from hookline.dialects.claude_code.words import EVENTS, HANDLER_KEYS, LONGEST, SHELLS, SHORTEST, UNHEARD
+from hookline.hooks.actions.http import URL
+
+Schema = dict[str, Any]
+
+_TEXT: Final[Schema] = {"type": "string", "minLength": 1}
+_ANY_TEXT: Final[Schema] = {"type": "string"}
+_FLAG: Final[Schema] = {"type": "boolean"}
+_PROPERTIES: Final[Schema] = {
+    "if": {"type": "string", "pattern": RULE, "description": "A permission rule: Bash(rm *), Edit(src/**)."},
+    "timeout": {"type": "number", "minimum": SHORTEST, "maximum": LONGEST, "description": "Seconds."},
+    "statusMessage": _ANY_TEXT,
+    "once": _FLAG,
+    "command": {**_TEXT, "description": "Shell text; with args, a program."},
+    "args": {"type": "array", "items": _ANY_TEXT},
+    "shell": {"enum": list(SHELLS)},
+    "async": _FLAG,
+    "asyncRewake": _FLAG,
+    "url": {"type": "string", "pattern": f"^{URL.pattern}$"},
+    "headers": {"type": "object", "additionalProperties": _ANY_TEXT},
+    "allowedEnvVars": {"type": "array", "items": _TEXT},
+    "server": _TEXT,
+    "tool": _TEXT,
+    "input": {"type": "object"},
+    "prompt": _TEXT,
+    "model": _TEXT,
+    "continueOnBlock": _FLAG,
+}
+_NEEDED: Final = {
+    "command": ["command"],
+    "http": ["url"],
+    "mcp_tool": ["server", "tool"],
+    "prompt": ["prompt"],
+    "agent": ["prompt"],
+}
+
+
+def schema() -> Schema:
+    listed: Schema = {"type": "array", "items": {"$ref": "#/$defs/group"}}
+    group: Schema = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["hooks"],
+        "properties": {
+            "matcher": {"type": "string", "description": "Names as Edit|Write, a regular expression, or *."},
+            "hooks": {"type": "array", "items": {"anyOf": [_handler(type_) for type_ in HANDLER_KEYS]}},
+        },
+    }
+    unheard: Schema = {"type": "array", "items": {"type": "object"}}
+    events = {**dict.fromkeys(EVENTS, listed), **dict.fromkeys(UNHEARD, unheard)}
+    hooks: Schema = {"type": "object", "additionalProperties": False, "properties": events}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Claude Code settings: the hooks",
+        "type": "object",
+        "properties": {"hooks": hooks, "disableAllHooks": _FLAG},
+        "$defs": {"group": group},
+    }
+
+
+def _handler(type_: str) -> Schema:
+    keys = HANDLER_KEYS[type_]
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["type", *_NEEDED[type_]],
+        "properties": {"type": {"const": type_}, **{key: _PROPERTIES[key] for key in keys if key != "type"}},
+    }
