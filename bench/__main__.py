@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 
 from bench import dialects
+from bench.bridge import round_trips
 from bench.contenders import CONTENDERS, fresh_path
 from bench.programs import memory, python_hook, shell_hook, start_times
 from bench.rules import Workload
@@ -97,9 +98,12 @@ def main() -> None:
     )
     python = python_hook()
     print(table([{"one Python file": "reads and writes JSON", **{n: shown(t) for n, t in python.items()}}]), end="\n\n")
+    calls = round_trips()
+    print(table([{"an agent's hook": "one call", **{n: shown(t) for n, t in calls.items()}}]), end="\n\n")
     starts = {name: shown(seconds) for name, seconds in start_times().items()}
     print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
+    programs |= calls
     print(table(verdicts({(load.name, load.rules): times for load, times in results}, programs)))
     if "--json" in sys.argv:
         print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
@@ -124,6 +128,7 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
         ("1 rule, it matches", hit["hookline"] / hit["pluggy"], 3, "× pluggy"),
         ("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio"),
         ("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it"),
+        *_bridged(programs),
     ]
     return [
         {
@@ -132,6 +137,15 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
             "reached": "yes" if ratio <= most else "no",
         }
         for what, ratio, most, of in rows
+    ]
+
+
+def _bridged(calls: dict[str, float]) -> list[tuple[str, float, float, str]]:
+    if "C client" not in calls:
+        return []
+    return [
+        ("an agent's hook", calls["C client"] / calls["Python hook"], 1 / 10, "of spawning one in Python"),
+        ("an agent's hook", calls["C client"] / calls["sh -c :"], 2, "× sh -c :"),
     ]
 
 

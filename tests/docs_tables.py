@@ -180,6 +180,11 @@ _ARGUMENTS = {
     "test": "case files, or directories with them; without any, the places below",
     "convert": "a hooks file",
     "schema": "a dialect; `native` without it",
+    "install": "a [coding agent](hosts/README.md); without it, those on this machine",
+    "uninstall": "a coding agent",
+    "doctor": "a coding agent; without it, those that call hookline",
+    "bridge": "an [agent](hosts/README.md), and one of its events as it calls it",
+    "mcp": "the program that is the server, with its arguments",
     "completion": "`bash`, `zsh` or `fish`",
 }
 
@@ -195,7 +200,7 @@ def _context(name: str) -> click.Context:
 
 
 def _given(name: str) -> list[click.Parameter]:
-    return _command(name).params
+    return [each for each in _command(name).params if not getattr(each, "hidden", False)]
 
 
 def _option(option: click.Option) -> str:
