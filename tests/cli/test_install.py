@@ -91,6 +91,10 @@ def test_where_no_agent_is(hookline, settings, monkeypatch):
     assert "No coding agent" in hookline("install").stdout
 
 
+def test_either_for_the_user_or_in_the_project(hookline):
+    assert hookline("install", "codex", "--user", "--project").exit_code == 1
+
+
 def test_a_name_that_is_nearly_right(hookline):
     assert "Did you mean codex?" in hookline("install", "codx").stderr
 

@@ -28,9 +28,8 @@ class AgentName(Name):
 
 
 agent_argument = click.argument("agent", type=AgentName(), required=False)
-scope_option = click.option(
-    "--user/--project", "user", default=True, help="For all of your sessions (as without either), or in this project."
-)
+user_option = click.option("--user", is_flag=True, help="For all of your sessions, as without --project.")
+project_option = click.option("--project", is_flag=True, help="In this project, for everyone who works in it.")
 mcp_option = click.option(
     "--mcp",
     "servers",
@@ -45,5 +44,7 @@ def machine() -> Machine:
     return Machine(home(), project_directories(directory(), home())[0], dict(os.environ))
 
 
-def scope_of(user: bool) -> Scope:
-    return Scope.USER if user else Scope.PROJECT
+def scope_of(user: bool, project: bool) -> Scope:
+    if user and project:
+        raise click.UsageError("Give either --user or --project.")
+    return Scope.PROJECT if project else Scope.USER

@@ -8,7 +8,15 @@ from typing import Final
 
 import click
 
-from hookline.cli.agents import agent_argument, dry_run_option, machine, mcp_option, scope_of, scope_option
+from hookline.cli.agents import (
+    agent_argument,
+    dry_run_option,
+    machine,
+    mcp_option,
+    project_option,
+    scope_of,
+    user_option,
+)
 from hookline.cli.output import err, out, out_as_is
 from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
@@ -25,11 +33,12 @@ NOBODY_ANSWERED: Final = 3
 
 @click.command(cls=Verb, short_help="Plug the hooks into a coding agent.")
 @agent_argument
-@scope_option
+@user_option
+@project_option
 @dry_run_option
 @click.option("--yes", is_flag=True, help="Without AGENT: into every agent that is here, without a question.")
 @mcp_option
-def verb(agent: str | None, user: bool, dry_run: bool, yes: bool, servers: str | None) -> int:
+def verb(agent: str | None, user: bool, project: bool, dry_run: bool, yes: bool, servers: str | None) -> int:
     """Plug the hooks into a coding agent: one entry for each of its events in its own file, where everything else
     stays as it is, and a backup beside it. Without AGENT, you are asked about each agent that is on this machine.
 
@@ -44,10 +53,11 @@ def verb(agent: str | None, user: bool, dry_run: bool, yes: bool, servers: str |
         from hookline.cli.mcp_servers import wrap
 
         return wrap(Path(servers), shutil.which("hookline") or "hookline", dry_run)
-    if agent is not None:
-        _install(agent, scope_of(user), dry_run)
-        return 0
-    return _install_those_here(scope_of(user), dry_run, yes)
+    scope = scope_of(user, project)
+    if agent is None:
+        return _install_those_here(scope, dry_run, yes)
+    _install(agent, scope, dry_run)
+    return 0
 
 
 def _install_those_here(scope: Scope, dry_run: bool, yes: bool) -> int:
