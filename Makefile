@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+AGENTS := .cache/agents
+MCP := .cache/mcp
 export UV_SYSTEM_CERTS = 1
 export UV_NATIVE_TLS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 
-.PHONY: help run test check format bench lock clean
+.PHONY: help run test test-agents test-mcp check format bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what each goal does
@@ -18,6 +20,28 @@ run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
 
 test: $(VENV)/.ready  ## every test
 	@$(BIN)/python -m pytest -n 2
+
+test-agents: $(VENV)/.ready  ## the real coding agents, from npm, with a model of ours
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(AGENTS)/.ready && $(BIN)/python -m pytest tests_agents; \
+	else echo 'test-agents: skipped, for npm is not installed'; fi
+
+$(AGENTS)/.ready: tests_agents/npm/package-lock.json
+	@mkdir -p $(AGENTS)
+	@cp tests_agents/npm/package.json tests_agents/npm/package-lock.json $(AGENTS)
+	@npm install --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-mcp: $(VENV)/.ready  ## the MCP reference servers, with and without the proxy
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(MCP)/.ready && $(BIN)/python -m pytest tests_mcp; \
+	else echo 'test-mcp: skipped, for npm is not installed'; fi
+
+$(MCP)/.ready: tests_mcp/npm/package-lock.json tests_mcp/requirements.lock
+	@mkdir -p $(MCP)
+	@cp tests_mcp/npm/package.json tests_mcp/npm/package-lock.json $(MCP)
+	@npm install --prefix $(MCP) --ignore-scripts --no-audit --no-fund --loglevel=error
+	@test -x $(MCP)/python/bin/python || $(BIN)/python -m venv --without-pip $(MCP)/python
+	@$(BIN)/uv pip install --quiet --python $(MCP)/python/bin/python --require-hashes -r tests_mcp/requirements.lock
+	@touch $@
 
 check: $(VENV)/.ready  ## lint, format, types
 	@$(BIN)/ruff check .
@@ -48,4 +72,4 @@ $(VENV)/.bench: $(VENV)/.ready bench/requirements.lock
 	@touch $@
 
 clean:  ## remove what the goals made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache
