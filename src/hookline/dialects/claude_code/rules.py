@@ -107,8 +107,10 @@ def said(when: Condition, named: str) -> tuple[str | None, str | None]:
     rest = [part for part in parts if part not in names]
     if len(rest) > 1 or len(names) > 2 or (rest and not names):
         raise Unsaid("its condition")
-    if not rest and len(names) < 2:
-        return (_matcher_text(names[0]) if names else None), None
+    if not names:
+        return None, None
+    if not rest and len(names) == 1 and not _is_glob(names[0]):
+        return _matcher_text(names[0]), None
     asked = f"{_name_of(names[-1])}{f'({_inner(names[-1], rest[0])})' if rest else ''}"
     return (_matcher_text(names[0]) if len(names) == 2 else None), asked
 
@@ -132,6 +134,11 @@ def _fact_matcher(parts: list[Condition], named: str) -> str | None:
             if matcher(text, named) == parts[0]:
                 return text
     raise Unsaid("its condition")
+
+
+def _is_glob(asked: Matches) -> bool:
+    """Names with a star in them are said as a rule."""
+    return isinstance(asked.pattern, Spelt) and asked.pattern.word == "tool" and "*" in asked.pattern.text
 
 
 def _matcher_text(asked: Matches) -> str:

@@ -113,7 +113,6 @@ def _named(when: Condition, event: str) -> tuple[str, Condition]:
 
 
 def _handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
-    _refuse(hook, disabled)
     match hook.then:
         case Run():
             value = _command(hook.then, named)
@@ -125,6 +124,7 @@ def _handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
             value = {"type": "prompt", "prompt": prompt}
         case _:
             raise Unsaid(f"the action {type(hook.then).__name__}")
+    _refuse(hook, disabled)
     if hook.timeout != usual_timeout(named, value["type"]):
         value["timeout"] = _seconds(hook.timeout)
     if hook.limit == _ONCE:
