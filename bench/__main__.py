@@ -11,6 +11,7 @@ from bench import dialects
 from bench.bridge import round_trips
 from bench.contenders import CONTENDERS, fresh_path
 from bench.programs import memory, python_hook, shell_hook, start_times
+from bench.proxy import mcp_call
 from bench.rules import Workload
 from bench.timing import seconds_each, shown
 
@@ -100,10 +101,13 @@ def main() -> None:
     print(table([{"one Python file": "reads and writes JSON", **{n: shown(t) for n, t in python.items()}}]), end="\n\n")
     calls = round_trips()
     print(table([{"an agent's hook": "one call", **{n: shown(t) for n, t in calls.items()}}]), end="\n\n")
+    proxied = mcp_call()
+    print(table([{"one MCP call": "2 KB, 100 hooks", **{n: shown(t) for n, t in proxied.items()}}]), end="\n\n")
     starts = {name: shown(seconds) for name, seconds in start_times().items()}
     print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     programs |= calls
+    programs["MCP proxy"] = proxied["added"]
     print(table(verdicts({(load.name, load.rules): times for load, times in results}, programs)))
     if "--json" in sys.argv:
         print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
@@ -128,6 +132,7 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
         ("1 rule, it matches", hit["hookline"] / hit["pluggy"], 3, "× pluggy"),
         ("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio"),
         ("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it"),
+        ("an MCP call behind 100 hooks", programs["MCP proxy"] / 0.001, 1, "ms added"),
         *_bridged(programs),
     ]
     return [
