@@ -17,6 +17,9 @@ _VARIABLES: Final = {
     "copilot-cli": ("COPILOT_CLI", "COPILOT_PROJECT_DIR"),
 }
 
+VARIABLES: Final = ("CLAUDECODE", *(name for names in _VARIABLES.values() for name in names))
+"""Those that are looked at."""
+
 
 def really_called_by(agent: str, environ: Mapping[str, str], payload: Mapping[str, Any]) -> str:
     """The agent that runs the hook, where an entry in the settings of `agent` may be obeyed by another one."""

@@ -17,6 +17,9 @@ from hookline.hosts.agent import Reply
 from hookline.hosts.bridge.call import Call
 from hookline.hosts.bridge.decide import decide
 from hookline.hosts.bridge.engine import Cold, Engine, Where
+from hookline.hosts.install.machine import Machine, Scope
+from hookline.hosts.install.plan import apply, installing
+from hookline.hosts.table import agent
 
 SLOW = "{run: sleep 30, reads: nonzero}"
 
@@ -176,12 +179,18 @@ def test_programs_get_the_agent_s_environment_and_directory(desk: Desk) -> None:
     assert seen.read_text() == f"by the agent|{desk.project}\n"
 
 
-def test_an_agent_that_obeys_another_s_settings_is_answered_by_its_own_entry(desk: Desk) -> None:
+def test_an_agent_that_obeys_another_s_settings_is_answered_once(desk: Desk) -> None:
     desk.hooks(GUARD)
     desk.variables["COPILOT_CLI"] = "1"
     assert reason_of(decided(desk.call()).stdout) == "Never.", "Claude Code, started from Copilot's shell"
-    desk.variables["CLAUDECODE"] = ""
-    assert decided(desk.call()) == Reply()
+    call = desk.call(desk.payload(timestamp="2026-01-01T00:00:00Z"))
+    assert reason_of(decided(call).stdout) == "Never.", "Copilot, which has no entry of its own"
+    machine = Machine(call.place.home, desk.project)
+    apply(installing(agent("copilot-cli"), machine, Scope.PROJECT), machine)
+    assert reason_of(decided(call).stdout) == "Never.", "a project could switch its entry off"
+    apply(installing(agent("copilot-cli"), machine, Scope.USER), machine)
+    assert decided(call) == Reply(), "Copilot is answered where it calls us itself"
+    assert reason_of(decided(desk.call()).stdout) == "Never."
 
 
 def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: Desk) -> None:

@@ -24,6 +24,7 @@ from hookline.hosts.bridge.call import Call
 from hookline.hosts.bridge.deadline import answer_until, hooks_until
 from hookline.hosts.bridge.engine import Engine, Where
 from hookline.hosts.bridge.hurried import Hurried
+from hookline.hosts.callers import VARIABLES, really_called_by
 from hookline.hosts.table import agent as agent_named
 from hookline.project import project_directories
 from hookline.runners.environment import inherited
@@ -32,8 +33,6 @@ CLOSED: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "
 """The events that are denied where nobody could judge them. Not `stop`: to deny it is to go on."""
 
 _STAND_IN: Final = {"prompt": "…"}  # for a payload that cannot be read
-_ELSEWHERE: Final = {"claude-code": (("CLAUDECODE",), ("COPILOT_CLI", "CURSOR_VERSION", "CURSOR_PROJECT_DIR"))}
-"""Whose settings others obey too: how the agent itself is known by the environment, and how those others are."""
 
 log = logging.getLogger("hookline")
 
@@ -97,8 +96,6 @@ class _Deciding:
 
     async def reply(self) -> Reply:
         call = self.call
-        if _is_another(call):
-            return quiet(self.agent, call.event)
         until = asyncio.get_running_loop().time()
         until += hooks_until(call.agent, call.event, call.spent).total_seconds()
         workspace = self._workspace()
@@ -106,9 +103,13 @@ class _Deciding:
             payload = _payload(call.payload)
         except Unreadable as unreadable:
             return await self._unreadable(str(unreadable), workspace)
-        events = self.agent.read(call.event, payload, str(workspace or ""))
-        decisions = [await self._decision(event, workspace, until) for event in events]
-        return self.agent.reply(call.event, payload, decisions)
+        caller = _caller(call, payload)
+        if caller is None:
+            return quiet(self.agent, call.event)
+        speaking = self if caller == call.agent else replace(self, agent=agent_named(caller))
+        events = speaking.agent.read(call.event, payload, str(workspace or ""))
+        decisions = [await speaking._decision(event, workspace, until) for event in events]
+        return speaking.agent.reply(call.event, payload, decisions)
 
     async def _decision(self, event: Event, workspace: Path | None, until: float) -> Decision:
         cwd = _existing(event.facts.get("cwd")) or workspace or _existing(self.call.cwd) or Path("/")
@@ -167,10 +168,22 @@ def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def _is_another(call: Call) -> bool:
-    """True if an agent obeys our entry in the settings of another, for it has, or can have, one of its own."""
-    own, others = _ELSEWHERE.get(call.agent, ((), ()))
-    return not any(map(call.variable, own)) and any(map(call.variable, others))
+def _caller(call: Call, payload: Mapping[str, Any]) -> str | None:
+    """Whose words to speak, where another agent obeys our entry in the settings of this one.
+
+    None if that agent has entries of its own: there it is answered.
+    """
+    caller = really_called_by(call.agent, {name: call.variable(name) for name in VARIABLES}, payload)
+    if caller == call.agent:
+        return caller
+    from hookline.hosts.install.machine import Machine
+    from hookline.hosts.install.plan import has_entry
+
+    environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}
+    other = agent_named(caller)
+    if has_entry(other, Machine(call.place.home, Path(call.cwd), environ)):
+        return None
+    return caller if other.read(call.event, payload) else call.agent
 
 
 def _to_tell(decision: Decision, book: Book) -> Iterable[str]:

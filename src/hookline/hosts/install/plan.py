@@ -183,3 +183,14 @@ def _events_in(want: Wanted, agent: CodingAgent, call: Calling, machine: Machine
         return frozenset()
     names = frozenset(each.name for each in agent.events)
     return frozenset({want.path.name}) if want.path.name in names else names
+
+
+def has_entry(agent: CodingAgent, machine: Machine) -> bool:
+    """True if the agent calls us by all entries in the user's own file, as this version writes them.
+
+    A project's file does not count: whoever made the project could have put them there, and switched them off.
+    """
+    try:
+        return not any(change.needed for change in installing(agent, machine, Scope.USER))
+    except HooklineError:
+        return False
