@@ -40,7 +40,22 @@ def facts(tongue: str, event: str, payload: Payload, outcome: Callable[[Payload]
 
 def _base(payload: Payload, inside: bool) -> Facts:
     agent = told(id=text(payload, "agent_id"), name=text(payload, "agent_type")) if inside else {}
-    return told(session=told(id=text(payload, "session_id")), cwd=text(payload, "cwd"), agent=agent)
+    session = told(
+        id=text(payload, "session_id"),
+        transcript=text(payload, "transcript_path"),
+        mode=text(payload, "permission_mode"),
+        **_beginning_or_end(payload),
+    )
+    return told(session=session, cwd=text(payload, "cwd"), agent=agent)
+
+
+def _beginning_or_end(payload: Payload) -> Facts:
+    match payload.get("hook_event_name"):
+        case "SessionStart":
+            return {"source": text(payload, "source")}
+        case "SessionEnd":
+            return {"reason": text(payload, "reason")}
+    return {}
 
 
 def called(tongue: str, payload: Payload) -> list[Facts]:
@@ -53,14 +68,22 @@ def _own(event: str, payload: Payload) -> Facts:
         case "prompt.submit":
             return {"prompt": text(payload, "prompt")}
         case "stop":
-            return {"stop": {"reason": text(payload, "stop_reason") or "end_turn"}}
+            return {"stop": {"reason": text(payload, "stop_reason") or "end_turn", **_stopping(payload)}}
         case "history.compact":
             return told(trigger=text(payload, "trigger"))
         case "subagent.start" | "subagent.end":
             who = told(id=text(payload, "agent_id"), name=text(payload, "agent_type", "agent_name"))
             tool = told(result=text(payload, "last_assistant_message")) if event == "subagent.end" else told(input=who)
-            return told(subagent=who, tool=tool)
+            stop = told(active=_stopping(payload).get("active")) if event == "subagent.end" else {}
+            return told(subagent=who, tool=tool, stop=stop)
     return {}
+
+
+def _stopping(payload: Payload) -> Facts:
+    """Whether a hook made the agent go on already, without which one that always does would never let it end."""
+    active = payload.get("stop_hook_active")
+    known = {"active": active} if isinstance(active, bool) else {}
+    return {**known, **told(message=text(payload, "last_assistant_message"))}
 
 
 def ran(payload: Payload) -> Facts:
