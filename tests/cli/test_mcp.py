@@ -59,6 +59,17 @@ def test_a_plain_file_can_be_the_client(process):
     assert done.stdout == INITIALIZE
 
 
+def test_nobody_can_be_the_client(command, project):
+    done = subprocess.run([*command, "mcp", "--", "cat"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_closed_streams_are_one_clear_line(command, project):
+    done = subprocess.run(["sh", "-c", '"$@" <&-', "sh", *command, "mcp", "--", "cat"], capture_output=True, timeout=60)
+    assert done.returncode == 1
+    assert b"must be open" in done.stderr
+
+
 @pytest.fixture
 def heard() -> Iterator[tuple[str, list[dict[str, str]]]]:
     """A server that refuses every request, and the headers that came with them."""

@@ -415,6 +415,40 @@ def test_a_server_that_cannot_be_started_is_one_clear_line(project: Project) -> 
     asyncio.run(run())
 
 
+def test_what_is_being_decided_when_the_input_ends_is_still_answered(project: Project) -> None:
+    hook = {
+        "id": "look",
+        "on": "tool.before",
+        "then": {"run": "sleep 0.2; exit 2", "reads": "exit2"},
+        "on_error": "closed",
+    }
+
+    async def play(client: Raw) -> None:
+        assert client.process.stdin is not None
+        client.call(1, "echo", x=1)
+        client.process.stdin.close()
+        assert (await client.answer(1))["result"]["isError"] is True
+        assert await client.process.wait() == 0
+
+    driven(project.hooks(hook), play)
+
+
+def test_a_server_whose_child_keeps_the_pipe_open_has_ended_all_the_same(project: Project) -> None:
+    argv = project.argv(
+        "sh", "-c", '(sleep 600 & while :; do sleep 0.3; echo "{}"; done) & exec "$0" "$@"', *project.raw_argv()[-3:]
+    )
+
+    async def run() -> None:
+        async with raw(project, argv) as client:
+            client.call("last", "exit", code=5)
+            assert "exit code 5" in (await client.answer("last"))["error"]["message"]
+            code, said = await client.ended()
+            assert code == 1
+            assert "Traceback" not in said
+
+    asyncio.run(run())
+
+
 def alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)

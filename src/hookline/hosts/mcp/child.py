@@ -15,7 +15,7 @@ from typing import Final
 
 from hookline.config.problem import printable, short
 from hookline.errors import HooklineError
-from hookline.hosts.mcp.lines import Gone, Outlet, TooLong, lines_of, reader_of
+from hookline.hosts.mcp.lines import Gone, Inlet, Outlet, TooLong, lines_of
 from hookline.hosts.mcp.message import Malformed, Message, messages_in
 from hookline.hosts.mcp.server import Ended
 
@@ -28,9 +28,9 @@ _GUARD: Final = 'read -r _; kill -KILL "-$1"'  # its input ends when we do, even
 
 
 class Child:
-    def __init__(self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, outlet: Outlet) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], inlet: Inlet, outlet: Outlet) -> None:
         self._process = process
-        self._reader = reader
+        self._inlet = inlet
         self._outlet = outlet
         self._exited = asyncio.Event()
         self._exit_code: int | None = None
@@ -46,11 +46,11 @@ class Child:
         process = _started(argv)
         assert process.stdin is not None
         assert process.stdout is not None
-        reader = await reader_of(os.dup(process.stdout.fileno()))
+        inlet = await Inlet.opened(os.dup(process.stdout.fileno()))
         outlet = await Outlet.opened(os.dup(process.stdin.fileno()))
         process.stdout.close()
         process.stdin.close()
-        return cls(process, reader, outlet)
+        return cls(process, inlet, outlet)
 
     @property
     def fallback_name(self) -> str:
@@ -59,7 +59,7 @@ class Child:
 
     async def messages(self) -> AsyncIterator[Message]:
         try:
-            async for line in lines_of(self._reader):
+            async for line in lines_of(self._inlet.reader):
                 for message in _read(line):
                     yield message
         except TooLong as error:
@@ -103,7 +103,7 @@ class Child:
     async def _end_of_output(self) -> None:
         await self._exited.wait()
         await asyncio.sleep(_LAST_WORDS)
-        self._reader.feed_eof()
+        self._inlet.close()
 
     def _signal(self, number: signal.Signals) -> None:
         """The whole group; its main process is not reaped yet, so nobody else has its number."""

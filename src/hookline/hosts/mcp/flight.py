@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 from hookline.hosts.mcp.calls import Call
 from hookline.hosts.mcp.message import Message
 
-_MOST: Final = 1_000
+_MOST: Final = 200
 
 T = TypeVar("T")
 

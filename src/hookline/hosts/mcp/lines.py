@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import sys
 import threading
 from collections.abc import AsyncIterator
 from typing import IO, Final
+
+from hookline.errors import HooklineError
 
 LONGEST: Final = 128 * 1024 * 1024  # bytes of one message
 _CHUNK: Final = 256 * 1024
@@ -48,12 +51,14 @@ class Stdio:
     @classmethod
     async def claimed(cls) -> Stdio:
         """Whatever else is printed in this process goes to stderr, and nothing else can read our input."""
+        if None in (sys.stdin, sys.stdout, sys.stderr):  # closed when we started; the numbers are somebody else's now
+            raise HooklineError("stdin, stdout and stderr must be open")
         into, out = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
         os.dup2(2, 1)
-        return cls(await reader_of(into), await Outlet.opened(out))
+        return cls((await Inlet.opened(into)).reader, await Outlet.opened(out))
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return lines_of(self._reader)
@@ -67,17 +72,31 @@ class Stdio:
 
 def _can_be_watched(descriptor: int) -> bool:
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(descriptor))
 
 
-async def reader_of(descriptor: int) -> asyncio.StreamReader:
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=_CHUNK * 4)
-    if _can_be_watched(descriptor):
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0))
-    else:
-        threading.Thread(target=_feed, args=(descriptor, reader, loop), daemon=True).start()
-    return reader
+class Inlet:
+    """The end of a pipe that we read from."""
+
+    def __init__(self) -> None:
+        self.reader = asyncio.StreamReader(limit=_CHUNK * 4)
+        self._transport: asyncio.ReadTransport | None = None
+
+    @classmethod
+    async def opened(cls, descriptor: int) -> Inlet:
+        loop, inlet = asyncio.get_running_loop(), cls()
+        if _can_be_watched(descriptor):
+            protocol = asyncio.StreamReaderProtocol(inlet.reader)
+            pipe = os.fdopen(descriptor, "rb", 0)
+            inlet._transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
+        else:
+            threading.Thread(target=_feed, args=(descriptor, inlet.reader, loop), daemon=True).start()
+        return inlet
+
+    def close(self) -> None:
+        """From now on it is at its end."""
+        if self._transport is not None:
+            self._transport.close()
 
 
 def _feed(descriptor: int, reader: asyncio.StreamReader, loop: asyncio.AbstractEventLoop) -> None:

@@ -50,6 +50,8 @@ _log = logging.getLogger("hookline")
 
 _ABLE: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
 
+_PATIENCE: Final = 1.0  # seconds for hooks that still decide when the client has left
+
 
 class Client(Protocol):
     """Both ways to the client, a message a line."""
@@ -129,9 +131,12 @@ class Proxy:
             return ()
 
     async def _left(self, server: asyncio.Future[str]) -> None:
+        """It may still read: what is being decided has a moment. A question has nobody left to answer it."""
         for flight in self._flights.values():
-            if flight.deciding is not None:
+            if flight.deciding is not None and flight.asked is not None:
                 flight.deciding.cancel()
+        if self._at_work:
+            await asyncio.wait(set(self._at_work), timeout=_PATIENCE)
         await self._server.finish()
         await server
 
