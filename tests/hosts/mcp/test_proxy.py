@@ -565,3 +565,21 @@ def test_a_question_in_a_result_for_clients_that_call_again(project: Project) ->
 
     driven(project.hooks(ASK), play)
     assert [(call["id"], call["params"]) for call in calls_heard(project)] == [(2, params())]
+
+
+def test_the_result_of_a_task_is_judged_when_it_is_fetched(project: Project) -> None:
+    mask = {"id": "mask", "on": "tool.after", "when": {"tool": "mcp.raw.result"}, "then": {"set": {"result": "masked"}}}
+    created = {"task": {"taskId": "t1", "status": "working"}}
+
+    async def play(client: Raw) -> None:
+        params = {"name": "result", "arguments": {"result": created}}
+        client.request(1, "tools/call", {**params, "task": {"ttl": 1000}})
+        assert (await client.answer(1))["result"] == created
+        client.request(2, "tasks/result", {"taskId": "t1"})
+        assert text_of(await client.answer(2)) == "masked"
+        client.request(3, "tasks/result", {"taskId": "of nobody's"})
+        assert (await client.answer(3))["result"] == {"taskId": "of nobody's"}
+        client.request(4, "tools/call", params)
+        assert text_of(await client.answer(4)) == "masked", "who asked for no task gets a result"
+
+    driven(project.hooks(mask), play)
