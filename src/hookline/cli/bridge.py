@@ -24,8 +24,7 @@ def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> Non
     """Decide about what an agent is going to do, or has done.
 
     \b
-    Example:
-      hookline bridge claude-code PreToolUse < payload.json
+    hookline bridge claude-code PreToolUse < payload.json
 
     AGENT and EVENT are as the agent calls them; the payload is on stdin. The answer is the agent's own: its words on
     stdout and stderr, and its exit code.

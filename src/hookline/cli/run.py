@@ -16,8 +16,7 @@ def verb(demo: bool) -> None:
     """An agent with hooks, in the terminal.
 
     \b
-    Example:
-      hookline run --demo
+    hookline run --demo
 
     The demo needs no key, no server and no network. Its agent is scripted; its hooks, its tool calls and the
     decisions are real, in a scratch directory that is removed afterwards.

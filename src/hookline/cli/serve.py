@@ -30,8 +30,7 @@ def verb(idle: float, detached: bool) -> int:
     """Serve the calls of coding agents, so that none of them has to start an engine of its own.
 
     \b
-    Example:
-      hookline serve --idle 600
+    hookline serve --idle 600
 
     `hookline bridge` starts it when it is needed. There is one for each user, on a socket that only the user can
     reach; files that change are read again, and so nothing has to be restarted by hand.
