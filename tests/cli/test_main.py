@@ -14,7 +14,7 @@ from hookline.cli.log import start_log
 from hookline.cli.main import VERBS, cli, ended_by
 from hookline.errors import HooklineError
 
-READY = [name for name in VERBS if name != "run"]
+READY = list(VERBS)
 
 
 def test_help_names_every_verb_and_the_exit_codes(hookline):

@@ -14,7 +14,7 @@ from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 
 
-@click.command("bridge", cls=Verb)
+@click.command("bridge", cls=Verb, short_help="What a coding agent calls: its payload on stdin, its answer on stdout.")
 @click.argument("agent")
 @click.argument("event")
 @click.option("--direct", is_flag=True, help="Decide in this process instead of asking the engine.")

@@ -10,7 +10,7 @@ from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 
 
-@click.command("run", cls=Verb)
+@click.command("run", cls=Verb, short_help="An agent with hooks, in the terminal.")
 @click.option("--demo", is_flag=True, help="A scripted session, offline: it shows what hooks do and ends by itself.")
 def verb(demo: bool) -> None:
     """An agent with hooks, in the terminal.

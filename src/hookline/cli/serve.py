@@ -16,7 +16,7 @@ from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 
 
-@click.command("serve", cls=Verb)
+@click.command("serve", cls=Verb, short_help="The warm local engine behind the bridge.")
 @click.option(
     "--idle",
     type=click.FloatRange(min=0.1),
