@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hookline.engine.account import Decision
     from hookline.engine.book import Book, Layer
-    from hookline.errors import ConfigError, HooklineError, MustWait
+    from hookline.errors import ConfigError, Denied, Halted, HooklineError, MustWait
     from hookline.hooks.event import Event
     from hookline.hooks.hook import Hook
     from hookline.hooks.host import NOBODY
     from hookline.hooks.outcome import Note, Outcome, Verdict
+    from hookline.hosts.guard import guard
+    from hookline.hosts.session import Question, Session, session
     from hookline.project import load
 
     __version__: str
@@ -21,16 +23,22 @@ __all__ = [
     "Book",
     "ConfigError",
     "Decision",
+    "Denied",
     "Event",
+    "Halted",
     "Hook",
     "HooklineError",
     "Layer",
     "MustWait",
     "Note",
     "Outcome",
+    "Question",
+    "Session",
     "Verdict",
     "__version__",
+    "guard",
     "load",
+    "session",
 ]
 
 _HOMES = {
@@ -38,15 +46,21 @@ _HOMES = {
     "Book": "hookline.engine.book",
     "ConfigError": "hookline.errors",
     "Decision": "hookline.engine.account",
+    "Denied": "hookline.errors",
     "Event": "hookline.hooks.event",
+    "Halted": "hookline.errors",
     "Hook": "hookline.hooks.hook",
     "HooklineError": "hookline.errors",
     "Layer": "hookline.engine.book",
     "MustWait": "hookline.errors",
     "Note": "hookline.hooks.outcome",
     "Outcome": "hookline.hooks.outcome",
+    "Question": "hookline.hosts.session",
+    "Session": "hookline.hosts.session",
     "Verdict": "hookline.hooks.outcome",
+    "guard": "hookline.hosts.guard",
     "load": "hookline.project",
+    "session": "hookline.hosts.session",
 }
 
 

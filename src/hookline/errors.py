@@ -3,7 +3,9 @@
 HooklineError                 something the user can mend; exit code 1
 ├── ConfigError               a config that cannot be used: carries every problem found
 ├── MustWait                  decide_now() was asked, but a hook has to wait; await decide() instead
-└── Unavailable               an action needs something that this host does not have
+├── Unavailable               an action needs something that this host does not have
+└── Denied                    hooks, or a person whom they had asked, did not let a tool or a prompt pass
+    └── Halted                hooks want the agent to stop
 """
 
 from __future__ import annotations
@@ -28,4 +30,18 @@ class MustWait(HooklineError):
 
 
 class Unavailable(HooklineError):
+    pass
+
+
+class Denied(HooklineError):
+    """Its text is the reason, in words that an agent may read."""
+
+    exit_code = 2
+
+    def __init__(self, reason: str, by: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.by = reason, by
+
+
+class Halted(Denied):
     pass
