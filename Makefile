@@ -22,7 +22,7 @@ test: $(VENV)/.ready  ## every test
 	@$(BIN)/python -m pytest -n 2
 
 test-agents: $(VENV)/.ready  ## the real coding agents, from npm, with a model of ours
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(AGENTS)/.ready && $(BIN)/python -m pytest tests_agents; \
+	@if command -v npm >/dev/null; then $(MAKE) -s $(AGENTS)/.ready && $(BIN)/python -m pytest tests_agents; \
 	else echo 'test-agents: skipped, for npm is not installed'; fi
 
 $(AGENTS)/.ready: tests_agents/npm/package-lock.json
