@@ -59,7 +59,7 @@ TESTS: Final = {
         "{command: git push}",
     ),
     "starts": (
-        "it is a shell line that starts such a command somewhere; `*` stands for any text",
+        "it is a shell line that starts such a command somewhere (`*` stands for any text), or too long to tell",
         "{starts: 'git push *'}",
     ),
     "host": ("it is a URL of this host; `*.example.com` is the host and its subdomains", "{host: '*.example.com'}"),

@@ -69,3 +69,24 @@ def test_an_unknown_shape_or_fact_is_refused(text: str) -> None:
 
 def test_the_fact_behind_it_is_read() -> None:
     assert template("{{result | json}}", Names()).reads() == (("tool", "result"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "value"),
+    [
+        ("{{stop.active | or false}}", {}, False),
+        ("{{stop.active | or false}}", {"stop": {"active": True}}, True),
+        ("{{session.source | or startup}}", {}, "startup"),
+        ("{{session.source | or startup}}", {"session": {"source": None}}, None),
+        ("{{prompt | or two words}}!", {}, "two words!"),
+        ('{{prompt | or "1"}}', {}, "1"),
+    ],
+)
+def test_something_stands_for_what_is_absent(text: str, facts: dict[str, Any], value: Any) -> None:
+    assert found(text, **facts) is value or found(text, **facts) == value
+
+
+@pytest.mark.parametrize("text", ["{{prompt | or}}", "{{prompt | or }}", "{{prompt | ors x}}", "{{nothing | or x}}"])
+def test_nothing_does_not_stand_for_what_is_absent(text: str) -> None:
+    with pytest.raises(BadTemplate):
+        template(text, Names())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Final
 
 from hookline.patterns.emit import escaped
-from hookline.patterns.pattern import BadPattern, Pattern, pattern
+from hookline.patterns.pattern import BadPattern, Pattern, Undecided, pattern
 
 _BEGIN: Final = r"(?:\A|[;&|\n(){}`!]|\b(?:then|do|else|elif|if|while|until)\s)\s*"
 _SET_BEFORE: Final = r"""(?:[A-Za-z_]\w*\+?=(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\;&|])*\s+)*"""
@@ -34,6 +36,18 @@ def started(text: str) -> Pattern:
         r"\s+".join("".join(map(_letter, word)) for word in part.split(" ") if word or part) for part in body.split("*")
     ]
     return pattern(_BEGIN + _SET_BEFORE + _STARTED_BY + _ANY.join(parts) + end)
+
+
+def heard_in_doubt(search: Callable[..., bool]) -> Callable[..., bool]:
+    """A line that is too long to be decided counts as one that starts the command: no length may silence a rule."""
+
+    def leaning(text: str, deadline: float = math.inf) -> bool:
+        try:
+            return search(text, deadline)
+        except Undecided:
+            return True
+
+    return leaning
 
 
 def _letter(character: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from hookline.patterns.commands import started
+from hookline.patterns.commands import heard_in_doubt, started
 from hookline.patterns.globs import command_prefix, host_of, like, literal, path_glob, tool_glob, word_prefix
 from hookline.patterns.pattern import Pattern
 
@@ -34,7 +34,8 @@ class Spelt:
     search: Callable[..., bool] = field(compare=False, init=False, repr=False)  # the pattern's own: a way less to go
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "search", self.pattern.search)
+        search = self.pattern.search
+        object.__setattr__(self, "search", heard_in_doubt(search) if self.word == "starts" else search)
 
     @property
     def source(self) -> str:
