@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -12,10 +14,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from agents import Agent, Place
-from model_server import Asked, ModelServer
+
+from hookline.hosts.doctor.model_server import Asked, ModelServer
+from hookline.hosts.doctor.unattended import UNATTENDED
+from hookline.hosts.install.setups import SETUPS
 
 HOOKS: Final = Path(__file__).parent / "hookline.yaml"
 SCRIPT: Final = {
@@ -25,6 +30,7 @@ SCRIPT: Final = {
     "reported": "echo reported > reported.txt",
     "passed": "echo passed > passed.txt",
 }
+HOOKLINE: Final = (str(Path(sys.executable).parent / "hookline"),)
 LONGEST: Final = 90  # seconds that one run of an agent may take
 _CLOSED: Final = "http://127.0.0.1:9"  # where nobody listens
 
@@ -53,7 +59,8 @@ class Ran:
 def run(agent: Agent, place: Place, model: ModelServer) -> Ran:
     """What was written is read, and gone when it returns."""
     model.asked.clear()
-    done = _finished(agent.command(), place, agent.environment(model.url))
+    start = UNATTENDED[agent.name](model.url, place.home)
+    done = _finished([*agent.command, *start.arguments], place, start.environment)
     files = {step: place.project / f"{step}.txt" for step in SCRIPT}
     written = {step: file.read_text("utf-8").strip() for step, file in files.items() if file.exists()}
     for file in files.values():
@@ -66,12 +73,25 @@ def run(agent: Agent, place: Place, model: ModelServer) -> Ran:
 
 def hookline(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The real command, as a user in the project types it."""
-    done = _finished([str(Path(sys.executable).parent / "hookline"), *arguments], place, {})
+    done = _finished([*HOOKLINE, *arguments], place, {})
     if done.returncode != 0:
         raise AssertionError(
             f"hookline {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
         )
     return done
+
+
+def diagnosed(agent: Agent, place: Place) -> dict[str, Any]:
+    """What `hookline doctor` says of the agent, which it finds on the PATH by the name that people type."""
+    programs = place.root / "bin"
+    programs.mkdir()
+    file = programs / SETUPS[agent.name].programs[0]
+    file.write_text(f'#!/bin/sh\nexec {shlex.join(agent.command)} "$@"\n', "utf-8")
+    file.chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    done = _finished([*HOOKLINE, "doctor", agent.name, "--json"], place, {"PATH": path})
+    (diagnosis,) = json.loads(done.stdout)["agents"]
+    return {finding["about"]: finding for finding in diagnosis["findings"]}
 
 
 def end_engine(place: Place) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from agents import AGENTS, Agent
-from model_server import FAREWELL, ModelServer
 from runs import SCRIPT, Ran, end_engine, hookline, new_place, run
 
 from hookline.hosts.agent import Ability
+from hookline.hosts.doctor.model_server import FAREWELL, ModelServer
 from hookline.hosts.table import agent as coding_agent
 
 PLAIN = {"denied": "secret", "changed": "plain", "noted": "noted", "reported": "reported", "passed": "passed"}
@@ -39,7 +39,7 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     agent: Agent = request.param
     place = new_place(tmp_path_factory.mktemp(agent.name))
     with ModelServer(list(SCRIPT.values())) as model:
-        agent.move_in(place, model.url)
+        agent.move_in(place)
         before = run(agent, place, model)
         hookline(place, "trust", "--yes")
         found = _files(place.root)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from agents import AGENTS
-from model_server import ModelServer
 from runs import SCRIPT, end_engine, hookline, new_place, run
+
+from hookline.hosts.doctor.model_server import ModelServer
 
 BY_NAME = {agent.name: agent for agent in AGENTS}
 UNACCEPTED = """
@@ -19,7 +20,7 @@ hooks:
 def test_copilot_reads_claudes_settings_and_no_hook_speaks_twice(tmp_path: Path) -> None:
     copilot, place = BY_NAME["copilot-cli"], new_place(tmp_path)
     with ModelServer(list(SCRIPT.values())) as model:
-        copilot.move_in(place, model.url)
+        copilot.move_in(place)
         hookline(place, "trust", "--yes")
         for name in ("claude-code", "copilot-cli"):
             hookline(place, "install", name, "--project")
@@ -33,7 +34,7 @@ def test_project_that_nobody_accepted_can_hold_back_but_not_run_anything(tmp_pat
     claude, place = BY_NAME["claude-code"], new_place(tmp_path)
     (place.project / "hookline.yaml").write_text(UNACCEPTED, "utf-8")
     with ModelServer(list(SCRIPT.values())) as model:
-        claude.move_in(place, model.url)
+        claude.move_in(place)
         hookline(place, "install", claude.name, "--user")
         wary = run(claude, place, model)
         scanned = (place.home / "scanned").exists()

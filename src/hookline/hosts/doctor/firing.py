@@ -22,7 +22,7 @@ from hookline.hosts.install.machine import Machine
 _PATIENCE: Final = 30.0  # seconds
 _ROUNDS: Final = 5
 _OF_AGENTS: Final = ("CLAUDE", "CODEX_", "COPILOT_", "CURSOR_", "GEMINI_", "QWEN_")
-_HOOK: Final = """\
+HOOK: Final = """\
 hooks:
   - id: hookline-doctor
     on: tool.before
@@ -56,7 +56,7 @@ def fired(agent: CodingAgent, machine: Machine) -> Fired | str:
     reason = f"hookline doctor {secrets.token_hex(8)}"
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as held:
         directory = str(Path(held).resolve())
-        Path(directory, "hookline.yaml").write_text(_HOOK.format(reason=reason), "utf-8")
+        Path(directory, "hookline.yaml").write_text(HOOK.format(reason=reason), "utf-8")
         told = payload(directory)
         arguments = [str(machine.launcher), agent.name, event]
         environ = _environ(agent, machine, directory)

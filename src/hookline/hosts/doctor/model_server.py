@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from model_apis import Anthropic, Api, Gemini, Json, OpenAIChat, OpenAIResponses, shell_call
+from hookline.hosts.doctor.model_apis import Anthropic, Api, Gemini, Json, OpenAIChat, OpenAIResponses, shell_call
 
 FAREWELL: Final = "The script is done."
 _APIS: Final[dict[str, Api]] = {
