@@ -70,6 +70,7 @@ SETUPS: Final = {
             copilot,
             {"version": 1},
         ),
+        "Copilot CLI runs a project's hooks only in a folder that it trusts; with -p, give it --trust-folder.",
     ),
     "qwen-code": Setup(
         ("qwen",),
