@@ -58,7 +58,13 @@ def _words_of(error: BaseException) -> str:
 
 
 def instead_of(failure: Failure, on_error: Outcome) -> Outcome:
-    """The declared answer to a failure, or the failure's own where that is as strong.
+    """The declared answer to a failure, together with what was asked for before it failed."""
+    answer = _declared(failure, on_error)
+    return answer if failure.kept is None else replace(together((failure.kept, answer)), final=answer.final)
+
+
+def _declared(failure: Failure, on_error: Outcome) -> Outcome:
+    """The failure's own answer counts where it is as strong.
 
     Where the declared one has no words of its own, or says {failure}, it takes the failure's.
     """

@@ -122,11 +122,14 @@ class Failure:
     text: str
     hook: str = ""
     answer: Outcome | None = None  # what the failure itself counts as, unless the hook's on_error is stronger
+    kept: Outcome | None = None  # what was asked for before it failed, and still is
 
 
 class Failed(Exception):
     """Raised inside an action; `attempt` turns it into the Failure that it carries."""
 
-    def __init__(self, kind: FailureKind, text: str, answer: Outcome | None = None) -> None:
+    def __init__(
+        self, kind: FailureKind, text: str, answer: Outcome | None = None, kept: Outcome | None = None
+    ) -> None:
         super().__init__(text)
-        self.failure = Failure(kind, text, answer=answer)
+        self.failure = Failure(kind, text, answer=answer, kept=kept)

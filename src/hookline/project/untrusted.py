@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hookline.hooks.action import Action
 from hookline.hooks.actions.answer import Answer, Say
-from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.actions.untrusted import NotTrusted
 from hookline.hooks.hook import Hook
@@ -44,9 +44,13 @@ def permitted(action: Action) -> bool:
         case Notify(message, title):
             return message.constant and title.constant
         case Chain(steps):
-            return all(permitted(step.action) and step.on_error == harmless(step.on_error) for step in steps)
+            return all(permitted(step.action) and _harmless_failure(step) for step in steps)
         case _:
             return False
+
+
+def _harmless_failure(step: Step) -> bool:
+    return step.on_error is None or step.on_error == harmless(step.on_error)
 
 
 def harmless(outcome: Outcome) -> Outcome:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from engine.parts import ALLOW, DENY, Seen, at_once, book, call, changes, decide, hook, raises, says, sets_command
 from hookline.hooks.action import May
 from hookline.hooks.actions.answer import Answer
 from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.host import NOBODY
-from hookline.hooks.outcome import NOT_APPLIED, Note, Outcome, Verdict
+from hookline.hooks.outcome import NOT_APPLIED, Failed, Note, Outcome, Verdict
 
 
 def chain(*actions: Any, **more: Any) -> Chain:
@@ -41,13 +43,32 @@ def test_a_failure_is_recorded_where_later_steps_and_hooks_can_read_it() -> None
     recorded = [{"action": "step 0", "error": "ValueError: boom"}, {"action": "step 1", "error": "KeyError: 'x'"}]
     assert last.events[0].facts["metadata"]["hook_failures"] == recorded
     assert decision.event.facts["metadata"]["hook_failures"] == recorded
+    assert [failure.text for failure in decision.failures] == ["step 0: ValueError: boom"]
+
+
+def test_a_failure_that_no_step_answers_is_the_hooks() -> None:
+    told = Answer(Outcome(notes=(Note("told"),)))
+    guard = hook(chain(told, raises(ValueError("boom")), told), on_error=Outcome(Verdict.DENY))
+    decision = decide(book(guard), call())
+    assert (decision.verdict, decision.reason) == (Verdict.DENY, "step 1: ValueError: boom")
+    assert [note.text for note in decision.notes] == ["told", "told"]
+
+
+def test_a_failure_that_its_step_answers_is_not_the_hooks() -> None:
+    answered = Chain((Step("a", raises(ValueError()), Outcome()), Step("b", Answer(Outcome()))))
+    decision = decide(book(hook(answered, on_error=Outcome(Verdict.DENY))), call())
+    assert decision.verdict is Verdict.SILENT
     assert not decision.failures
 
 
 def test_a_failure_ends_it_where_it_is_told_to() -> None:
     last = Seen()
-    run(chain(raises(ValueError()), last, stop_on_failure=True))
-    run(Chain((Step("pipe", raises(ValueError()), ends_chain=True), Step("last", last))))
+    for ending in (
+        chain(raises(ValueError()), last, stop_on_failure=True),
+        Chain((Step("pipe", raises(ValueError()), ends_chain=True), Step("last", last))),
+    ):
+        with pytest.raises(Failed):
+            run(ending)
     assert not last.events
 
 
@@ -75,7 +96,7 @@ def test_it_had_nothing_to_do_only_if_no_step_had() -> None:
     nothing = at_once(lambda _: NOT_APPLIED)
     assert not run(chain(nothing, nothing)).applied
     assert run(chain(nothing, Answer(Outcome(notes=(Note("x"),))))).applied
-    assert run(chain(nothing, raises(ValueError()))).applied
+    assert run(Chain((Step("a", nothing), Step("b", raises(ValueError()), Outcome())))).applied
 
 
 def test_it_waits_if_one_step_has_to() -> None:

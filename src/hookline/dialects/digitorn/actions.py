@@ -263,6 +263,12 @@ def _transform_result(at: Reader) -> Made | None:
     return Made(actions[0]) if actions else None
 
 
+def _failure_of(name: str, step: Made) -> Outcome | None:
+    """A pipe that says ignore or log has its answer to a failure; any other step's is the chain's."""
+    ignored = name == "pipe" and not step.ends_chain
+    return step.on_error if ignored or step.on_error != SILENT else None
+
+
 def _chain(at: Reader) -> Made | None:
     """It may take as long as all of its steps together."""
     places, stop = _needed(at, "actions"), _flag(at, "stop_on_failure", False)
@@ -272,7 +278,9 @@ def _chain(at: Reader) -> Made | None:
     found = [(place.value["type"], each) for place, each in made if each is not None]
     if len(found) < len(made) or stop is None:
         return None
-    steps = tuple(Step(name, each.action, each.on_error, each.timeout, each.ends_chain) for name, each in found)
+    steps = tuple(
+        Step(name, each.action, _failure_of(name, each), each.timeout, each.ends_chain) for name, each in found
+    )
     chain = Chain(steps, stop)
     total = sum((each.timeout for _, each in found), timedelta())
     return Made(

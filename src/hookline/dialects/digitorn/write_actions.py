@@ -214,7 +214,7 @@ def _append_and_note(chain: Chain) -> dict[str, Any] | None:
 
 
 def _step(step: Step, writing: Writing) -> dict[str, Any]:
-    value = action_value(step.action, step.on_error, writing, step.name)
+    value = action_value(step.action, step.on_error or SILENT, writing, step.name)
     if step.ends_chain and value["type"] != "pipe":
         raise Unsaid("a step other than a pipe whose failure ends the chain")
     if not step.action.instant and not isinstance(step.action, (Run, Chain)) and step.timeout != TIMEOUT:

@@ -260,8 +260,8 @@ def _step(at: Reader, doing: Doing) -> Step | None:
     limit, ends, on_error = at.get("timeout"), at.get("ends_chain"), at.get("on_error")
     timeout = doing.timeout if limit is None else limit.duration()
     flag = False if ends is None else ends.flag()
-    outcome = SILENT if on_error is None else error_outcome(on_error)
-    if timeout is None or flag is None or outcome is None:
+    outcome = None if on_error is None else error_outcome(on_error)
+    if timeout is None or flag is None or (outcome is None and on_error is not None):
         return None
     made = action(inner, Doing(doing.event, doing.tongue, timeout))
     named = at.get("name")

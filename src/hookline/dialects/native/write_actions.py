@@ -209,7 +209,7 @@ def _step(step: Step, event: str, timeout: timedelta) -> Any:
     more: dict[str, Any] = {}
     if step.name != step_name(value):
         more["name"] = step.name
-    if step.on_error != SILENT:
+    if step.on_error is not None:
         more["on_error"] = error_value(step.on_error)
     if step.ends_chain:
         more["ends_chain"] = True

@@ -15,7 +15,7 @@ from hookline.hooks.attempt import Sum, attempt, instead_of
 from hookline.hooks.event import Event, Path
 from hookline.hooks.events import METADATA
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import SILENT, Failure, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, Failed, Failure, Outcome, Verdict
 
 _log = logging.getLogger("hookline")
 
@@ -27,7 +27,7 @@ _AN_HOUR = timedelta(hours=1)  # of a step without a deadline of its own: the ho
 class Step:
     name: str  # what a recorded failure calls it
     action: Action
-    on_error: Outcome = SILENT
+    on_error: Outcome | None = None  # None: its failure is the chain's, and the hook's on_error speaks
     timeout: timedelta = _AN_HOUR
     ends_chain: bool = False  # its failure always ends the chain
 
@@ -36,7 +36,8 @@ class Step:
 class Chain:
     """Each step sees the event as the steps before it left it. A deny or a halt ends the chain.
 
-    A failure is recorded in `metadata.hook_failures` as {action, error}, for later steps, hooks and conditions.
+    A failure is recorded in `metadata.hook_failures` as {action, error}, for later steps, hooks and conditions. One
+    that its step has no answer to makes the chain fail when it ends, with all that its steps asked for.
     """
 
     steps: tuple[Step, ...]
@@ -49,7 +50,7 @@ class Chain:
 
     @property
     def may(self) -> May:
-        return reduce(or_, (step.action.may | may_of(step.on_error) for step in self.steps), May.NOTHING)
+        return reduce(or_, (step.action.may | may_of(step.on_error or SILENT) for step in self.steps), May.NOTHING)
 
     def changes(self) -> tuple[Path, ...]:
         return (*(path for step in self.steps for path in step.action.changes()), FAILURES)
@@ -59,9 +60,12 @@ class Chain:
 
     async def run(self, event: Event, host: Host) -> Outcome:
         heard, applied = Sum(), False
+        unanswered: Failure | None = None
         for step in self.steps:
             answer = await attempt(step.action, event, host, step.timeout)
             if isinstance(answer, Failure):
+                if step.on_error is None and unanswered is None:
+                    unanswered = replace(answer, text=f"{step.name}: {answer.text}")
                 answer, failed = _recorded(step, answer, event), True
             else:
                 failed = False
@@ -74,12 +78,14 @@ class Chain:
                 break
             if failed and (step.ends_chain or self.stop_on_failure):
                 break
+        if unanswered is not None:
+            raise Failed(unanswered.kind, unanswered.text, unanswered.answer, heard.outcome())
         return heard.outcome(applied=applied)
 
 
 def _recorded(step: Step, failure: Failure, event: Event) -> Outcome:
     _log.warning("[%s] %s failed: %s", who(), step.name, failure.text)
-    outcome = instead_of(failure, step.on_error)
+    outcome = instead_of(failure, step.on_error or SILENT)
     held = event.read(FAILURES)
     failures = [*(held if isinstance(held, list) else ()), {"action": step.name, "error": failure.text}]
     return replace(outcome, changes=(*outcome.changes, (FAILURES, failures)))
