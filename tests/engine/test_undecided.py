@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from engine.parts import ALLOW, ASK, DENY, Does, Seen, book, call, changes, command, decide, hook, tool
+from engine.parts import ALLOW, ASK, DENY, Does, Seen, book, call, changes, command, decide, hook, says, tool
 from hookline.hooks.action import May
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.broken import Broken
@@ -20,7 +20,7 @@ from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.event import Event
 from hookline.hooks.facts import Names
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.outcome import FailureKind, Outcome, Verdict
 from hookline.hooks.template import template
 
 SLOW = r"^(?=(a|aa)+$)"  # look-ahead: the backtracking engine, and exponential
@@ -143,3 +143,22 @@ def test_a_busy_machine_does_not_make_a_guard_hold(seconds: float) -> None:
     held = book(hook(ALLOW, _Elsewhere(seconds)), *guards)
     assert held.decide_now(call("ls")).verdict is Verdict.SILENT
     assert held.decide_now(call("rm")).denied
+
+
+def test_a_program_guard_whose_condition_is_undecided_answers_its_on_error() -> None:
+    """Padding beyond what a look-around is tried on must not put it to sleep."""
+    text = "sudo rm -rf / #" + "x" * 70_000
+    guard = hook(says(DENY.constant), command(r"(?<!\w)sudo(?!\w)"), on_error=Outcome(Verdict.DENY))
+    decision = decide(book(guard), call(text))
+    assert decision.verdict is Verdict.DENY
+    assert [failure.kind for failure in decision.failures] == [FailureKind.TIMEOUT]
+    assert "could not be decided in time" in decision.reason
+    opened = decide(book(hook(says(DENY.constant), command(r"(?<!\w)sudo(?!\w)"))), call(text))
+    assert opened.verdict is Verdict.SILENT
+    assert [failure.kind for failure in opened.failures] == [FailureKind.TIMEOUT]
+
+
+def test_the_account_says_that_a_guard_held_undecided() -> None:
+    decision = decide(book(hook(DENY, command(r"(?<!\w)(sudo|su)(?!\w)"))), call("consume " * 15_000), explain=True)
+    assert decision.denied
+    assert "could not be decided in time" in decision.trace[0].why

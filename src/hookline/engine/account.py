@@ -20,6 +20,7 @@ class Account:
     seconds: float = 0.0
     not_asked: str = ""  # why, in words
     again: bool = False  # asked once more about the event as a later hook left it
+    undecided: bool = False  # there was no time to find out whether its condition holds
 
     @property
     def applied(self) -> bool:
@@ -30,6 +31,8 @@ class Account:
         if self.not_asked:
             return self.not_asked
         words = str(self.hook.when)
+        if self.undecided:
+            words = f"it could not be decided in time whether {words}"
         if self.outcome is not None and not self.outcome.applied:
             words += "; it looked and had nothing to do"
         return f"asked again after a change: {words}" if self.again else words

@@ -9,7 +9,7 @@ MATCHING: Final = 0.1  # seconds that all matching for one event may take
 
 
 class Budget:
-    """MATCHING seconds by the clock, and once they have passed, as much of the thread's own time.
+    """MATCHING seconds by the clock, and once they have passed, a quarter as much of the thread's own time.
 
     Only then does it matter who used them, and the thread's own time is too dear to look at before.
     """
@@ -27,7 +27,7 @@ class Budget:
             return False
         left = self.left()
         if left is None:
-            left = self._leave(MATCHING)
+            left = self._leave(MATCHING / 4)
         if left <= 0:
             return False
         self.deadline = now + left

@@ -33,6 +33,7 @@ Rank = tuple[int, int, int]  # order, layer, position
 Ranked = tuple[Rank, Entry]
 
 _UNDECIDED: Final = "its condition could not be decided in time"
+_TOO_SLOW: Final = Failure(FailureKind.TIMEOUT, "could not be asked: " + _UNDECIDED)
 _PLAIN: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
 
 
@@ -60,6 +61,7 @@ class Round:
         "_possible",
         "_silenced",
         "_time",
+        "_undecided",
         "event",
         "heard",
     )
@@ -79,6 +81,7 @@ class Round:
         self._failures: tuple[Failure, ...] = ()
         self._accounts: list[Account] = []
         self._over = ""
+        self._undecided = False  # of the hook that was looked at last
         self._possible: dict[int, frozenset[int]] | None = None  # by layer: what the index did not rule out
         asked = asking.get()
         self._above = asked.stack if asked else ()
@@ -94,8 +97,10 @@ class Round:
                 if self._explain:
                     self._accounts.append(Account(entry.hook, not_asked=why))
                 continue
-            if entry.plain and entry.answer is not None:
-                self._accounts.append(Account(entry.hook, entry.answer))
+            if self._undecided and not entry.hook.guards:
+                changes = self._hear(rank, entry.hook, self._counted(entry.hook, _TOO_SLOW))
+            elif entry.plain and entry.answer is not None:
+                self._accounts.append(Account(entry.hook, entry.answer, undecided=self._undecided))
                 changes = self._hear(rank, entry.hook, entry.answer)
             else:
                 changes = await self._ask(rank, entry.hook)
@@ -176,7 +181,7 @@ class Round:
         outcome, refused = accepted(answer, self.event.name)
         if refused is not None:
             failure = self._failed(replace(refused, hook=hook.id))
-        self._accounts.append(Account(hook, outcome, failure, took, again=again))
+        self._accounts.append(Account(hook, outcome, failure, took, again=again, undecided=self._undecided))
         return outcome
 
     def _hear(self, rank: Rank, hook: Hook, outcome: Outcome) -> Changes:
@@ -214,7 +219,10 @@ class Round:
                 continue
             if rank not in self._claimed and not self._allowed(hook):
                 continue
-            outcome, _ = await self._attempt(hook, again=True)
+            if self._undecided and not hook.guards:
+                outcome = self._counted(hook, _TOO_SLOW, again=True)
+            else:
+                outcome, _ = await self._attempt(hook, again=True)
             self._hear_again(hook, outcome)
             if outcome.verdict is Verdict.DENY or outcome.halt:
                 self._over = hook.id
@@ -229,8 +237,13 @@ class Round:
         self.heard.hear(replace(outcome, changes=(), requests=(), notes=told), hook.id)
 
     def _passes(self, rank: Rank, entry: Entry) -> str | None:
-        """Why the hook is not asked about the event, or None if it is."""
+        """Why the hook is not asked about the event, or None if it is.
+
+        A hook that may stop the event is not passed over because its condition could not be decided: either it guards,
+        or it counts as failed.
+        """
         hook = entry.hook
+        self._undecided = False
         if self._over:
             return f"not asked: {self._over} ended the round"
         if hook.group in self._silenced and rank > self._silenced[hook.group]:
@@ -246,7 +259,8 @@ class Round:
             return self._why_not(hook)
         holds = self._holds(hook)
         if holds is None:
-            return None if hook.guards else _UNDECIDED
+            self._undecided = True
+            return None if hook.may_stop else _UNDECIDED
         if holds:
             return None
         return self._why_not(hook) if self._explain else ""
