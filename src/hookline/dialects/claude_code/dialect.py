@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
@@ -111,8 +110,8 @@ def _hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
         if not entry.event:
             _unheard(entry)
             continue
-        for value, hook in _of_group(entry, counts):
-            key = f"{entry.named} {_key(value)}"
+        for hook in _of_group(entry, counts):
+            key = f"{entry.named} {_what_it_does(hook)}"
             held[key] = _joined(held[key], hook) if key in held else hook
     return held.values()
 
@@ -123,8 +122,9 @@ def _unheard(entry: Entry) -> None:
         entry.at.problem("not-here", what, "", severity=Severity.WARNING)
 
 
-def _key(handler: dict[str, Any]) -> str:
-    return json.dumps({key: value for key, value in handler.items() if key != "statusMessage"}, sort_keys=True)
+def _what_it_does(hook: Hook) -> str:
+    """Equal for handlers that do the same, however they are written: `once: false` says nothing."""
+    return repr(replace(hook, id="", when=ALWAYS, origin=Origin("", 0, "")))
 
 
 def _joined(first: Hook, again: Hook) -> Hook:
@@ -133,7 +133,7 @@ def _joined(first: Hook, again: Hook) -> Hook:
     return replace(first, when=AnyOf((first.when, again.when)))
 
 
-def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[tuple[dict[str, Any], Hook]]:
+def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[Hook]:
     before = len(entry.at.problems)
     entry.at.keys(GROUP_KEYS, "a group")
     unknown = has_errors(entry.at.problems[before:])
@@ -149,7 +149,7 @@ def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[tuple[dict[str, 
             continue
         hook = _hook(place, entry, when or ALWAYS, hook_id(place.document, entry.named, index))
         if hook is not None and when is not None and not unknown:
-            yield place.value, hook
+            yield hook
 
 
 def _is_ours(handler: Any) -> bool:
