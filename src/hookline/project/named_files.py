@@ -93,7 +93,12 @@ def _ways(word: str) -> Iterator[str]:
         yield "/".join(steps[start:])
 
 
+_WRITTEN: Final = re.compile(r"""(?:&|\d)?>{1,2}\|?[ \t]*(?:"[^"$`\\]*"|'[^']*'|[\w./~+-]+)(?=[\s;&|)]|$)""")
+"""A redirection: what a command writes is not what it runs."""
+
+
 def _words_in(text: str) -> Iterator[str]:
+    text = _WRITTEN.sub(" ", text)
     words = [text, *_BREAK.split(text)]
     if len(text) <= _LONGEST_QUOTED and any(mark in text for mark in "'\"\\"):
         words += _unquoted(text)
