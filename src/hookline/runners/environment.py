@@ -18,9 +18,12 @@ inherited: Final[ContextVar[Mapping[bytes, bytes] | None]] = ContextVar("inherit
 
 
 def environment(command: Command) -> dict[bytes, bytes]:
-    """What the command inherits and brings, and who is asking: HOOKLINE_HOOK, and HOOKLINE_ASKED_AGAIN the second time."""
+    """What the command inherits and brings, and who is asking: HOOKLINE_HOOK, and HOOKLINE_ASKED_AGAIN the second time.
+
+    A command that inherits only some of it gets just those.
+    """
     held = _inherited(command)
-    held |= _given({**command.env, **_asking()})
+    held |= _given({**command.env, **(_asking() if command.inherit_env is True else {})})
     return held
 
 
