@@ -15,6 +15,7 @@ from hookline.hooks.outcome import NOT_APPLIED, Failed, Outcome
 from hookline.hooks.template import ShellTemplate, Template, as_text
 
 _log = logging.getLogger("hookline")
+_NOT_FOUND = (126, 127)  # a shell's words for a command that it cannot run
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +84,17 @@ class Run:
         return self.reading.outcome(finished, event)
 
     async def _wanted(self, only_if: Program, event: Event, host: Host) -> bool:
+        asked = asking.get()
+        who = asked.hook if asked else ""
         try:
-            return (await host.run_program(only_if.command(event, self.only_if_timeout))).exit_code == 0
+            finished = await host.run_program(only_if.command(event, self.only_if_timeout))
         except Failed as failed:
-            asked = asking.get()
-            _log.warning("[%s] only_if %s; the hook is skipped", asked.hook if asked else "", failed)
+            _log.warning("[%s] the program that says whether it runs %s; the hook is skipped", who, failed)
             return False
+        if finished.exit_code in _NOT_FOUND:
+            said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+            _log.warning("[%s] the program that says whether it runs could not start (%s); it is skipped", who, said)
+        return finished.exit_code == 0
 
 
 def _directory(event: Event) -> str | None:
