@@ -42,7 +42,7 @@ _FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
         "content": ("contents", "text", "file_text", "file_content"),
     },
     Kind.EDIT: {
-        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
+        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "notebook_path"),
         "old_string": ("oldString", "old_str", "old_text"),
         "new_string": ("newString", "new_str", "new_text"),
     },
