@@ -102,7 +102,10 @@ def _json(reading: Reading, finished: Finished, event: Event) -> Outcome:
 def _whole_object(finished: Finished, event: Event) -> dict[str, Any] | None:
     answer = object_in(finished.stdout)
     if answer is None and finished.dropped and finished.stdout.lstrip().startswith("{"):
-        raise unreadable("its answer is longer than what is kept of a program's output", event)
+        what = "its answer is longer than what is kept of a program's output"
+        if EVENTS[event.name].accepts & (May.DENY | May.ASK) == May.DENY:  # nobody can be asked, so rather not
+            raise Failed(FailureKind.UNREADABLE_ANSWER, what, blocked(what, event))
+        raise unreadable(what, event)
     return answer
 
 
