@@ -14,6 +14,7 @@ MOST_LINES: Final = 200
 LONGEST_LINE: Final = 4_000
 LONGEST_ERROR: Final = 2_000
 LONGEST_JSON: Final = 1 << 20
+LONGEST_REASON: Final = 20_000
 
 PRELUDE: Final = (
     r"""(() => {
@@ -73,7 +74,9 @@ const failed = (kind, error) => "{\"" + kind + "\":" + stringify(cut(why(error),
 
 const answered = value => {
   if (value === undefined) return "{\"value\":null}";
-  const json = stringify(value);
+  const json = stringify(value, function (key, held) {  // a long reason must not cost a deny
+    return this === value && key === "reason" && typeof held === "string" ? cut(held, LONGEST_REASON) : held;
+  });
   if (json === undefined) return failed("unreadable", "the script returned a " + typeof value);
   if (json.length > LONGEST_JSON) return failed("unreadable", "what the script returned is too large");
   return "{\"value\":" + json + "}";
@@ -113,6 +116,7 @@ return (what, first, second) => {
 };
 })()""".replace("MOST_CALLS", str(MOST_CALLS))
     .replace("MOST_LINES", str(MOST_LINES))
+    .replace("LONGEST_REASON", str(LONGEST_REASON))
     .replace("LONGEST_LINE", str(LONGEST_LINE))
     .replace("LONGEST_ERROR", str(LONGEST_ERROR))
     .replace("LONGEST_JSON", str(LONGEST_JSON))
