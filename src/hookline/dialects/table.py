@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from hookline.config.document import Document
-from hookline.config.problem import Problem, nearest
+from hookline.config.problem import Problem, Severity, nearest
 from hookline.dialects.dialect import Dialect
 
 _MODULES: Final = {
@@ -43,12 +43,19 @@ def recognise(document: Document) -> Dialect | Problem:
     able = [each for each in able if _at_home(document, each)] or able
     if len(able) == 1:
         return able[0]
+    able = able or [each for each in dialects().values() if _loads(document, each)]
     if not able:
         what = "this is not a hooks file of any dialect."
         return Problem("unknown-dialect", document.file, 1, what, f"Name it: --dialect {'|'.join(NAMES)}.")
     names = " or ".join(each.name for each in able)
     what = f"this could be a file of {names}."
     return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {able[0].name}.")
+
+
+def _loads(document: Document, dialect: Dialect) -> bool:
+    """Whether the dialect finds hooks in it and nothing wrong: enough to name it to the user, not to guess."""
+    loaded = dialect.load(document)
+    return bool(loaded.hooks) and not any(problem.severity is Severity.ERROR for problem in loaded.problems)
 
 
 def _at_home(document: Document, dialect: Dialect) -> bool:
