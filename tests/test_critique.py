@@ -134,7 +134,6 @@ def test_a_narrower_pattern_behind_a_wider_deny_is_never_asked() -> None:
         "then: {deny: no}, cooldown: 1m",
         "then: {deny: no}, scope: {agent: reviewer}",
         "then: {deny: no}, enabled: false",
-        "then: {deny: no}, background: true",
         "then: {deny: 'no {{tool.name}}'}",
         "then: {ask: sure?}",
         "when: {fact: {tool.input.x: [1]}}, then: {deny: no}",
@@ -142,6 +141,11 @@ def test_a_narrower_pattern_behind_a_wider_deny_is_never_asked() -> None:
 )
 def test_a_deny_that_may_let_something_through_throws_no_shadow(wall: str) -> None:
     assert found(f"id: wall, on: tool.before, {wall}", "id: later, on: tool.before, then: {log: hi}") == []
+
+
+def test_a_deny_in_the_background_never_counts() -> None:
+    later = "id: later, on: tool.before, then: {log: hi}"
+    assert found("id: wall, on: tool.before, then: {deny: no}, background: true", later) == [("never-acts", 2)]
 
 
 def test_a_deny_in_the_same_scope_throws_a_shadow() -> None:

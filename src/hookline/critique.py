@@ -64,6 +64,9 @@ class _Refused:
 
 
 def _never_acts(hook: Hook) -> Iterator[Problem]:
+    if not hook.wait and hook.may_stop:
+        what = f"a part of {hook.id} never counts: it runs in the background, so nobody waits for its deny or ask."
+        yield _warning("never-acts", hook, what, "Leave background out where its answer should count.")
     deeds = tuple(_deeds(hook.then))
     refused = [_refused_by(hook.event, deed.may, tuple(deed.changes()), deed.instant) for deed in deeds]
     words = list(dict.fromkeys(word for each in refused for word in each.words()))
