@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
@@ -110,8 +111,8 @@ def _hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
         if not entry.event:
             _unheard(entry)
             continue
-        for hook in _of_group(entry, counts):
-            key = f"{entry.named} {_what_it_does(hook)}"
+        for value, hook in _of_group(entry, counts):
+            key = f"{entry.named} {_key(value)}"
             held[key] = _joined(held[key], hook) if key in held else hook
     return held.values()
 
@@ -122,9 +123,10 @@ def _unheard(entry: Entry) -> None:
         entry.at.problem("not-here", what, "", severity=Severity.WARNING)
 
 
-def _what_it_does(hook: Hook) -> str:
-    """Equal for handlers that do the same, however they are written: `once: false` says nothing."""
-    return repr(replace(hook, id="", when=ALWAYS, origin=Origin("", 0, "")))
+def _key(handler: dict[str, Any]) -> str:
+    """Equal for handlers that are written alike; a switch that is off says nothing."""
+    said = {key: value for key, value in handler.items() if key != "statusMessage" and value is not False}
+    return json.dumps(said, sort_keys=True)
 
 
 def _joined(first: Hook, again: Hook) -> Hook:
@@ -133,7 +135,7 @@ def _joined(first: Hook, again: Hook) -> Hook:
     return replace(first, when=AnyOf((first.when, again.when)))
 
 
-def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[Hook]:
+def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[tuple[dict[str, Any], Hook]]:
     before = len(entry.at.problems)
     entry.at.keys(GROUP_KEYS, "a group")
     unknown = has_errors(entry.at.problems[before:])
@@ -149,7 +151,7 @@ def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[Hook]:
             continue
         hook = _hook(place, entry, when or ALWAYS, hook_id(place.document, entry.named, index))
         if hook is not None and when is not None and not unknown:
-            yield hook
+            yield place.value, hook
 
 
 def _is_ours(handler: Any) -> bool:
