@@ -341,3 +341,16 @@ def test_concurrent_acceptances_are_all_kept(project: Project) -> None:
         worker.join(30)
     assert [worker.exitcode for worker in workers] == [0, 0, 0, 0]
     assert project.accepted
+
+
+def test_a_file_that_a_hook_only_writes_does_not_count(project: Project) -> None:
+    project.write("audit.log", "")
+    project.write("check.sh", "exit 0\n")
+    project.hooks("then: {run: \"sh ./check.sh && echo seen >> audit.log 2>'err.log'\"}, on_error: closed")
+    project.accept()
+    event = Event(CALL.name, {**CALL.facts, "cwd": str(project.root)})
+    assert project.decide(event).verdict is Verdict.SILENT
+    assert (project.root / "audit.log").read_text() == "seen\n"
+    assert project.accepted
+    project.write("check.sh", "exit 1\n")
+    assert not project.accepted
