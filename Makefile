@@ -8,6 +8,7 @@ export UV_SYSTEM_CERTS = 1
 export UV_NATIVE_TLS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
+unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
 .PHONY: help run test test-agents test-mcp check format bench lock clean
 .DEFAULT_GOAL := help
