@@ -24,7 +24,6 @@ VALUES = {"turn": 3, "tools": 10, "messages": 0, "pressure": 0.75, "tokens": 900
         ("1 < turn < 5", True),
         ("1 < turn < 3", False),
         ("turn == 3 != tools", True),
-        ("True and False", False),
         ("messages or tools", 10),
         ("messages and tools", 0),
         ("  turn\t", 3),
@@ -181,3 +180,9 @@ def test_the_value_is_pythons(source):
             expression(source, NAMES).value(VALUES)
     else:
         assert expression(source, NAMES).value(VALUES) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("source", ["True", "turn == True", "not False", "None"])
+def test_true_and_false_are_no_numbers(source: str) -> None:
+    with pytest.raises(BadExpression):
+        expression(source, ["turn"])

@@ -113,7 +113,7 @@ class _Reader:
 
     def question(self, node: ast.expr) -> Question:
         match node:
-            case ast.Constant(value=bool() | int() | float() as value):
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return self.constant(node, value)
             case ast.Name(id=name):
                 return self.name(node, name)
