@@ -205,7 +205,14 @@ def test_at_the_deadline_the_whole_group_is_killed(call: Callable[..., Command],
 
 
 def group(leader: int) -> list[str]:
-    """Who is alive of a process group."""
+    """Who is alive of a process group; those who were killed get a moment to end."""
+    until = time.monotonic() + 10
+    while (found := _alive_in(leader)) and time.monotonic() < until:
+        time.sleep(0.01)
+    return found
+
+
+def _alive_in(leader: int) -> list[str]:
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
