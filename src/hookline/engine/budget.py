@@ -9,7 +9,7 @@ MATCHING: Final = 0.1  # seconds that all matching for one event may take
 
 
 class Budget:
-    """MATCHING seconds by the clock, and once they have passed, a quarter as much of the thread's own time.
+    """Three quarters of MATCHING by the clock, and once they have passed, the last one by the thread's own time.
 
     Only then does it matter who used them, and the thread's own time is too dear to look at before.
     """
@@ -17,7 +17,7 @@ class Budget:
     __slots__ = ("_ends", "deadline")
 
     def __init__(self) -> None:
-        self.deadline = perf_counter() + MATCHING
+        self.deadline = perf_counter() + MATCHING * 3 / 4
         self._ends: float | None = None  # by the thread's own time
 
     def prolonged(self) -> bool:
