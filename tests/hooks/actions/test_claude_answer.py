@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hookline.hooks.actions.reading import Reading, Reads
@@ -38,6 +38,8 @@ def read(finished: Finished, event: Event) -> Outcome:
         return failed.failure.answer or SILENT
 
 
+@example(answer={}, specific={"decision": "allow"}, event="approval.request", facts={}, code=0)
+@example(answer={}, specific={"decision": "deny"}, event="approval.request", facts={}, code=0)
 @given(
     answer=ANSWER,
     specific=SPECIFIC,

@@ -102,7 +102,8 @@ def _permitted(specific: dict[str, Any], event: Event, beside: tuple[Note, ...])
 
 
 def _approved(decision: Any, event: Event, beside: tuple[Note, ...]) -> Outcome:
-    behavior = decision.get("behavior") if isinstance(decision, dict) else decision
+    decision = decision if isinstance(decision, dict) else {"behavior": decision}
+    behavior = decision.get("behavior")
     if behavior == "deny":
         return Outcome(Verdict.DENY, text_in(decision, "message"), halt=decision.get("interrupt") is True)
     if behavior != "allow":
