@@ -86,6 +86,7 @@ class ToolResult:
     content: Any
     ok: bool = True
     error: str = ""
+    attachments: tuple[dict[str, Any], ...] = ()  # files that came with it: data to store, or references
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Files → one App, whatever described it."""

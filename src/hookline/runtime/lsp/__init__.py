@@ -1,0 +1,1 @@
+"""Language servers: what they say about a file."""

@@ -1,0 +1,1 @@
+"""Models: one request in, pieces of an answer out."""

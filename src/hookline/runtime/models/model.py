@@ -1,0 +1,93 @@
+"""What a model is to the loop: a request goes in, pieces of an answer come out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Protocol
+
+from hookline.errors import HooklineError
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool as the model hears of it."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Messages have the keys role, content, tool_calls ([{id, type, function: {name, arguments}}]), tool_call_id, name."""
+
+    messages: tuple[dict[str, Any], ...]  # the system message first, if there is one
+    tools: tuple[Offered, ...] = ()
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """A whole tool call; the arguments are JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens of the request and of the answer, as the provider counted them."""
+
+    input: int
+    output: int
+
+
+Piece = Said | Wants | Spent
+
+
+class ErrorCode(StrEnum):
+    RATE_LIMIT = "rate_limit"
+    CONTEXT_OVERFLOW = "context_overflow"
+    BILLING = "billing"
+    TIMEOUT = "timeout"
+    AUTH = "auth"
+    NETWORK = "network"
+    INTERNAL = "internal"
+
+
+class ModelError(HooklineError):
+    """A call of the model that failed, whoever the provider is."""
+
+    def __init__(self, code: ErrorCode, text: str, retry_after: timedelta | None = None) -> None:
+        super().__init__(text)
+        self.code = code
+        self.retry_after = retry_after
+
+    @property
+    def passing(self) -> bool:
+        """True if the same request may succeed later."""
+        return self.code in (ErrorCode.RATE_LIMIT, ErrorCode.TIMEOUT, ErrorCode.NETWORK, ErrorCode.INTERNAL)
+
+
+class Model(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def context_limit(self) -> int:
+        """Tokens that a request may have."""
+
+    def stream(self, request: Request) -> AsyncIterator[Piece]:
+        """Raises ModelError, also in the middle. Closing the iterator ends the call."""
+
+    async def close(self) -> None: ...

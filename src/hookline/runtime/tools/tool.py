@@ -1,0 +1,42 @@
+"""What a tool is. Only `runtime/gate.py` may call `perform`: it wants a decision for exactly that call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from hookline.hooks.host import ToolResult
+from hookline.hooks.thread import Thread
+from hookline.hooks.tools import Kind
+from hookline.runners.process import Slots
+from hookline.runtime.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tool works, and for whom."""
+
+    workspace: Path
+    session: str
+    agent: str
+    thread: Thread
+    store: Store
+    slots: Slots = field(default_factory=Slots)
+
+
+class Tool(Protocol):
+    @property
+    def name(self) -> str:
+        """As hooks match it: `bash`, `mcp.git.status`, `memory.remember`."""
+
+    @property
+    def description(self) -> str: ...
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of its input."""
+
+    @property
+    def kind(self) -> Kind: ...
+    async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
+        """What goes wrong is a result that is not ok; cancelling it ends whatever it started."""

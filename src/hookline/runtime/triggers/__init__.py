@@ -1,0 +1,1 @@
+"""What starts a turn by itself: a schedule, a changed file, an HTTP call."""
