@@ -11,6 +11,7 @@ process that asks one hook and ends does not pay for it.
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import shlex
@@ -37,6 +38,7 @@ _REMEMBERED: Final = 64
 _PATIENCE: Final = 2.0
 _TO_END: Final = 1.0
 _TO_LEAVE: Final = 0.1  # of an interpreter that has no calls any more; the loop waits for it
+_TOKEN: Final = 8  # bytes
 _LARGEST_REQUEST: Final = 100_000
 _STANDING: Final = frozenset(
     ("Umask", "Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "SigBlk", "SigIgn", "CapInh", "CapAmb", "Cpus_allowed")
@@ -74,16 +76,24 @@ class Child:
         self._when_let_go = ended
         self._loop = asyncio.get_running_loop()
         self._known = False
+        self._exited: Callable[[], None] = lambda: None
 
     def watch(self, exited: Callable[[], None]) -> None:
-        self._loop.add_reader(self._channel, self._read, exited)
+        self._exited = exited
+        self._loop.add_reader(self._channel, self._read)
+
+    def end(self, status: int) -> None:
+        """It has nothing left to do but to end with this exit code."""
+        if not self._known:
+            self._know(status)
 
     def reap(self, *, waiting: bool = False) -> bool:
         """True once it has ended, and then the interpreter buries it."""
         if not self._known and waiting:
             self._forget()
             self._channel.settimeout(_TO_END)
-            self._read(lambda: None)
+            self._exited = lambda: None
+            self._read()
         if not self._known:
             return False
         if self._channel.fileno() >= 0:
@@ -92,17 +102,20 @@ class Child:
             self._when_let_go()
         return True
 
-    def _read(self, exited: Callable[[], None]) -> None:
+    def _read(self) -> None:
         try:
             word, _, status = self._channel.recv(64).partition(b" ")
         except BlockingIOError:
             return
         except OSError:
             word = b""
+        self._know(int(status) if word == b"ended" else None)
+
+    def _know(self, status: int | None) -> None:
         self._forget()
         self._known = True
-        self.status = int(status) if word == b"ended" else None
-        exited()
+        self.status = status
+        self._exited()
 
     def _forget(self) -> None:
         if not self._loop.is_closed() and self._channel.fileno() >= 0:
@@ -124,6 +137,9 @@ class _Interpreter:
         self._env: dict[bytes, bytes] = {}
         self._changed: set[bytes] = set()  # names that bash or Python itself changed at the start
         self._marks: dict[str, tuple[int, ...] | None] = {}
+        self._children: weakref.WeakValueDictionary[bytes, Child] = weakref.WeakValueDictionary()
+        self.ends, self._told = os.pipe()
+        os.set_blocking(self.ends, False)
         self._said, theirs = os.pipe()
         self.socket, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.setblocking(False)
@@ -152,6 +168,15 @@ class _Interpreter:
         else:
             self.unfit = True
 
+    def hear_ends(self) -> None:
+        """What anybody else writes there is of no child."""
+        with suppress(BlockingIOError):
+            told = os.read(self.ends, 100 * (_TOKEN + 1))
+            for start in range(0, len(told) - _TOKEN, _TOKEN + 1):
+                child = self._children.get(told[start : start + _TOKEN])
+                if child is not None:
+                    child.end(told[start + _TOKEN])
+
     def _is_as_spawned(self, about: dict[str, Any]) -> bool:
         self._marks = {path: _mark(path) for path in about["marks"]}
         given = dict(self.kind.env)
@@ -177,7 +202,8 @@ class _Interpreter:
 
     async def fork(self, call: PythonFile, streams: Iterable[int], patience: float) -> Child | None:
         """None if the call must be spawned: nothing of it has run then, nor will it."""
-        request = json.dumps(self._request(call)).encode()
+        token = os.urandom(_TOKEN)
+        request = json.dumps(self._request(call, token)).encode()
         if len(request) > _LARGEST_REQUEST:
             return None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -191,7 +217,8 @@ class _Interpreter:
                 answer = await asyncio.get_running_loop().sock_recv(ours, 64)
             if not answer.startswith(b"ready "):
                 return None
-            child = Child(int(answer.split()[1]), ours, self._let_go)
+            child = Child(int(answer.split()[1]), ours, functools.partial(self._let_go, token))
+            self._children[token] = child
             ours.send(b"go")
             handed_over = True
         except TimeoutError:
@@ -202,11 +229,11 @@ class _Interpreter:
         finally:
             if not handed_over:
                 ours.close()
-                self._let_go()
+                self._let_go(token)
         self.calls += 1
         return child
 
-    def _request(self, call: PythonFile) -> dict[str, Any]:
+    def _request(self, call: PythonFile, token: bytes) -> dict[str, Any]:
         """Of the environment, only what differs from the interpreter's own; None takes a variable away."""
         env = {name: value for name, value in call.env.items() if self._env.get(name) != value}
         changes = {os.fsdecode(name): os.fsdecode(value) for name, value in env.items() if name not in self._changed}
@@ -217,10 +244,12 @@ class _Interpreter:
             "arguments": call.arguments,
             "cwd": call.cwd,
             "file": call.file,
+            "end": (f"/proc/{os.getpid()}/fd/{self._told}", os.fstat(self._told).st_ino, token.hex()),
             "env": {**changes, **dict.fromkeys(map(os.fsdecode, gone))},
         }
 
-    def _let_go(self) -> None:
+    def _let_go(self, token: bytes) -> None:
+        self._children.pop(token, None)
         self.running -= 1
         if self._retired and not self.running:
             self.close()
@@ -234,7 +263,8 @@ class _Interpreter:
     def close(self) -> None:
         if self._said < 0:
             return
-        os.close(self._said)
+        for fd in (self._said, self.ends, self._told):
+            os.close(fd)
         self._said = -1
         self.socket.close()
         if self._process is None:
@@ -315,6 +345,7 @@ class Interpreters:
             started.retire()
         elif loop is not None:
             loop.add_reader(started.socket, self._hear, started)
+            loop.add_reader(started.ends, started.hear_ends)
         return started
 
     def _hear(self, interpreter: _Interpreter) -> None:
@@ -346,6 +377,7 @@ class Interpreters:
         loop = self._loop()
         if loop is not None and not loop.is_closed() and interpreter.socket.fileno() >= 0:
             loop.remove_reader(interpreter.socket)
+            loop.remove_reader(interpreter.ends)
         interpreter.retire()
 
 
