@@ -27,7 +27,7 @@ class Office(Desk):
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         return await decided_call(self.book, self, self.facts, (name, input), self._execute)
 
-    async def _execute(self, name: str, input: dict[str, Any]) -> ToolResult:
+    async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         self.ran.append((name, input))
         return ToolResult("ran")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from hookline.engine.account import Decision
 from hookline.engine.book import Book
 from hookline.engine.decide import DEEPEST
 from hookline.hooks.event import Event
@@ -12,7 +13,8 @@ from hookline.hooks.host import Host, ToolResult, asking
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import kind_of
 
-Execute = Callable[[str, dict[str, Any]], Awaitable[ToolResult]]
+Execute = Callable[[str, dict[str, Any], Decision], Awaitable[ToolResult]]
+"""Runs a tool with the input that the hooks left; the decision is the one for exactly this call."""
 
 
 async def decided_call(
@@ -34,4 +36,4 @@ async def decided_call(
     left = decision.event.read(("tool", "input"))
     if not isinstance(left, dict):
         return ToolResult(None, False, f"a hook left {name} without an input that it could be called with")
-    return await execute(name, left)
+    return await execute(name, left, decision)

@@ -233,7 +233,7 @@ class _Tools(Here):
         facts = self._session.facts()
         return await decided_call(self._session.book, self, facts, (name, input), self._called)
 
-    async def _called(self, name: str, input: dict[str, Any]) -> ToolResult:
+    async def _called(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         try:
             return ToolResult(await self._session.tools[name](input))
         except Exception as error:  # a tool may be anybody's code; its error is its answer

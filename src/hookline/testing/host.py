@@ -72,10 +72,13 @@ class ScriptedHost(Here):
         if name not in self.tools:
             raise Unavailable(f"there is no tool {name!r} here")
         if self.book is None:
-            return await self._answer(name, input)
-        return await decided_call(self.book, self, self.facts, (name, input), self._answer)
+            return self._answer(name, input)
+        return await decided_call(self.book, self, self.facts, (name, input), self._decided)
 
-    async def _answer(self, name: str, input: dict[str, Any]) -> ToolResult:
+    async def _decided(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
+        return self._answer(name, input)
+
+    def _answer(self, name: str, input: dict[str, Any]) -> ToolResult:
         self.called.append(Called(name, input))
         return self.tools[name]
 
