@@ -154,3 +154,10 @@ class Outlet(asyncio.BaseProtocol):
             await self._lost.wait()
         elif self._file is not None:
             self._file.close()
+
+    def drop(self) -> None:
+        """Whatever is not written yet never is."""
+        if self._transport is not None:
+            self._transport.abort()
+        elif self._file is not None:
+            self._file.close()
