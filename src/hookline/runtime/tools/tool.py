@@ -21,6 +21,7 @@ class Place:
     session: str
     agent: str
     thread: Thread
+    thread_id: str  # as the store knows it
     store: Store
     slots: Slots = field(default_factory=Slots)
 
