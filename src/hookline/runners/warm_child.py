@@ -22,6 +22,13 @@ LOOKS_AT_THE_STACK = re.compile(
 
 CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 
+SOURCE = b"""import json, sys
+sys.stdout.write(json.dumps(json.loads('{"a": [1, true]}'))[:0])
+"""
+"""What most hooks do."""
+
+REHEARSED = {"name": "python3", "script": __file__, "file": __file__, "arguments": (), "cwd": "/", "env": {}}
+
 path_at_start = list(sys.path[1:])
 filters_at_start = list(warnings.filters)
 
@@ -40,7 +47,7 @@ class Call:
         self.status: int | None = None
         self.pid = os.getpid()
 
-    def begin(self, preloaded: Any, names_of_main: dict[str, Any]) -> None:
+    def begin(self, names_of_main: dict[str, Any]) -> None:
         file, script = self.asked["file"], self.asked["script"]
         os.chdir(self.asked["cwd"])
         if file not in (script, f"{os.getcwd()}/{script}"):
@@ -56,7 +63,6 @@ class Call:
         self.names.update(names_of_main, __doc__=None, __file__=file, __loader__=SourceFileLoader("__main__", file))
         if "__annotations__" in names_of_main:
             self.names["__annotations__"] = {}
-        atexit.register(be_quick, self, preloaded)
 
     def forget_file(self) -> None:
         """As the interpreter does after the file, and before the exit functions."""
@@ -69,12 +75,18 @@ class Call:
         self.code, self.names = None, {}
 
 
-def rehearse(preloaded: Any) -> None:
-    """Touches what a call will touch: memory that was shared is copied now, and not while somebody waits."""
+def rehearse(preloaded: Any, names_of_main: dict[str, Any]) -> None:
+    """Does what a call will do: memory that was shared is copied now, and not while somebody waits."""
     for module in preloaded.modules.values():
         vars(module)
-    LOOKS_AT_THE_STACK.search(b"no")
-    new_stdin()
+    if preloaded.find_spec("json") is not None:  # else importing it might run somebody's code
+        call = Call(REHEARSED, compiled(checked(SOURCE), __file__))
+        call.begin(names_of_main)
+        exec(call.code, call.names)
+        call.forget_file()
+        sys.modules.clear()
+        sys.modules.update(preloaded.at_start)
+    says_no_more(preloaded)
     main: Any = threading.main_thread()
     main._native_id = threading.get_native_id()  # Python 3.11 and 3.12 leave there what it was before the fork
 
@@ -105,6 +117,10 @@ def read(path: str) -> bytes:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise Refused
         source = file.read(LARGEST_SOURCE + 1)
+    return checked(source)
+
+
+def checked(source: bytes) -> bytes:
     if len(source) > LARGEST_SOURCE or b"\0" in source or LOOKS_AT_THE_STACK.search(source):
         raise Refused
     if any(CODING.match(line) for line in source.splitlines()[:2]):
@@ -190,17 +206,22 @@ def be_quick(call: Call, preloaded: Any) -> None:
     Where the interpreter or a library might still have something to say at its end, it takes its time.
     """
     call.forget()
-    own = sys.modules.keys() - preloaded.modules.keys()
-    if call.status is None or any(is_library(sys.modules[name]) for name in own) or preloaded.holds_more():
-        return
-    if len(os.listdir("/proc/self/task")) > 1 or len(contextvars.copy_context()):
-        return
-    if warnings.filters != filters_at_start or not flushed():
+    if call.status is None or not says_no_more(preloaded):
         return
     for name, module in list(sys.modules.items()):
         if name not in ("sys", "builtins") and preloaded.modules.get(name) is module:
             del sys.modules[name]
     sys.hookline = Last(call)  # type: ignore[attr-defined]
+
+
+def says_no_more(preloaded: Any) -> bool:
+    """Whether nobody can have anything to say at the end any more."""
+    own = sys.modules.keys() - preloaded.modules.keys()
+    if any(is_library(sys.modules[name]) for name in own) or preloaded.holds_more():
+        return False
+    if len(os.listdir("/proc/self/task")) > 1 or len(contextvars.copy_context()):
+        return False
+    return warnings.filters == filters_at_start and flushed()
 
 
 def is_library(module: Any) -> bool:

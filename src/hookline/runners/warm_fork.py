@@ -6,6 +6,7 @@ moment on the hook may have run. Until the other side closes the channel, a chil
 else gets its number, and the other side can kill what is left of its group.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -17,7 +18,7 @@ import struct
 import sys
 from typing import Any, NoReturn
 
-from warm_child import Call, Refused, compiled, read, rehearse  # type: ignore[import-not-found]
+from warm_child import Call, Refused, be_quick, compiled, read, rehearse  # type: ignore[import-not-found]
 
 LARGEST_REQUEST = 1 << 18
 TEXTS_KEPT = 32
@@ -123,7 +124,7 @@ class Server:
             os.setsid()
             for fd in (self.requests.detach(), other.detach(), *self.calls, *self.running, *self.let_go_of):
                 os.close(fd)
-            rehearse(self.preloaded)
+            rehearse(self.preloaded, self.names_of_main)
             request, fds = received(end)
             end.close()
             *streams, channel = fds
@@ -138,7 +139,8 @@ class Server:
     def begun(self, asked: dict[str, Any], channel: int) -> Call:
         try:
             call = Call(asked, self.code(asked))
-            call.begin(self.preloaded, self.names_of_main)
+            call.begin(self.names_of_main)
+            atexit.register(be_quick, call, self.preloaded)
         except (Refused, OSError):
             tell(channel, b"refused")
             os._exit(0)
