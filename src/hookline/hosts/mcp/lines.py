@@ -158,6 +158,7 @@ class Outlet(asyncio.BaseProtocol):
     def drop(self) -> None:
         """Whatever is not written yet never is."""
         if self._transport is not None:
-            self._transport.abort()
+            if not self._transport.is_closing() or self._transport.get_write_buffer_size():
+                self._transport.abort()  # never one that is on its way out: asyncio's cannot be lost twice
         elif self._file is not None:
             self._file.close()
