@@ -22,12 +22,23 @@ class NamedFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a document brings beside its hooks and must not before the user trusts it: a program, a server, words for an agent."""
+
+    name: str  # as messages show it: mcp.git
+    what: str  # run, reach, tell …
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """Every good hook of a document, and every problem: one bad hook never disables another."""
 
     hooks: tuple[Hook, ...]
     problems: tuple[Problem, ...] = ()
     folders: tuple[NamedFolder, ...] = ()
+    wants: tuple[Wanted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,10 @@ class TooManyNames(HooklineError):
     """More than can be watched, so such a file cannot be trusted."""
 
 
-def words_of(hooks: Iterable[Hook]) -> tuple[str, ...]:
-    """Every word in what these hooks do that could be a path. Raises TooManyNames."""
+def words_of(hooks: Iterable[Hook], texts: Iterable[str] = ()) -> tuple[str, ...]:
+    """Every word in what these hooks do, and in these texts, that could be a path. Raises TooManyNames."""
     words: dict[str, None] = {}
-    for text in dict.fromkeys(text for hook in hooks for text in _texts_in(hook.then)):
+    for text in dict.fromkeys((*(text for hook in hooks for text in _texts_in(hook.then)), *texts)):
         words.update(dict.fromkeys(_words_in(text)))
         if len(words) > MOST_WORDS:
             raise TooManyNames(f"its commands have more than {MOST_WORDS} words")

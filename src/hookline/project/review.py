@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookline.config.problem import printable
+from hookline.dialects.dialect import Wanted
 from hookline.hooks.action import Action
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call
@@ -36,10 +37,10 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A hook that needs trust."""
+    """A hook that needs trust, or what a file brings beside hooks."""
 
     hook: str
-    event: str
+    event: str  # empty where it is no hook
     line: int
     deeds: tuple[Deed, ...]
 
@@ -83,6 +84,11 @@ def import_of(folder: HeldFolder) -> Wish:
     return Wish(
         folder.shown, "any event", folder.line, (Deed("import", _shown(f"the Python files in {folder.shown}")),)
     )
+
+
+def part_of(wanted: Wanted) -> Wish:
+    """What an app's file brings beside hooks: a server, a prompt, a skill's text."""
+    return Wish(_shown(wanted.name), "", wanted.line, (Deed(wanted.what, _shown(wanted.text)),))
 
 
 def _deeds(action: Action) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,8 @@ class ModelNamed:
     model: str  # `provider:model`
     fallbacks: tuple[str, ...] = ()
     context_limit: int | None = None
+    base_url: str | None = None  # of a server that speaks the provider's API; None: the provider's own
+    key: str | None = None  # the environment variable that holds its key; None: the provider's usual one
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Trigger:
     at: str  # five fields of cron, a glob of files, or a route like /deploy
     prompt: str  # {{trigger.…}} stands for what came with it
     agent: str | None = None  # None: the app's first
+    timezone: str | None = None  # of a cron's fields; None: this machine's
+    open: bool = False  # a route that asks for no token
 
 
 @dataclass(frozen=True, slots=True)

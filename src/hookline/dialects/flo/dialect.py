@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
-from hookline.dialects.dialect import Loaded, Place, Written
+from hookline.dialects.dialect import Loaded, Place, Wanted, Written
 from hookline.dialects.flo.patterns import escaped
 from hookline.dialects.flo.rules import hooks_of
 from hookline.dialects.flo.words import EVENTS, NAME, SKILL_PRIORITY, TONGUE
@@ -42,7 +42,7 @@ class Flo:
     def load(self, document: Document) -> Loaded:
         problems: list[Problem] = []
         hooks = tuple(_unique(_hooks(document, problems), problems))
-        return Loaded(hooks, tuple(problems))
+        return Loaded(hooks, tuple(problems), wants=_words(document) if _is_skill(document) else ())
 
     def load_skill(self, document: Document, session: str) -> Loaded:
         """The hooks that a skill's front matter brings, for this session alone."""
@@ -100,12 +100,19 @@ def _is_skill(document: Document) -> bool:
     return PurePath(document.file).suffix.lower() == ".md"
 
 
+def _words(document: Document) -> tuple[Wanted, ...]:
+    """A skill is words for the agent, so all of it waits for trust."""
+    return (Wanted(PurePath(document.file).parent.name or "skill", "tell", document.text, 1),)
+
+
 def _allowed_tools(document: Document, problems: list[Problem]) -> Iterator[Hook]:
     at = Reader.of(document, problems)
-    allowed = at.get("allowedTools")
+    allowed = at.get("allowedTools") or at.get("allowed-tools")
     names = None if allowed is None else allowed.texts()
     if allowed is None or not names:
         return
+    if isinstance(allowed.value, str):
+        names = tuple(name for each in allowed.value.split(",") if (name := each.strip()))
     one_of = "|".join(escaped(name) for name in names)
     yield Hook(
         id=f"{PurePath(document.file).name}:allowedTools",

@@ -1,0 +1,96 @@
+"""What a file that describes an app brings beside its hooks, and what of it waits for the user's trust.
+
+It errs on the side of asking: an entry is harmless only if everything in it is known to be.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hookline.config.document import Document, Path
+from hookline.dialects.dialect import Wanted
+
+PROVIDERS: Final = ("openai", "anthropic", "google", "google-gla", "google-vertex", "groq", "mistral", "ollama")
+"""Models of these are reached at the provider's own address, or where the user's environment says."""
+
+SPOKEN: Final = ("system_prompt", "prompt", "instructions", "description")
+"""What an agent of an app file says to a model, by any of the keys that are read."""
+
+_MODEL: Final = re.compile(rf"(?!.*//)(?:(?:{'|'.join(PROVIDERS)}):[\w./@:-]+|[\w.-]+)\Z", re.ASCII)
+_PARTS: Final = {"mcp": "run", "lsp": "run", "triggers": "start", "models": "reach", "agents": "tell"}
+_WHOLE: Final = {"agent": "tell", "store": "reach", "model": "reach"}
+_HARMLESS: Final = {
+    "agents": {"id", "name", "model", "tools", "subagents", "max_steps", "max_turns", "stop_on_response", "stop_tool"},
+    "models": {"model", "fallbacks", "context_limit"},
+}
+
+
+def native_wants(document: Document) -> tuple[Wanted, ...]:
+    value = document.value
+    if not isinstance(value, dict):
+        return ()
+    found = [(key, (key,), what, value[key]) for key, what in _WHOLE.items() if key in value]
+    for key, what in _PARTS.items():
+        found += [(key, path, what, entry) for path, entry in _entries(value.get(key), (key,))]
+    return tuple(
+        _wanted(document, path, what, entry)
+        for key, path, what, entry in found
+        if entry is not None and not _harmless(key, entry)
+    )
+
+
+def digitorn_wants(document: Document) -> tuple[Wanted, ...]:
+    value = document.value
+    if not isinstance(value, dict):
+        return ()
+    return tuple(_wanted(document, path, what, entry) for path, what, entry in _of_app_file(value))
+
+
+def _of_app_file(value: dict[str, Any]) -> Iterator[tuple[Path, str, Any]]:
+    for path, agent in _entries(value.get("agents"), ("agents",)):
+        if not isinstance(agent, dict):
+            continue
+        yield from (((*path, key), "tell", agent[key]) for key in SPOKEN if agent.get(key))
+        if not _harmless_brain(agent.get("brain")):
+            yield (*path, "brain"), "reach", agent["brain"]
+    for key in ("mcp", "triggers"):
+        yield from ((path, _PARTS[key], entry) for path, entry in _entries(value.get(key), (key,)))
+
+
+def _harmless_brain(brain: Any) -> bool:
+    if not isinstance(brain, dict):
+        return brain is None or _harmless_model(brain)
+    model = f"{brain['provider']}:{brain.get('model')}" if brain.get("provider") else brain.get("model")
+    return not brain.get("base_url") and (model is None or _harmless_model(model))
+
+
+def _harmless(key: str, entry: Any) -> bool:
+    if key == "model" or (key == "models" and not isinstance(entry, dict)):
+        return _harmless_model(entry)
+    known = _HARMLESS.get("agents" if key == "agent" else key)
+    if known is None or not isinstance(entry, dict) or not entry.keys() <= known:
+        return False
+    fallbacks = entry.get("fallbacks")
+    models = [entry.get("model"), *(fallbacks if isinstance(fallbacks, list) else [fallbacks])]
+    return all(_harmless_model(model) for model in models if model is not None)
+
+
+def _harmless_model(model: Any) -> bool:
+    return isinstance(model, str) and bool(_MODEL.match(model))
+
+
+def _entries(value: Any, path: Path) -> list[tuple[Path, Any]]:
+    """Each entry of a mapping or list; a value that is neither stands for itself."""
+    if isinstance(value, dict):
+        return [((*path, key), entry) for key, entry in value.items()]
+    if isinstance(value, list):
+        return [((*path, index), entry) for index, entry in enumerate(value)]
+    return [] if value is None else [(path, value)]
+
+
+def _wanted(document: Document, path: Path, what: str, entry: Any) -> Wanted:
+    text = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False, default=repr)
+    return Wanted(".".join(map(str, path)), what, text, document.line(path))
