@@ -1,0 +1,117 @@
+"""A question to a person about one exact call: stored, answered once, and a no when nobody answers in time."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from hookline.engine.account import Decision
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.session import Question
+from hookline.runtime.gate import Call, fingerprint
+from hookline.runtime.happenings import Answered, Asked
+from hookline.runtime.storage.rows import ApprovalRow
+
+if TYPE_CHECKING:
+    from hookline.runtime.exchange import Exchange
+    from hookline.runtime.session import Session
+
+Ask = Callable[[Question], Awaitable[bool]]
+
+_LOOK: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
+
+
+class Refused(Exception):
+    """Its text is why, in words that an agent may read."""
+
+    def __init__(self, reason: str, halted: str | None = None) -> None:
+        super().__init__(reason)
+        self.halted = halted
+
+
+async def agreed(exchange: Exchange, call: Call, decision: Decision) -> ApprovalRow:
+    """The approval of exactly this call. Raises Refused."""
+    session, thread = exchange.session, exchange.thread
+    row = await _open(exchange, call, decision)
+    if row.answered is None:
+        told = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
+        asked = await session.decide(
+            thread, "approval.request", {"tool": decision.event.facts["tool"], "approval": told}
+        )
+        await exchange.take_notes(asked)
+        exchange.requested += (asked,)
+        row = await _settled(exchange, row, asked)
+    session.tell(Answered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
+    if row.answered is not True:
+        raise Refused(f"{row.reason or call.name} ({'nobody answered' if row.by is None else f'{row.by} said no'})")
+    return row
+
+
+async def _open(exchange: Exchange, call: Call, decision: Decision) -> ApprovalRow:
+    """The request for this very call that is stored already, if the process before us got that far; else a new one."""
+    session, thread = exchange.session, exchange.thread
+    hash, now = fingerprint(call.name, call.input), session.clock.wall()
+    for row in await session.store.approvals(thread.id, call.id):
+        if row.input_hash == hash and (row.answered is not None or row.expires > now):
+            return row
+    row = ApprovalRow(
+        id=f"approval_{uuid.uuid4().hex[:12]}",
+        session=session.id,
+        thread=thread.id,
+        call=call.id,
+        tool=call.name,
+        input=call.input,
+        input_hash=hash,
+        reason=decision.reason,
+        hook=decision.by or "",
+        created=now,
+        expires=now + session.runtime.patience.total_seconds(),
+    )
+    await session.store.add_approval(row)
+    return row
+
+
+async def _settled(exchange: Exchange, row: ApprovalRow, asked: Decision) -> ApprovalRow:
+    session = exchange.session
+    if asked.halt or asked.denied:
+        await _answer(session, row, False, f"hook {asked.by}")
+        raise Refused(asked.reason, asked.reason if asked.halt else None)
+    if asked.verdict is Verdict.ALLOW:
+        return await _answer(session, row, True, f"hook {asked.by}")
+    thread = exchange.thread
+    session.tell(Asked(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
+    if session.runtime.unattended:
+        return await _answer(session, row, False, "nobody is here to be asked, which")
+    return await _person(session, row)
+
+
+async def _person(session: Session, row: ApprovalRow) -> ApprovalRow:
+    """Whoever answers first, here or through the store; at the deadline it is a no."""
+    ask = session.runtime.ask
+    question = Question(row.reason, row.tool, row.input, row.hook or None)
+    asking = None if ask is None else asyncio.ensure_future(_asked(ask, question, session, row))
+    try:
+        while True:
+            found = await session.store.approval(row.id) or row
+            if found.answered is not None:
+                return found
+            if session.clock.wall() >= row.expires:
+                return replace(found, answered=False)
+            await session.runtime.sleep(_LOOK)
+    finally:
+        if asking is not None:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+
+async def _asked(ask: Ask, question: Question, session: Session, row: ApprovalRow) -> None:
+    yes = await ask(question)
+    await _answer(session, row, yes is True, session.row.user or "the user")
+
+
+async def _answer(session: Session, row: ApprovalRow, yes: bool, by: str) -> ApprovalRow:
+    await session.store.answer_approval(row.id, yes, by, session.clock.wall())
+    return await session.store.approval(row.id) or row

@@ -1,0 +1,153 @@
+"""One tool call, from what the model wanted to what is stored: decided, asked about, run, looked at, kept."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hookline.engine.account import Decision
+from hookline.hooks.host import ToolResult
+from hookline.hooks.outcome import Verdict
+from hookline.runtime.approvals import Refused, agreed
+from hookline.runtime.gate import Call, execute
+from hookline.runtime.happenings import Called, Calling
+from hookline.runtime.models.model import Wants
+from hookline.runtime.storage.rows import ApprovalRow
+from hookline.runtime.tools.tool import Tool
+from hookline.standard_agents.state import result_text
+
+if TYPE_CHECKING:
+    from hookline.runtime.exchange import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    name: str
+    ok: bool
+    text: str  # as the model reads it
+    halted: str | None = None  # a hook stopped the agent, and why
+
+
+class ToolCalls:
+    """The tool calls of one thread's exchange."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.session = exchange.session
+        self.thread = exchange.thread
+
+    async def wanted(self, wants: Wants) -> Done:
+        """A call that the model asks for."""
+        tool = self.session.toolbox.find(wants.name)
+        if tool is None or not self.session.toolbox.offers(tool, self.thread.side.prompt.tools):
+            return await self.not_run(wants, f"there is no tool {wants.name!r}")
+        try:
+            input = json.loads(wants.arguments or "{}")
+        except ValueError as error:
+            return await self.not_run(wants, f"the arguments are not JSON: {error}")
+        if not isinstance(input, dict):
+            return await self.not_run(wants, "the arguments are not an object")
+        return await self._decided(Call(wants.id, tool.name, input), tool)
+
+    async def queued(self, name: str, input: dict[str, Any]) -> Done:
+        """A call that a hook's code put off until now; it stands in the history as if the agent had made it."""
+        id, tool = f"call_{uuid.uuid4().hex[:12]}", self.session.toolbox.find(name)
+        wants = Wants(id, name if tool is None else tool.name, json.dumps(input))
+        listed = [{"id": id, "type": "function", "function": {"name": wants.name, "arguments": wants.arguments}}]
+        await self.thread.inject_message(
+            {"role": "assistant", "content": None, "tool_calls": json.dumps(listed, ensure_ascii=False)}
+        )
+        if tool is None:
+            return await self.not_run(wants, f"there is no tool {name!r}")
+        return await self._decided(Call(id, tool.name, input, "queue"), tool)
+
+    async def not_run(self, wants: Wants, why: str) -> Done:
+        """A call that nobody was asked about, because it cannot be run at all."""
+        call = Call(wants.id, wants.name, {})
+        return await self._kept(call, _facts(call, None), ToolResult(None, False, why), False)
+
+    async def _decided(self, call: Call, tool: Tool) -> Done:
+        facts = _facts(call, tool)
+        decision = await self.session.decide(self.thread, "tool.before", {"tool": facts})
+        self._tell(call, decision)
+        if decision.halt or decision.denied:
+            halted = decision.reason if decision.halt else None
+            reason = decision.reason or f"{call.name} was denied"
+            return await self._kept(call, facts, ToolResult(None, False, reason), False, (decision,), halted)
+        left = decision.event.read(("tool", "input"))
+        if not isinstance(left, dict):
+            wrong = ToolResult(None, False, f"a hook left {call.name} without an input that it could be called with")
+            return await self._kept(call, facts, wrong, False, (decision,))
+        approval: ApprovalRow | None = None
+        final = replace(call, input=left)
+        if decision.verdict is Verdict.ASK:
+            try:
+                approval = await agreed(self.exchange, final, decision)
+            except Refused as refused:
+                no = ToolResult(None, False, str(refused))
+                return await self._kept(final, facts, no, False, (decision,), refused.halted)
+        return await self._run(final, tool, decision, approval)
+
+    async def _run(self, call: Call, tool: Tool, decision: Decision, approval: ApprovalRow | None) -> Done:
+        result = await execute(call, decision, tool, self.session.place_of(self.thread), approval)
+        self.session.tool_calls += 1
+        facts = {
+            **_facts(call, tool),
+            "result": result.content,
+            "ok": result.ok,
+            "error": result.error,
+            "attachments": list(result.attachments),
+        }
+        event = "tool.succeeded" if result.ok else "tool.failed"
+        looked = await self.session.decide(self.thread, event, {"tool": facts})
+        after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
+        halted = after.reason if after.halt else None
+        left = after.event.facts["tool"]
+        return await self._kept(call, left, _result(left), True, (decision, after), halted)
+
+    async def _kept(
+        self,
+        call: Call,
+        facts: dict[str, Any],
+        result: ToolResult,
+        ran: bool,
+        decisions: tuple[Decision, ...] = (),
+        halted: str | None = None,
+    ) -> Done:
+        """The result as hooks leave it, stored as a message, with what the decisions had to say."""
+        told = {**facts, "result": result.content, "ok": result.ok, "error": result.error}
+        stored = await self.session.decide(self.thread, "tool.store", {"tool": told})
+        left = stored.event.facts["tool"]
+        final = _result(left)
+        message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": _text(final)}
+        more = left.get("more")
+        files = await self.thread.stored_files(left.get("attachments"))
+        kept = {**(more if isinstance(more, dict) else {}), **({"attachments": files} if files else {}), **message}
+        written = await self.thread.inject_message(kept)
+        for decision in decisions:
+            await self.exchange.take_notes(decision, written.get("id"))
+        self.exchange.requested += decisions
+        self.session.tell(Called(self.thread.id, self.thread.agent.id, call, final, ran))
+        return Done(call.name, final.ok, _text(final), halted)
+
+    def _tell(self, call: Call, decision: Decision) -> None:
+        self.session.tell(Calling(self.thread.id, self.thread.agent.id, call, decision))
+
+
+def _facts(call: Call, tool: Tool | None) -> dict[str, Any]:
+    kind = {} if tool is None else {"kind": str(tool.kind)}
+    return {"name": call.name, **kind, "id": call.id, "caller": call.caller, "input": call.input}
+
+
+def _result(facts: dict[str, Any]) -> ToolResult:
+    error = facts.get("error")
+    return ToolResult(facts.get("result"), facts.get("ok") is True, error if isinstance(error, str) else "")
+
+
+def _text(result: ToolResult) -> str:
+    said = result_text(result.content)
+    if result.ok:
+        return said
+    return f"Error: {result.error}\n{said}".strip() if said != result.error else f"Error: {said}"

@@ -1,0 +1,97 @@
+"""Shortening a history: what is old goes, a summary stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.hooks.outcome import Compact
+from hookline.runtime.happenings import Compacted
+from hookline.runtime.history import calls_of
+from hookline.runtime.models.model import ModelError, Request, Said
+from hookline.runtime.models.tokens import tokens_of
+from hookline.runtime.threads import StoredThread
+
+if TYPE_CHECKING:
+    from hookline.runtime.session import Session
+
+Message = dict[str, Any]
+
+_PROMPT: Final = (
+    "Summarise the conversation below for an agent that goes on with it: what was asked, what was decided and done, "
+    "which files and commands matter, what is still open. Facts only."
+)
+_MOST_OF_ONE: Final = 4_000  # characters of one message that are summarised
+
+
+async def compact(session: Session, thread: StoredThread, how: Compact, trigger: str) -> bool:
+    """True if the history is shorter now. Hooks may prevent it; what they request meanwhile is not obeyed."""
+    messages = await thread.get_messages()
+    limit = (await session.model_of(thread)).context_limit
+    gone = dropped(messages, how, limit)
+    if not gone:
+        return False
+    decision = await session.decide(thread, "history.compact", {"trigger": trigger})
+    if decision.denied or decision.halt:
+        return False
+    text = await _summary(session, thread, gone, how)
+    first = gone[0]
+    stands_in = {
+        "id": f"{first['id']}_summary",
+        "role": "user",
+        "content": text,
+        "created_at": first.get("created_at", 0),
+    }
+    created = await session.decide(thread, "message.create", {"message": stands_in})
+    left = created.event.facts.get("message")
+    if created.denied or not isinstance(left, dict):
+        return False
+    await session.store.compact_messages(thread.id, [message["id"] for message in gone], left)
+    await session.decide(thread, "message.created", {"message": left})
+    thread.progress.tokens = tokens_of(await thread.get_messages())
+    session.tell(Compacted(thread.id, thread.agent.id, len(gone), str(left.get("content") or "")))
+    return True
+
+
+def dropped(messages: Sequence[Message], how: Compact, limit: int) -> list[Message]:
+    """The oldest ones, until the rest is below the target; the recent ones stay, and calls with their results."""
+    end = _whole(messages, max(len(messages) - how.keep_recent, 0))
+    if how.target_pressure is None:
+        return list(messages[:end])
+    most = how.target_pressure * limit
+    for at in range(end):
+        cut = _whole(messages, at)
+        if cut == at and tokens_of(messages[at:]) < most:
+            return list(messages[:at])
+    return list(messages[:end])
+
+
+def _whole(messages: Sequence[Message], at: int) -> int:
+    """The same place or an earlier one, so that no result is parted from its call."""
+    while 0 < at < len(messages) and messages[at].get("role") == "tool":
+        at -= 1
+    return at
+
+
+async def _summary(session: Session, thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
+    note = f"[{len(gone)} earlier messages were removed from this conversation.]"
+    if how.strategy != "summarize":
+        return note
+    asked = f"{how.summary_prompt or _PROMPT}\n\n{_transcript(gone)}"
+    model = await session.model_of(thread)
+    request = Request(({"role": "user", "content": asked},), max_tokens=how.summary_max_tokens)
+    try:
+        said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, Said)])
+    except ModelError as error:
+        session.line(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
+        return note
+    return f"[Summary of {len(gone)} earlier messages]\n{said}" if said.strip() else note
+
+
+def _transcript(messages: Sequence[Message]) -> str:
+    lines = []
+    for message in messages:
+        calls = ", ".join(str(call.get("function", {}).get("name")) for call in calls_of(message))
+        text = str(message.get("content") or "")[:_MOST_OF_ONE]
+        lines.append(f"{message.get('role')}: {text}{f' [calls {calls}]' if calls else ''}")
+    return "\n".join(lines)

@@ -1,0 +1,184 @@
+"""From a prompt to the final answer: turns, until the agent has nothing more to do."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.engine.account import Decision
+from hookline.errors import HooklineError
+from hookline.hooks.outcome import Audience, Note, Place
+from hookline.runtime.app import MOST_STEPS
+from hookline.runtime.happenings import Ended, Ending
+from hookline.runtime.interrupted import settle
+from hookline.runtime.storage.rows import Injection
+from hookline.runtime.threads import StoredThread
+from hookline.runtime.turn import Turn, Turned
+
+if TYPE_CHECKING:
+    from hookline.runtime.session import Session
+
+MOST_DENIED_STOPS: Final = 5  # in a row
+GO_ON: Final = "Please continue."
+
+
+class Halt(Exception):
+    """A hook stopped the agent."""
+
+
+class Exchange:
+    """One side of one thread, until it has answered; with two AIs, both sides in turn."""
+
+    def __init__(self, session: Session, thread: StoredThread) -> None:
+        self.session = session
+        self.thread = thread
+        self.answer = ""
+        self.requested: tuple[Decision, ...] = ()  # whose requests wait for the turn's end
+        self._steps = 0
+        self._denied_stops = 0
+
+    async def begun_with(self, prompt: str) -> Ended:
+        """A person's words: they pass the hooks, are stored, and answered."""
+        return await self._ended(self._prompted(prompt))
+
+    async def taken_up(self) -> Ended:
+        """Goes on with what the store has."""
+        return await self._ended(self._taken_up())
+
+    async def given(self, task: str) -> Ended:
+        """What one agent asks of another; no person said it."""
+        self._new_flow(task)
+        await self.thread.inject_message({"role": "user", "content": task})
+        return await self._ended(self._answered())
+
+    async def told(self, reason: str) -> Ended:
+        """Goes on because somebody was not content."""
+        await self.thread.inject_message({"role": "user", "content": reason or GO_ON})
+        return await self._ended(self._answered())
+
+    async def _ended(self, work: Any) -> Ended:
+        """However it ends, whoever watches is told, in one clear line."""
+        try:
+            ending, text = await work
+        except Halt as halt:
+            ending, text = Ending.HALTED, str(halt)
+        except HooklineError as error:
+            ending, text = Ending.FAILED, str(error)
+        except asyncio.CancelledError:
+            self._tell_end(Ending.CANCELLED, self.thread.abort.reason or "cancelled")
+            raise
+        return self._tell_end(ending, text)
+
+    def _tell_end(self, ending: Ending, text: str) -> Ended:
+        self.thread.progress.stopped = True
+        ended = Ended(self.thread.id, self.thread.agent.id, ending, text)
+        self.session.tell(ended)
+        return ended
+
+    async def _prompted(self, prompt: str) -> tuple[Ending, str]:
+        self._new_flow(prompt)
+        await settle(self.session, self.thread)
+        decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
+        if decision.denied or decision.halt:  # the prompt is gone: neither stored nor sent
+            return Ending.REFUSED, decision.reason
+        left = decision.event.facts.get("prompt")
+        self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
+        await self.thread.inject_message({"role": "user", "content": text})
+        await self.take_notes(decision)
+        await self.obey_requests(decision)
+        return await self._answered()
+
+    async def _taken_up(self) -> tuple[Ending, str]:
+        for message in reversed(await self.thread.get_messages()):
+            if message["role"] == "user":
+                self._new_flow(message.get("content") or "")
+                break
+        done = await Turn(self).finish_calls()
+        if done is not None and done.ending is not None:
+            return done.ending, done.text
+        return await self._answered()
+
+    def _new_flow(self, prompt: str) -> None:
+        progress = self.thread.progress
+        progress.flow, progress.side, progress.step = f"flow_{uuid.uuid4().hex[:12]}", "a", 0
+        progress.stopped, progress.prompt = False, prompt
+
+    async def _answered(self) -> tuple[Ending, str]:
+        """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
+        agent, rounds = self.thread.agent, 0
+        while True:
+            ending, text = await self._one_side()
+            rounds += 1
+            if agent.side_b is None or ending is not Ending.ANSWERED:
+                return ending, text
+            if rounds >= (agent.max_session_turns or MOST_STEPS):
+                return Ending.STEPS, text
+            self.thread.progress.side = "b" if self.thread.progress.side == "a" else "a"
+
+    async def _one_side(self) -> tuple[Ending, str]:
+        mine = 0
+        while True:
+            if self._steps >= MOST_STEPS or mine >= (self.thread.side.max_steps or MOST_STEPS):
+                return Ending.STEPS, f"it has made the {mine} steps that it may"
+            self._steps, mine = self._steps + 1, mine + 1
+            turned = await Turn(self).run()
+            if turned.ending is not None:
+                return turned.ending, turned.text
+            self.answer = turned.text or self.answer
+            if await self._is_over(turned):
+                return Ending.ANSWERED, self.answer
+
+    async def _is_over(self, turned: Turned) -> bool:
+        """False if there is one more turn: tools have answered, or somebody wants the agent to go on."""
+        side = self.thread.side
+        if side.stop_tool is not None and side.stop_tool in turned.called:
+            return True
+        if turned.called:
+            self._denied_stops = 0
+            return False
+        if not side.stop_on_response:
+            await self.thread.inject_message({"role": "user", "content": GO_ON})
+            return False
+        if self.thread.parent is not None:  # a sub-agent's end is told by whoever started it
+            return True
+        return await self._may_stop(turned.text)
+
+    async def _may_stop(self, text: str) -> bool:
+        stop = {"reason": "end_turn", "active": self._denied_stops > 0, "message": text}
+        decision = await self.session.decide(self.thread, "stop", {"stop": stop})
+        await self.take_notes(decision)
+        await self.obey_requests(decision)
+        if decision.halt:
+            raise Halt(decision.reason)
+        if not decision.denied or self._denied_stops >= MOST_DENIED_STOPS:
+            return True
+        self._denied_stops += 1
+        await self.thread.inject_message({"role": "user", "content": decision.reason or GO_ON})
+        return False
+
+    async def take_notes(self, decision: Decision, result: str | None = None) -> None:
+        """A decision's words for the agent, bound to where the model will read them; `result` is a tool message's id."""
+        for note in decision.notes:
+            if note.audience is Audience.AGENT:
+                anchor = await self._anchor(note, result)
+                injection = Injection(note.text, str(note.place), anchor, note.role, note.position)
+                await self.session.store.add_injection(self.thread.id, injection)
+
+    async def _anchor(self, note: Note, result: str | None) -> str | None:
+        if note.place is Place.SYSTEM:
+            return None
+        messages = await self.thread.get_messages()
+        if note.place is Place.LAST_USER:
+            return next((m["id"] for m in reversed(messages) if m["role"] == "user"), None)
+        if result is not None and note.place is not Place.MESSAGE:
+            return result
+        return messages[-1]["id"] if messages else None
+
+    async def obey_requests(self, *decisions: Decision) -> None:
+        """After the round: what hooks asked of the host."""
+        from hookline.runtime.compaction import compact
+
+        for decision in decisions:
+            for request in decision.requests:
+                await compact(self.session, self.thread, request, "hook")

@@ -1,0 +1,93 @@
+"""The only place where a tool is executed: it wants a decision for exactly that call, whoever asks."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.engine.account import Decision
+from hookline.errors import HooklineError
+from hookline.hooks.actions.python import told
+from hookline.hooks.host import ToolResult
+from hookline.hooks.outcome import Verdict
+from hookline.runtime.storage.rows import ApprovalRow, CallRow
+from hookline.runtime.tools.tool import Place, Tool
+from hookline.standard_agents.state import result_text
+
+
+class NotDecided(HooklineError):
+    """Somebody wanted to execute a call that the hooks did not let pass, or were never asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    id: str
+    name: str
+    input: dict[str, Any]
+    caller: str = ""  # "": the model; else the hook or the part of an agent that makes it
+
+
+def fingerprint(name: str, input: Any) -> str:
+    """The same for the same call only."""
+    text = json.dumps([name, input], sort_keys=True, separators=(",", ":"), default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def execute(
+    call: Call, decision: Decision, tool: Tool, place: Place, approval: ApprovalRow | None = None
+) -> ToolResult:
+    """Runs the tool, and writes down before and after it what is run and why it may be.
+
+    Raises NotDecided unless the decision, or a person's answer to its question, lets exactly this call pass.
+    """
+    hash = fingerprint(call.name, call.input)
+    _let_pass(call, hash, decision, approval)
+    if tool.name != call.name:
+        raise NotDecided(f"{call.name} was decided, not {tool.name}")
+    row = CallRow(
+        thread=thread_id(place),
+        call=call.id,
+        name=call.name,
+        input_hash=hash,
+        decision={"verdict": decision.verdict.word, "reason": decision.reason, "by": decision.by},
+        approval=None if approval is None else approval.id,
+        caller=call.caller,
+        begun=time.time(),
+    )
+    attempt = await place.store.begin_call(row)
+    result = ToolResult(None, False, f"{call.name} was cancelled")
+    try:
+        result = await _performed(tool, call, place)
+    finally:
+        ending = place.store.end_call(
+            row.thread, call.id, attempt, result.ok, result_text(result.content), result.error
+        )
+        await asyncio.shield(asyncio.ensure_future(ending))
+    return result
+
+
+def thread_id(place: Place) -> str:
+    return getattr(place.thread, "id", "")
+
+
+def _let_pass(call: Call, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:
+    tool = decision.event.facts.get("tool") or {}
+    if decision.event.name != "tool.before" or fingerprint(tool.get("name", ""), tool.get("input")) != hash:
+        raise NotDecided(f"the decision is about another call than {call.name} with this input")
+    if decision.denied or decision.halt:
+        raise NotDecided(f"{call.name} was denied: {decision.reason}")
+    if decision.verdict is Verdict.ASK and (
+        approval is None or approval.answered is not True or approval.input_hash != hash or approval.call != call.id
+    ):
+        raise NotDecided(f"nobody agreed to {call.name}: {decision.reason}")
+
+
+async def _performed(tool: Tool, call: Call, place: Place) -> ToolResult:
+    try:
+        return await tool.perform(call.input, place)
+    except Exception as error:  # a tool may be anybody's code; its error is its answer
+        return ToolResult(None, False, told(error))

@@ -1,0 +1,122 @@
+"""What is stored → what the model is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.engine.account import Decision
+from hookline.hooks.outcome import Place
+from hookline.runtime.models.model import Request
+from hookline.runtime.storage.rows import Injection
+from hookline.runtime.threads import StoredThread
+
+if TYPE_CHECKING:
+    from hookline.runtime.session import Session
+
+Message = dict[str, Any]
+
+NO_RESULT: Final = "There is no result: the call was interrupted."
+
+
+async def request_for(session: Session, thread: StoredThread, messages: list[Message]) -> Request:
+    """The request of a turn, as the hooks on the history leave it."""
+    injections = await session.store.injections(thread.id)
+    system = await _system(session, thread, injections)
+    filtered = await session.decide(thread, "history.filter", {"messages": messages})
+    kept = _list(filtered, messages, "messages")
+    sent = [*([{"role": "system", "content": system}] if system else []), *converted(kept, injections, _side(thread))]
+    complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
+    final = _list(complete, sent, "request", "messages")
+    return Request(tuple(final), session.toolbox.offered(thread.side.prompt.tools))
+
+
+async def _system(session: Session, thread: StoredThread, injections: Sequence[Injection]) -> str:
+    added = [injection.text for injection in injections if injection.anchor is None]
+    parts = (thread.side.prompt.text, session.runtime.skills_text(), *added)
+    text = "\n\n".join(part for part in parts if part)
+    rendered = await session.decide(thread, "history.system", {"system": text})
+    left = rendered.event.facts.get("system")
+    return left if isinstance(left, str) else text
+
+
+def _list(decision: Decision, otherwise: list[Message], *place: str) -> list[Message]:
+    left = decision.event.read(place)
+    return left if isinstance(left, list) else otherwise
+
+
+def _side(thread: StoredThread) -> str | None:
+    """None where the other one is a person."""
+    return thread.progress.side if thread.agent.side_b is not None else None
+
+
+def converted(messages: Sequence[Message], injections: Iterable[Injection], side: str | None = None) -> list[Message]:
+    """Messages as a model takes them: each tool call with its result, and what hooks injected in its place."""
+    injected: dict[str, list[Injection]] = {}
+    for injection in injections:
+        if injection.anchor is not None:
+            injected.setdefault(injection.anchor, []).append(injection)
+    sent: list[Message] = []
+    for message in _paired([_seen_from(side, message) for message in messages]):
+        sent += _with_injections(message, injected.get(message.get("id", ""), []))
+    return [_plain(message) for message in sent]
+
+
+def calls_of(message: Message) -> list[Message]:
+    """The calls that an assistant's message asks for; what cannot be read is none."""
+    text = message.get("tool_calls")
+    try:
+        listed = json.loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return []
+    return [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+
+
+def _seen_from(side: str | None, message: Message) -> Message:
+    """To one of two AIs the other one is its user, and the other's tools are none of its business."""
+    if side is None or message.get("role") != "assistant" or message.get("side", "a") == side:
+        return message
+    return {**message, "role": "user", "tool_calls": None}
+
+
+def _paired(messages: Sequence[Message]) -> Iterator[Message]:
+    """Results without their call are left out; a call without a result gets one that says so."""
+    results = {m.get("tool_call_id"): m for m in messages if m.get("role") == "tool"}
+    for message in messages:
+        if message.get("role") == "tool":
+            continue
+        calls = calls_of(message) if message.get("role") == "assistant" else []
+        if message.get("content") is None and not calls and message.get("role") != "system":
+            continue
+        yield message
+        for call in calls:
+            id = call.get("id")
+            yield results.get(id) or {"role": "tool", "tool_call_id": id, "content": NO_RESULT}
+
+
+def _with_injections(message: Message, injections: list[Injection]) -> list[Message]:
+    before = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position in ("before_last", "start")]
+    after = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position == "end"]
+    texts = [i.text for i in injections if i.place != Place.MESSAGE]
+    if not texts:
+        return [*before, message, *after]
+    if message.get("role") in ("user", "tool"):
+        said = "\n\n".join([*filter(None, [message.get("content")]), *texts])
+        return [*before, {**message, "content": said}, *after]
+    return [*before, message, {"role": "user", "content": "\n\n".join(texts)}, *after]
+
+
+def _own(injection: Injection) -> Message:
+    return {"role": injection.role, "content": injection.text}
+
+
+def _plain(message: Message) -> Message:
+    plain = {"role": message.get("role", "user"), "content": message.get("content")}
+    calls = calls_of(message)
+    if calls:
+        plain["tool_calls"] = calls
+    for key in ("tool_call_id", "name"):
+        if message.get(key) is not None:
+            plain[key] = message[key]
+    return plain

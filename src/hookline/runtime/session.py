@@ -1,0 +1,333 @@
+"""A session: threads of agents under one set of hooks, from its first event to its last."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.dialects.stored import Part, restored, stored
+from hookline.engine.account import Decision
+from hookline.engine.book import Book, Layer
+from hookline.engine.limits import Counts
+from hookline.errors import Denied, HooklineError
+from hookline.hooks.event import Event
+from hookline.hooks.host import Clock
+from hookline.hooks.outcome import Audience
+from hookline.runtime.app import Agent
+from hookline.runtime.exchange import Exchange
+from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
+from hookline.runtime.host import ThreadHost
+from hookline.runtime.models.model import Model
+from hookline.runtime.models.tokens import tokens_of
+from hookline.runtime.storage.rows import SessionRow, ThreadRow
+from hookline.runtime.storage.store import Store
+from hookline.runtime.threads import StoredThread
+from hookline.runtime.tools.tool import Place
+from hookline.runtime.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from hookline.runtime.runtime import Runtime
+
+_DRAINED: Final = timedelta(seconds=10)  # for background hooks at a session's end
+_DEAR: Final = "messages"  # a fact that is gathered only where a hook reads it
+
+
+class Session:
+    """Begun by Runtime.start or Runtime.resume. One exchange at a time."""
+
+    def __init__(self, runtime: Runtime, row: SessionRow, agent: Agent) -> None:
+        self.runtime = runtime
+        self.id = row.id
+        self.agent = agent
+        self.row = row
+        self.turns = row.turns
+        self.tool_calls = row.tool_calls
+        self.counts = Counts()
+        self.last_used = row.last_used
+        self.last: Decision | None = None  # the last one in which a hook had something to say
+        self.toolbox: Toolbox = runtime.toolbox_for(self)
+        self._threads: dict[str, StoredThread] = {}
+        self._hosts: dict[str, ThreadHost] = {}
+        self._parts: list[Part] = []  # hooks that came with skills
+        self._own: Layer | None = None
+        self._joined: tuple[Book, Book] | None = None  # the files' hooks, and the same with our own
+        self._listeners: list[Callable[[Happening], None]] = []
+        self._exchange = asyncio.Lock()
+        self._running: asyncio.Task[Ended] | None = None
+        self._ending = asyncio.Lock()
+
+    @property
+    def store(self) -> Store:
+        return self.runtime.store
+
+    @property
+    def clock(self) -> Clock:
+        return self.runtime.clock
+
+    @property
+    def book(self) -> Book:
+        """The hooks in force now: the files' as they are, and what skills brought."""
+        base = self.runtime.book
+        if self._own is None:
+            return base
+        if self._joined is None or self._joined[0] is not base:
+            self._joined = (base, base.with_layer(self._own))
+        return self._joined[1]
+
+    @property
+    def main(self) -> StoredThread:
+        """The thread of the agent that is talked to."""
+        return self._threads[self.id]
+
+    def thread(self, id: str) -> StoredThread:
+        found = self._threads.get(id)
+        if found is None:
+            raise HooklineError(f"there is no thread {id!r} in this session")
+        return found
+
+    # What a person or a program does with a session
+
+    async def say(self, prompt: str) -> AsyncIterator[Happening]:
+        """Everything that happens until the answer; the last one is Ended. Leaving early cancels the exchange."""
+        async for happening in self._watched(Exchange(self, self.main).begun_with(prompt)):
+            yield happening
+
+    async def go_on(self) -> AsyncIterator[Happening]:
+        """Goes on where the process before us was cut off."""
+        async for happening in self._watched(Exchange(self, self.main).taken_up()):
+            yield happening
+
+    async def ask(self, prompt: str) -> str:
+        """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if it failed."""
+        ended = None
+        async for happening in self.say(prompt):
+            ended = happening if isinstance(happening, Ended) else ended
+        assert ended is not None
+        if ended.ending in (Ending.REFUSED, Ending.HALTED):
+            raise Denied(ended.text)
+        if ended.ending in (Ending.FAILED, Ending.CANCELLED):
+            raise HooklineError(ended.text)
+        return ended.text
+
+    def cancel(self, reason: str = "cancelled") -> None:
+        """Ends the model call, the tool and its processes."""
+        for thread in self._threads.values():
+            thread.abort.abort(reason)
+        if self._running is not None:
+            self._running.cancel()
+
+    def watch(self, listener: Callable[[Happening], None]) -> Callable[[], None]:
+        """Calls the listener with all that happens, until what this returns is called."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def unfinished(self) -> bool:
+        """True if the process before us was cut off in the middle of an exchange."""
+        messages = await self.main.get_messages(limit=1)
+        return bool(messages) and (messages[-1]["role"] != "assistant" or bool(messages[-1].get("tool_calls")))
+
+    async def end(self, reason: str = "exit") -> None:
+        """Once: the last events, what hooks do in the background, and the session is over."""
+        async with self._ending:
+            if self.row.ended is not None:
+                return
+            self.cancel(reason)
+            await self._said("agent.end", {})
+            await self._said("session.end", {"session": {**self._session_facts(), "reason": reason}})
+            for host in self._hosts.values():
+                await host.drain(_DRAINED)
+            self.row = replace(self.row, ended=reason)
+            await self.save(ended=reason)
+            self._own = None
+            self.runtime.forget(self)
+
+    @property
+    def busy(self) -> bool:
+        return self._running is not None
+
+    async def settle_down(self) -> None:
+        """Waits for what was cancelled, and for hooks in the background; the session can be resumed."""
+        if self._running is not None:
+            await asyncio.gather(self._running, return_exceptions=True)
+        for host in self._hosts.values():
+            await host.drain(_DRAINED)
+
+    # Beginning
+
+    async def begin(self) -> None:
+        """The first events. Raises Denied if the agent may not start; nothing of the session stays then."""
+        await self.store.add_session(self.row)
+        main = await self.open_thread(self.agent, None, self.id)
+        source = {"session": {**self._session_facts(), "source": "startup"}}
+        started = await self.decide(main, "session.start", source)
+        agent = await self.decide(main, "agent.start", {})
+        if agent.denied or agent.halt or started.halt:
+            refused = agent if agent.denied or agent.halt else started
+            await self.store.delete_session(self.id)
+            raise Denied(refused.reason or "hooks did not let the agent start", refused.by)
+        await self.decide(main, "thread.created", {})
+        for decision in (started, agent):
+            await Exchange(self, main).take_notes(decision)
+
+    async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
+        depth = 0 if parent is None else parent.depth + 1
+        thread = StoredThread(id or f"thread_{uuid.uuid4().hex[:16]}", self, agent, parent and parent.id, depth)
+        now = self.clock.wall()
+        row = ThreadRow(thread.id, self.id, agent.id, thread.parent, depth, now, thread.progress.flow)
+        await self.store.add_thread(row)
+        self._threads[thread.id] = thread
+        return thread
+
+    async def restore(self) -> None:
+        """Threads, counts and skills' hooks as the store has them."""
+        for row in await self.store.threads(self.id):
+            agent = self.runtime.app.agent(row.agent) or self.agent
+            thread = StoredThread(row.id, self, agent, row.parent, row.depth)
+            thread.progress.flow, thread.progress.side, thread.progress.step = row.flow, row.side, row.step
+            self._threads[row.id] = thread
+        self.counts.restore(self.id, await self.store.counts(self.id))
+        if self.row.hooks is not None:
+            loaded = restored(self.row.hooks)
+            self._parts = [Part(**_part(value)) for value in self.row.hooks.get("files", ())]
+            self._own, self._joined = Layer("session", loaded.hooks), None
+
+    # What the loop needs
+
+    async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
+        """Every event of a session comes through here; whoever fires it obeys the answer."""
+        shared = await self.facts(thread, event)
+        host = self.host_of(thread)
+        decision = await self.book.decide(Event(event, {**shared, **facts}), host, self.runtime.explain)
+        metadata = decision.event.facts.get("metadata")
+        thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
+        self._told_of(thread, decision)
+        return decision
+
+    async def facts(self, thread: StoredThread, event: str) -> dict[str, Any]:
+        """What every event tells, as far as hooks want to know it."""
+        progress = thread.progress
+        facts: dict[str, Any] = {
+            "host": {"name": "hookline"},
+            "session": self._session_facts(),
+            "agent": {
+                "id": thread.agent.id,
+                "name": thread.agent.name or thread.agent.id,
+                "prompt": thread.side.prompt.name,
+            },
+            "thread": {"id": thread.id},
+            "user": {"name": self.row.user},
+            "execution": {
+                "flow": progress.flow,
+                "side": progress.side,
+                "step": progress.step,
+                "stopped": progress.stopped,
+            },
+            "cwd": self.row.workspace,
+            "workspace": self.row.workspace,
+            "time": datetime.fromtimestamp(self.clock.wall(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "turn": {"number": max(self.turns - 1, 0), "max": thread.side.max_steps},
+            "metadata": progress.metadata,
+        }
+        wanted = self.runtime.reads(self.book, event)
+        if "context" in wanted:
+            facts["context"] = await self._context(thread)
+        if _DEAR in wanted:
+            facts[_DEAR] = await thread.get_messages()
+        return facts
+
+    async def _context(self, thread: StoredThread) -> dict[str, Any]:
+        limit = (await self.model_of(thread)).context_limit
+        tokens = thread.progress.tokens or tokens_of(await thread.get_messages())
+        return {"tokens": tokens, "limit": limit, "pressure": tokens / limit if limit else 0.0}
+
+    def _session_facts(self) -> dict[str, Any]:
+        return {"id": self.id, "tool_calls": self.tool_calls}
+
+    def host_of(self, thread: StoredThread) -> ThreadHost:
+        if thread.id not in self._hosts:
+            self._hosts[thread.id] = ThreadHost(self, thread)
+        return self._hosts[thread.id]
+
+    def place_of(self, thread: StoredThread) -> Place:
+        return Place(self.runtime.workspace, self.id, thread.agent.id, thread, self.store, self.runtime.slots)
+
+    async def model_of(self, thread: StoredThread) -> Model:
+        return await self.runtime.model(thread.side.prompt.model or thread.agent.model)
+
+    def tell(self, happening: Happening) -> None:
+        for listener in tuple(self._listeners):
+            listener(happening)
+
+    def line(self, thread: StoredThread, text: str, level: str = "info", hook: str = "") -> None:
+        """A line for the person who watches."""
+        self.tell(Told(thread.id, thread.agent.id, text, level, hook))
+
+    async def save(self, **changed: Any) -> None:
+        """How far the session has come, and how often its hooks fired."""
+        self.last_used = self.clock.wall()
+        await self.store.save_counts(self.id, self.counts.saved(self.id))
+        await self.store.touch_session(
+            self.id, last_used=self.last_used, turns=self.turns, tool_calls=self.tool_calls, **changed
+        )
+
+    async def add_hooks(self, parts: tuple[Part, ...]) -> None:
+        """A skill's hooks, from now on and until the session ends; they are stored with it."""
+        self._parts += [part for part in parts if part not in self._parts]
+        kept = stored(self._parts)
+        self._own, self._joined = Layer("session", restored(kept).hooks), None
+        self.row = replace(self.row, hooks=kept)
+        await self.store.touch_session(self.id, hooks=kept)
+
+    def _told_of(self, thread: StoredThread, decision: Decision) -> None:
+        if decision.trace or decision.failures:
+            self.last = decision
+            self.tell(Decided(thread.id, thread.agent.id, decision))
+        for failure in decision.failures:
+            self.line(thread, f"hook {failure.hook} failed: {failure.text}", "warning", failure.hook)
+        for note in decision.notes:
+            if note.audience is Audience.USER:
+                self.line(thread, note.text)
+
+    async def _said(self, event: str, facts: dict[str, Any]) -> None:
+        try:
+            await self.decide(self.main, event, facts)
+        except HooklineError as error:  # the session ends whatever its hooks or its store do
+            self.line(self.main, str(error), "error")
+
+    async def _watched(self, exchange: Any) -> AsyncIterator[Happening]:
+        if self.row.ended is not None:
+            exchange.close()
+            raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
+        queue: asyncio.Queue[Happening] = asyncio.Queue()
+        async with self._exchange:
+            forget = self.watch(queue.put_nowait)
+            self._running = task = asyncio.ensure_future(exchange)
+            try:
+                while True:
+                    happening = await queue.get()
+                    yield happening
+                    if isinstance(happening, Ended) and happening.thread == self.main.id:
+                        break
+                await task
+            finally:
+                forget()
+                await _gone(task)
+                self._running = None
+
+
+async def _gone(task: asyncio.Task[Any]) -> None:
+    """Cancels it if it still runs, and waits until it has cleaned up."""
+    if not task.done():
+        task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def _part(value: dict[str, Any]) -> dict[str, Any]:
+    from hookline.hooks.hook import Scope
+
+    scope = Scope(**value["scope"]) if "scope" in value else Scope()
+    return {"dialect": value["dialect"], "file": value["file"], "text": value["text"], "scope": scope}

@@ -1,0 +1,130 @@
+"""A thread: one agent's conversation as it is stored, and how far it has come."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import copy
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.engine.account import Decision
+from hookline.errors import HooklineError
+from hookline.hooks.host import ToolResult
+from hookline.hooks.thread import Abort
+from hookline.runtime.app import Agent, Side
+from hookline.runtime.storage.store import Store
+
+if TYPE_CHECKING:
+    from hookline.runtime.session import Session
+
+_MILLISECONDS: Final = 1000
+
+
+class NotStored(HooklineError):
+    """A hook prevented that a message is stored or changed."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a thread has come. Before the first step: the coming flow, side a, step 0, not stopped."""
+
+    flow: str = field(default_factory=lambda: f"flow_{uuid.uuid4().hex[:12]}")
+    side: str = "a"
+    step: int = 0
+    stopped: bool = False
+    prompt: str = ""  # the user's last words
+    tokens: int = 0  # of the last request and its answer, as far as is known
+    metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
+
+
+class StoredThread:
+    """Its messages pass the hooks on their way into the store. It is what hooks' own code sees of a thread."""
+
+    def __init__(self, id: str, session: Session, agent: Agent, parent: str | None = None, depth: int = 0) -> None:
+        self.id = id
+        self.session = session
+        self.agent = agent
+        self.parent = parent
+        self.depth = depth
+        self.abort = Abort()
+        self.progress = Progress()
+
+    @property
+    def store(self) -> Store:
+        return self.session.store
+
+    @property
+    def side(self) -> Side:
+        """Whoever speaks now."""
+        return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
+
+    async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
+        return await self.store.messages(self.id, limit, offset)
+
+    async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Raises NotStored if a hook prevents it."""
+        new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
+        new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
+        if self.parent is not None:
+            new = {"parent_id": self.parent, "depth": self.depth, **new}
+        decision = await self.session.decide(self, "message.create", {"message": new})
+        stored = _left(decision, "message")
+        await self.store.add_message(self.id, stored)
+        await self.session.decide(self, "message.created", {"message": copy.deepcopy(stored)})
+        return stored
+
+    async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
+        """Raises NotStored if a hook prevents it."""
+        decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
+        changed = await self.store.change_message(self.id, id, _left(decision, "message", "updates"))
+        await self.session.decide(self, "message.updated", {"message": copy.deepcopy(changed)})
+        return changed
+
+    async def read_file(self, path: str) -> bytes | None:
+        return await self.store.read_file(self.id, path)
+
+    async def write_file(self, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
+        return await self.store.write_file(self.id, path, data, mime_type)
+
+    async def list_files(self, path: str = "") -> list[dict[str, Any]]:
+        return await self.store.list_files(self.id, path)
+
+    async def invoke_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        return await self.session.host_of(self).call_tool(name, input)
+
+    async def queue_tool(self, name: str, input: dict[str, Any]) -> None:
+        await self.store.queue_tool(self.id, name, input)
+
+    async def stored_files(self, attachments: Any) -> list[dict[str, Any]]:
+        """Entries with data become files of the thread; references stay what they are."""
+        entries = attachments if isinstance(attachments, (list, tuple)) else ()
+        return [await self._stored_file(entry) for entry in entries if isinstance(entry, dict)]
+
+    async def _stored_file(self, entry: dict[str, Any]) -> dict[str, Any]:
+        if "data" not in entry:
+            return entry
+        data = entry["data"]
+        try:
+            raw = base64.b64decode(data, validate=True) if isinstance(data, str) else bytes(data)
+        except (binascii.Error, ValueError, TypeError):
+            raise HooklineError("an attachment's data is not base64") from None
+        name = str(entry.get("name") or "file").rpartition("/")[2]
+        path = f"attachments/{uuid.uuid4().hex[:8]}-{name}"
+        reference = await self.write_file(path, raw, str(entry.get("mimeType") or "application/octet-stream"))
+        return {**{key: value for key, value in entry.items() if key not in ("data", "name", "mimeType")}, **reference}
+
+
+Decide = Callable[[StoredThread, str, dict[str, Any]], Awaitable[Decision]]
+
+
+def _left(decision: Decision, *place: str) -> dict[str, Any]:
+    """What the hooks left to be written."""
+    if decision.denied:
+        raise NotStored(decision.reason)
+    value = decision.event.read(place)
+    if not isinstance(value, dict):
+        raise NotStored("a hook left nothing that could be stored")
+    return copy.deepcopy(value)
