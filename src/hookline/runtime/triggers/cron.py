@@ -1,0 +1,64 @@
+"""Turns that start at their time."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from hookline.errors import HooklineError
+from hookline.runtime.app import Trigger
+from hookline.runtime.triggers.fired import Fire, fired
+
+_FIELDS: Final = 5
+_LONGEST_SLEEP: Final = 60.0  # seconds: a machine that was asleep, or whose clock was set, is noticed after so long
+
+
+class WallClock(Protocol):
+    def now(self) -> datetime:
+        """Aware of its timezone."""
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class SystemWallClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def next_time(fields: str, after: datetime, timezone: str | None = None) -> datetime:
+    """The first moment after `after` that the fields name. Raises HooklineError if they are wrong, or name none."""
+    zone = after.astimezone().tzinfo if timezone is None else zone_of(timezone)
+    if len(fields.split()) != _FIELDS:
+        raise HooklineError("minute, hour, day, month and day of the week are expected")
+    try:
+        return next(CronSim(fields, after.astimezone(zone)))
+    except CronSimError as error:
+        raise HooklineError(str(error)) from None
+    except StopIteration:
+        raise HooklineError("there is no such moment") from None
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Raises HooklineError if there is no such timezone."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise HooklineError(f"there is no timezone {name!r}") from None
+
+
+async def keep_time(trigger: Trigger, fire: Fire, clock: WallClock) -> None:
+    """Fires at each of its moments; those that pass while it fires count as one, right afterwards."""
+    done = clock.now()
+    while True:
+        due = next_time(trigger.at, done, trigger.timezone)
+        while (left := due - clock.now()) > timedelta():
+            await clock.sleep(min(left.total_seconds(), _LONGEST_SLEEP))
+        done = max(due, clock.now())
+        await fire(fired(trigger, due))

@@ -1,0 +1,132 @@
+"""All triggers of an app, from the moment they may fire until they may not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from hookline.errors import HooklineError
+from hookline.runtime.app import Trigger, TriggerKind
+from hookline.runtime.triggers.fired import Answer, Fire, Fired
+
+if TYPE_CHECKING:
+    from hookline.runtime.triggers.cron import WallClock
+    from hookline.runtime.triggers.http import Listening
+
+_log = logging.getLogger("hookline")
+_READY_WITHIN: Final = 10.0  # seconds until changes of files are seen
+
+
+class Triggers:
+    """`fire` starts a turn. For a cron or a file it may take as long as the turn does: what comes meanwhile waits.
+    For a route, whoever asked waits for its answer, so it should return once the turn has begun.
+
+        async with Triggers(app.triggers, workspace, fire) as triggers: ...
+    """
+
+    def __init__(
+        self,
+        triggers: Iterable[Trigger],
+        workspace: Path,
+        fire: Fire,
+        *,
+        listening: Listening | None = None,  # None: any free port of this machine, with a token made now
+        clock: WallClock | None = None,  # None: the system's
+    ) -> None:
+        self._triggers = tuple(triggers)
+        self._workspace = workspace
+        self._fire = fire
+        self._listening = listening
+        self._clock = clock
+        self._tasks: list[asyncio.Task[None]] = []
+        self.address: str | None = None  # where the routes are, as http://127.0.0.1:8123
+        self.token: str | None = None  # what their requests bear
+
+    async def __aenter__(self) -> Self:
+        """Raises HooklineError if the address cannot be had; nothing runs then."""
+        self._start_routes()
+        self._start_crons()
+        try:
+            await self._start_files()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    def _of(self, kind: TriggerKind) -> list[Trigger]:
+        return [trigger for trigger in self._triggers if trigger.kind is kind]
+
+    def _start_routes(self) -> None:
+        triggers = self._of(TriggerKind.HTTP)
+        if not triggers:
+            return
+        from hookline.runtime.triggers.http import Listening, Routes
+
+        listening = self._listening or Listening()
+        routes = Routes(triggers, listening, self._fire)
+        self.address, self.token = routes.bind(), listening.token
+        self._start(routes.run())
+
+    def _start_crons(self) -> None:
+        triggers = self._of(TriggerKind.CRON)
+        if not triggers:
+            return
+        from hookline.runtime.triggers.cron import SystemWallClock, keep_time
+
+        clock = self._clock or SystemWallClock()
+        for trigger in triggers:
+            self._start(keep_time(trigger, self._fire_alone, clock))
+
+    async def _start_files(self) -> None:
+        triggers = self._of(TriggerKind.FILE)
+        if not triggers:
+            return
+        from hookline.runtime.triggers.files import FileWatch
+
+        watch = FileWatch(triggers, self._workspace, self._fire_alone)
+        running = self._start(watch.run())
+        ready = asyncio.ensure_future(watch.watching.wait())
+        try:
+            await asyncio.wait((running, ready), timeout=_READY_WITHIN, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._told(work))
+        self._tasks.append(task)
+        return task
+
+    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except* HooklineError as errors:
+            _log.error("a trigger stopped: %s", errors.exceptions[0])
+
+    async def _fire_alone(self, fired: Fired) -> Answer:
+        """Nobody waits for the answer, so what goes wrong is a line in the log, and the next one comes all the same."""
+        try:
+            answer = await self._fire(fired)
+        except HooklineError as error:
+            _log.warning("trigger %s: %s", fired.trigger.id, error)
+            return Answer()
+        if answer.denied is not None:
+            _log.warning("trigger %s was denied: %s", fired.trigger.id, answer.denied)
+        return answer
+
+    async def _stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        ended = await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
+        for each in ended:
+            if isinstance(each, Exception):
+                raise each

@@ -1,0 +1,101 @@
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hookline.errors import HooklineError
+from hookline.runtime.app import Trigger, TriggerKind
+from hookline.runtime.triggers.cron import keep_time, next_time
+from hookline.runtime.triggers.fired import Answer, Fired
+
+NOON = datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
+
+
+class FakeClock:
+    """Time passes only while somebody sleeps, or when it is moved."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        self.time = now
+
+    def now(self) -> datetime:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+        await asyncio.sleep(0)
+
+
+class Enough(Exception):
+    pass
+
+
+def fires(cron: str, most: int, during: Callable[[FakeClock], None] = lambda clock: None, **more: str) -> list[str]:
+    clock, times = FakeClock(), list[str]()
+
+    async def fire(fired: Fired) -> Answer:
+        times.append(f"{fired.facts['time']} at {clock.now():%H:%M:%S}")
+        during(clock)
+        if len(times) == most:
+            raise Enough
+        return Answer("s")
+
+    with pytest.raises(Enough):
+        asyncio.run(keep_time(Trigger("t", TriggerKind.CRON, cron, "go", **more), fire, clock))
+    return times
+
+
+def test_fires_at_each_moment_and_at_no_other() -> None:
+    assert fires("*/5 * * * *", 3, timezone="UTC") == [
+        "2026-03-02T12:05:00Z at 12:05:00",
+        "2026-03-02T12:10:00Z at 12:10:00",
+        "2026-03-02T12:15:00Z at 12:15:00",
+    ]
+
+
+def test_moments_that_pass_while_it_is_busy_fire_once() -> None:
+    def busy(clock: FakeClock) -> None:
+        clock.time += timedelta(minutes=3, seconds=20)
+
+    assert fires("* * * * *", 3, busy, timezone="UTC") == [
+        "2026-03-02T12:01:00Z at 12:01:00",
+        "2026-03-02T12:02:00Z at 12:04:20",
+        "2026-03-02T12:05:00Z at 12:07:40",
+    ]
+
+
+def test_a_clock_that_was_set_back_fires_no_moment_twice() -> None:
+    def back(clock: FakeClock) -> None:
+        clock.time -= timedelta(seconds=5)
+
+    assert [time[:17] for time in fires("* * * * *", 2, back, timezone="UTC")] == [
+        "2026-03-02T12:01:",
+        "2026-03-02T12:02:",
+    ]
+
+
+def test_the_fields_are_of_the_triggers_timezone() -> None:
+    assert fires("0 9 * * *", 1, timezone="Asia/Tokyo") == ["2026-03-03T00:00:00Z at 00:00:00"]
+
+
+def test_an_hour_that_summer_time_skips_comes_all_the_same() -> None:
+    before = datetime(2026, 3, 29, 0, 0, tzinfo=UTC)
+    assert next_time("30 2 * * *", before, "Europe/Berlin") < before + timedelta(hours=2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "zone"),
+    [
+        ("* * * *", None),
+        ("0 * * * * *", None),
+        ("61 * * * *", None),
+        ("0 0 31 2 *", None),
+        ("x * * * *", None),
+        ("* * * * *", "Mars/Base"),
+        ("* * * * *", "../../etc/passwd"),
+        ("* * * * *", "Europe"),
+    ],
+)
+def test_what_is_no_time_is_refused(fields: str, zone: str | None) -> None:
+    with pytest.raises(HooklineError):
+        next_time(fields, NOON, zone)
