@@ -1,0 +1,1 @@
+"""Tools by module: `module.action`."""

@@ -1,0 +1,250 @@
+"""A path that a model gave → a place inside the workspace, or a refusal.
+
+Nothing is asked of a path as a whole: it is walked step by step from the workspace's own descriptor, and no step follows a
+link by itself. A link's target is walked like the rest, so links within the workspace work, and one that is put there
+between a look and its use is refused by the kernel. Whoever holds a Spot holds the directory, not its name.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from hookline.errors import HooklineError
+
+LONGEST_PATH: Final = 4096  # characters
+_MOST_STEPS: Final = 512
+_MOST_LINKS: Final = 40
+_KINDS: Final = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class Refused(HooklineError):
+    """What a tool does not do, in words for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A name in a directory that is held open; "." for the directory itself."""
+
+    directory: int
+    name: str
+    path: str  # as messages show it, from the workspace's root
+
+    def look(self) -> os.stat_result | None:
+        """None if there is nothing. A link is not followed."""
+        try:
+            return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def open(self) -> BinaryIO:
+        """The file's bytes. Raises Refused for whatever is no plain file, which is not even opened."""
+        check_plain(self.look(), self.path)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        descriptor = os.open(self.name, flags, dir_fd=self.directory)
+        try:
+            check_plain(os.fstat(descriptor), self.path)
+            return os.fdopen(descriptor, "rb")
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+
+class Workspace:
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._names = (_steps(os.path.abspath(root)), _steps(str(self.root)))
+
+    @contextmanager
+    def at(self, path: str, *, make: bool = False, follow: bool = True) -> Iterator[Spot]:
+        """Raises Refused, also for what the system refuses inside of the `with`.
+
+        make: directories on the way that are not there are made. follow: a link at the end is walked too.
+        """
+        try:
+            spot = self._walk(self._relative(path), make, follow)
+            try:
+                yield spot
+            finally:
+                os.close(spot.directory)
+        except OSError as error:
+            raise Refused(f"{_shown(path)}: {_why(error)}") from None
+
+    @contextmanager
+    def directory(self, path: str) -> Iterator[tuple[int, str]]:
+        """A directory's descriptor, and its path from the workspace's root: "" for the root."""
+        with self.at(path) as spot:
+            found = spot.look()
+            if found is not None and not stat.S_ISDIR(found.st_mode):
+                raise Refused(f"{spot.path} is not a directory")
+            descriptor = _open_directory(spot.name, spot.directory)
+            try:
+                yield descriptor, "" if spot.path == "." else spot.path
+            finally:
+                os.close(descriptor)
+
+    def real(self, path: str) -> Path:
+        """Where a directory of the workspace is on this machine."""
+        with self.directory(path) as (_, found):
+            return self.root / found
+
+    def relative(self, path: str) -> str:
+        """A path or glob, written from the workspace's root if it was absolute. Raises Refused if it leads elsewhere."""
+        return "/".join(self._relative(path)) if path.startswith("/") else path
+
+    def _relative(self, path: str) -> list[str]:
+        _check_text(path)
+        steps = _steps(path)
+        if not path.startswith("/"):
+            return steps
+        for root in self._names:
+            if steps[: len(root)] == root:
+                return steps[len(root) :]
+        raise _outside(path)
+
+    def _walk(self, steps: list[str], make: bool, follow: bool) -> Spot:
+        if sys.platform == "win32":
+            raise Refused("files are not touched on Windows")
+        walk = _Walk(_open_directory(str(self.root), None), "/".join(steps) or ".")
+        try:
+            return self._walked(walk, deque(steps), make, follow)
+        finally:
+            walk.close()
+
+    def _walked(self, walk: _Walk, todo: deque[str], make: bool, follow: bool) -> Spot:
+        links = 0
+        while todo:
+            step = todo.popleft()
+            if step == "..":
+                walk.back()
+                continue
+            target = walk.target(step) if follow or todo else None
+            if target is not None:
+                links += 1
+                if target.startswith("/"):
+                    walk.restart()
+                todo.extendleft(reversed(self._target(target, walk.given)))
+                if links > _MOST_LINKS or len(todo) > _MOST_STEPS:
+                    raise Refused(f"{_shown(walk.given)} has too many links")
+            elif todo:
+                walk.into(step, make)
+            else:
+                return walk.end(step)
+        return walk.end(".")
+
+    def _target(self, target: str, given: str) -> list[str]:
+        try:
+            return self._relative(target)
+        except Refused:
+            raise _outside(given) from None
+
+
+class _Walk:
+    """The directories from the root down to where the walk is, each held open: `..` never asks the file system."""
+
+    def __init__(self, root: int, given: str) -> None:
+        self.given = given
+        self._held = [root]
+        self._names: list[str] = []
+
+    def back(self) -> None:
+        if not self._names:
+            raise _outside(self.given)
+        self._names.pop()
+        os.close(self._held.pop())
+
+    def restart(self) -> None:
+        while self._names:
+            self.back()
+
+    def target(self, step: str) -> str | None:
+        """What a link leads to; None if it is none."""
+        try:
+            return os.readlink(step, dir_fd=self._held[-1])
+        except OSError:  # EINVAL: no link, ENOENT: nothing; what else is wrong, opening it will say
+            return None
+
+    def into(self, step: str, make: bool) -> None:
+        if len(self._names) >= _MOST_STEPS:
+            raise Refused(f"{_shown(self.given)} is too deep")
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(step, dir_fd=self._held[-1])
+        self._held.append(_open_directory(step, self._held[-1]))
+        self._names.append(step)
+
+    def end(self, name: str) -> Spot:
+        """The spot keeps the last directory."""
+        names = self._names if name == "." else [*self._names, name]
+        return Spot(self._held.pop(), name, "/".join(names) or ".")
+
+    def close(self) -> None:
+        while self._held:
+            os.close(self._held.pop())
+
+
+def check_plain(found: os.stat_result | None, path: str) -> None:
+    """Raises Refused unless it is a plain file."""
+    if found is None:
+        raise Refused(f"there is no file {_shown(path)}")
+    if not stat.S_ISREG(found.st_mode):
+        what = next((what for test, what in _KINDS if test(found.st_mode)), "no plain file")
+        raise Refused(f"{_shown(path)} is {what}, not a file")
+
+
+def _open_directory(name: str, directory: int | None) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
+    if directory is None:
+        return os.open(name, flags)
+    return os.open(name, flags | os.O_NOFOLLOW, dir_fd=directory)
+
+
+def _steps(path: str) -> list[str]:
+    return [step for step in path.split("/") if step not in ("", ".")]
+
+
+def _check_text(path: str) -> None:
+    if not path:
+        raise Refused("the path is empty")
+    if "\0" in path:
+        raise Refused("a path holds no NUL")
+    if len(path) > LONGEST_PATH or path.count("/") > _MOST_STEPS:
+        raise Refused(f"the path {_shown(path)} is too long")
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refused(f"the path {_shown(path)} has characters that no file's name has") from None
+
+
+def _outside(path: str) -> Refused:
+    return Refused(f"{_shown(path)} is outside of the workspace")
+
+
+def _why(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file or directory"
+    return (error.strerror or str(error)).lower()
+
+
+def printable(name: str) -> str:
+    """On one line, whatever a name holds."""
+    return name if name.isprintable() else "".join(char if char.isprintable() else "�" for char in name)
+
+
+def _shown(path: str) -> str:
+    text = printable(path)
+    return text if len(text) <= 200 else f"{text[:199]}…"
