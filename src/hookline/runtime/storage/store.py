@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hookline.runtime.storage import approvals, calls, files, kept, messages, sessions
+from hookline.runtime.storage.migrate import bring_up
 from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
+from hookline.runtime.storage.urls import connected
+from hookline.runtime.storage.work import Database
 
 
 class Store:
@@ -14,129 +18,139 @@ class Store:
     What a method wrote is committed when it returns. Every failure of the database is a HooklineError of one line.
     """
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
     @classmethod
     async def open(cls, url: str) -> Store:
         """`sqlite:////absolute/path.db`, `sqlite://` (in memory) or `postgresql://user@host/database`; brings it to our schema."""
-        raise NotImplementedError
+        database = await connected(url)
+        try:
+            await bring_up(database)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
 
     async def close(self) -> None:
-        raise NotImplementedError
+        await self._database.close()
 
     async def add_session(self, session: SessionRow) -> None:
-        raise NotImplementedError
+        await self._database.write(sessions.add(session))
 
     async def session(self, id: str) -> SessionRow | None:
-        raise NotImplementedError
+        return await self._database.read(sessions.one(id))
 
     async def sessions(self, limit: int = 50) -> list[SessionRow]:
         """The last used first."""
-        raise NotImplementedError
+        return await self._database.read(sessions.last_used(limit))
 
     async def touch_session(self, id: str, **changed: Any) -> None:
         """Fields of SessionRow. HooklineError if there is no such session."""
-        raise NotImplementedError
+        await self._database.write(sessions.touch(id, changed))
 
     async def delete_session(self, id: str) -> None:
         """With everything of it."""
-        raise NotImplementedError
+        await self._database.write(sessions.remove(id))
 
     async def add_thread(self, thread: ThreadRow) -> None:
-        raise NotImplementedError
+        await self._database.write(sessions.add_thread(thread))
 
     async def thread(self, id: str) -> ThreadRow | None:
-        raise NotImplementedError
+        return await self._database.read(sessions.thread(id))
 
     async def threads(self, session: str) -> list[ThreadRow]:
         """In the order in which they were made."""
-        raise NotImplementedError
+        return await self._database.read(sessions.threads_of(session))
 
     async def touch_thread(self, id: str, **changed: Any) -> None:
         """Fields of ThreadRow. HooklineError if there is no such thread."""
-        raise NotImplementedError
+        await self._database.write(sessions.touch_thread(id, changed))
 
     async def add_message(self, thread: str, message: dict[str, Any]) -> None:
         """It needs an `id` of its own within the thread. Once this returns, kill -9 cannot lose it."""
-        raise NotImplementedError
+        await self._database.write(messages.add(thread, message))
 
     async def change_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """The message as it is now. HooklineError if there is none."""
-        raise NotImplementedError
+        return await self._database.write(messages.change(thread, id, updates))
 
     async def messages(self, thread: str, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
         """Oldest first, without compacted ones; with a limit, the last so many before the last `offset`."""
-        raise NotImplementedError
+        return await self._database.read(messages.history(thread, limit, offset))
 
     async def compact_messages(self, thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
         """Those leave the history (the rows stay, marked) and one stands where the first of them stood."""
-        raise NotImplementedError
+        await self._database.write(messages.compact(thread, gone, stands_in))
 
     async def add_injection(self, thread: str, injection: Injection) -> None:
-        raise NotImplementedError
+        await self._database.write(messages.inject(thread, injection))
 
     async def injections(self, thread: str) -> list[Injection]:
-        raise NotImplementedError
+        return await self._database.read(messages.injected(thread))
 
     async def begin_call(self, call: CallRow) -> int:
         """The attempt's number, from 1, for this thread and call id; `call.attempt` is not looked at."""
-        raise NotImplementedError
+        return await self._database.write(calls.begin(call))
 
     async def end_call(self, thread: str, call: str, attempt: int, ok: bool, result: str, error: str) -> None:
-        raise NotImplementedError
+        outcome = {"ok": ok, "result": result, "error": error}
+        await self._database.write(calls.end(thread, call, attempt, outcome))
 
     async def calls(self, thread: str) -> list[CallRow]:
-        raise NotImplementedError
+        return await self._database.read(calls.of_thread(thread))
 
     async def add_approval(self, approval: ApprovalRow) -> None:
-        raise NotImplementedError
+        await self._database.write(approvals.add(approval))
 
     async def approval(self, id: str) -> ApprovalRow | None:
-        raise NotImplementedError
+        return await self._database.read(approvals.one(id))
 
     async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
         """False if it was answered before, has expired or does not exist. Of many at once, one is True."""
-        raise NotImplementedError
+        return await self._database.write(approvals.answer(id, yes, by, now))
 
     async def waiting_approvals(self, session: str | None = None) -> list[ApprovalRow]:
         """Those that nobody answered, the oldest first; expired ones too, for their `expires` is the reader's to judge."""
-        raise NotImplementedError
+        return await self._database.read(approvals.waiting(session))
 
     async def write_file(self, thread: str, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
         """Returns its reference: id, type, path, name, mimeType, size."""
-        raise NotImplementedError
+        return await self._database.write(files.write(thread, path, data, mime_type))
 
     async def read_file(self, thread: str, path: str) -> bytes | None:
-        raise NotImplementedError
+        return await self._database.read(files.read(thread, path))
 
     async def list_files(self, thread: str, path: str = "") -> list[dict[str, Any]]:
-        raise NotImplementedError
+        return await self._database.read(files.listed(thread, path))
 
     async def delete_file(self, thread: str, path: str) -> bool:
         """Whether there was one."""
-        raise NotImplementedError
+        return await self._database.write(files.remove(thread, path))
 
     async def kept(self, owner: str, key: str) -> Any:
         """None if there is nothing."""
-        raise NotImplementedError
+        return await self._database.read(kept.one(owner, key))
 
     async def keep(self, owner: str, key: str, value: Any) -> None:
-        raise NotImplementedError
+        await self._database.write(kept.keep(owner, key, value))
 
     async def forget(self, owner: str, key: str) -> bool:
         """Whether there was something."""
-        raise NotImplementedError
+        return await self._database.write(kept.forget(owner, key))
 
     async def keys(self, owner: str) -> list[str]:
-        raise NotImplementedError
+        return await self._database.read(kept.keys(owner))
 
     async def save_counts(self, session: str, counts: list[dict[str, Any]]) -> None:
-        raise NotImplementedError
+        await self._database.write(kept.save_counts(session, counts))
 
     async def counts(self, session: str) -> list[dict[str, Any]]:
-        raise NotImplementedError
+        return await self._database.read(kept.counts(session))
 
     async def queue_tool(self, thread: str, name: str, input: dict[str, Any]) -> None:
-        raise NotImplementedError
+        await self._database.write(calls.enqueue(thread, name, input))
 
     async def take_queued(self, thread: str) -> list[tuple[str, dict[str, Any]]]:
         """In order; each is taken once, by one."""
-        raise NotImplementedError
+        return await self._database.write(calls.take(thread))

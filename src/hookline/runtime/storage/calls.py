@@ -1,0 +1,69 @@
+"""Tool calls, each attempt with the decision that let it run; and calls that wait for their turn."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage.rows import CallRow
+from hookline.runtime.storage.schema import queue, tool_calls
+from hookline.runtime.storage.texts import encoded
+from hookline.runtime.storage.work import Work, hold, made, rows_of, values_of
+
+_ATTEMPTS: Final = (
+    select(func.coalesce(func.max(tool_calls.c.attempt), 0))
+    .where(tool_calls.c.thread == bindparam("of_thread"), tool_calls.c.call == bindparam("of_call"))
+    .scalar_subquery()
+)
+_BEGINNING: Final = insert(tool_calls).values(attempt=_ATTEMPTS + 1).returning(tool_calls.c.attempt)
+
+
+def begin(call: CallRow) -> Work[int]:
+    values = {**values_of(call), "of_thread": call.thread, "of_call": call.call}
+    del values["attempt"]
+
+    def work(connection: Connection) -> int:
+        hold(connection, call.thread)
+        return int(connection.execute(_BEGINNING, values).scalar_one())
+
+    return work
+
+
+def end(thread: str, call: str, attempt: int, outcome: dict[str, Any]) -> Work[None]:
+    its = tool_calls.c.thread == thread, tool_calls.c.call == call, tool_calls.c.attempt == attempt
+    ending = update(tool_calls).where(*its, tool_calls.c.ended.is_(None)).values(ended=time.time(), **outcome)
+
+    def work(connection: Connection) -> None:
+        if connection.execute(ending).rowcount:
+            return
+        if connection.execute(select(tool_calls.c.sequence).where(*its)).first() is None:
+            raise HooklineError(f"the call {call!r} has no attempt {attempt} in the thread {thread}")
+
+    return work
+
+
+def of_thread(thread: str) -> Work[list[CallRow]]:
+    found = rows_of(CallRow, tool_calls).where(tool_calls.c.thread == thread).order_by(tool_calls.c.sequence)
+    return lambda connection: made(CallRow, connection.execute(found))
+
+
+def enqueue(thread: str, name: str, input: dict[str, Any]) -> Work[None]:
+    values = {"thread": thread, "name": name, "input": encoded(input)}
+
+    def work(connection: Connection) -> None:
+        connection.execute(insert(queue), values)
+
+    return work
+
+
+def take(thread: str) -> Work[list[tuple[str, dict[str, Any]]]]:
+    taking = delete(queue).where(queue.c.thread == thread).returning(queue.c.sequence, queue.c.name, queue.c.input)
+
+    def work(connection: Connection) -> list[tuple[str, dict[str, Any]]]:
+        taken = connection.execute(taking).all()
+        return [(row.name, row.input) for row in sorted(taken, key=lambda row: int(row.sequence))]
+
+    return work

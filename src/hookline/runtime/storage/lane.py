@@ -1,0 +1,130 @@
+"""A queue of work and the threads that do it, each with its own connection.
+
+What is asked while a thread is busy it does next, all of it in one transaction: the more is asked at once, the less a
+commit costs each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage.work import Work
+
+T = TypeVar("T")
+
+_TOGETHER: Final = 500
+"""Works of one transaction, so that the first of them does not wait without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    work: Work[Any]
+    answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    answer: asyncio.Future[Any]
+    result: Any = None
+    failed: Exception | None = None
+
+    def tell(self) -> None:
+        if self.answer.done():  # its caller was cancelled
+            return
+        if self.failed is not None:
+            self.answer.set_exception(self.failed)
+        else:
+            self.answer.set_result(self.result)
+
+
+class Lane:
+    """For the event loop in which it is made."""
+
+    def __init__(self, connect: Callable[[], Connection], threads: int = 1) -> None:
+        self._connect = connect
+        self._loop = asyncio.get_running_loop()
+        self._asked: SimpleQueue[_Asked | None] = SimpleQueue()
+        self._threads = [Thread(target=self._serve, name="hookline store", daemon=True) for _ in range(threads)]
+        self._closed = False
+        for thread in self._threads:
+            thread.start()
+
+    async def do(self, work: Work[T]) -> T:
+        if self._closed:
+            raise HooklineError("the store is closed")
+        answer: asyncio.Future[T] = self._loop.create_future()
+        self._asked.put(_Asked(work, answer))
+        return await answer
+
+    async def close(self) -> None:
+        """After everything that was asked before."""
+        if not self._closed:
+            self._closed = True
+            for _ in self._threads:
+                self._asked.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+
+    def _serve(self) -> None:
+        connection: Connection | None = None
+        while batch := self._next():
+            try:
+                connection = connection or self._connect()
+            except Exception as failed:  # for those who asked; the next may have more luck
+                self._tell([_Done(asked.answer, failed=failed) for asked in batch])
+                continue
+            self._tell(_done(connection, batch))
+        if connection is not None:
+            connection.close()
+            connection.engine.dispose()
+
+    def _next(self) -> list[_Asked]:
+        """Empty at the end."""
+        first = self._asked.get()
+        if first is None:
+            return []
+        batch = [first]
+        while len(batch) < _TOGETHER:
+            try:
+                more = self._asked.get_nowait()
+            except Empty:
+                break
+            if more is None:
+                self._asked.put(None)
+                break
+            batch.append(more)
+        return batch
+
+    def _tell(self, done: list[_Done]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_tell_all, done)
+
+
+def _tell_all(done: list[_Done]) -> None:
+    for each in done:
+        each.tell()
+
+
+def _done(connection: Connection, batch: list[_Asked]) -> list[_Done]:
+    """One that fails takes nothing down with it: all is undone, and each is done again by itself."""
+    try:
+        transaction = connection.begin()
+    except Exception as failed:
+        return [_Done(asked.answer, failed=failed) for asked in batch]
+    try:
+        done = [_Done(asked.answer, asked.work(connection)) for asked in batch]
+        transaction.commit()
+    except Exception as failed:
+        transaction.rollback()
+        if len(batch) == 1:
+            return [_Done(batch[0].answer, failed=failed)]
+        return [done for asked in batch for done in _done(connection, [asked])]
+    return done

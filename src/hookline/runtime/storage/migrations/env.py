@@ -1,0 +1,15 @@
+"""What Alembic runs: the connection is ours, and so is its transaction."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from hookline.runtime.storage.schema import VERSION_TABLE, metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=VERSION_TABLE,
+    transactional_ddl=True,
+)
+context.run_migrations()

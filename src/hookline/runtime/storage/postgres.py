@@ -1,0 +1,80 @@
+"""A PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import URL
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage.failures import explained
+from hookline.runtime.storage.work import Work
+
+T = TypeVar("T")
+
+_CONNECTIONS: Final = 10
+_SECONDS_TO_CONNECT: Final = 10
+_SECONDS_TO_ANSWER: Final = 60
+
+
+class Postgres:
+    """Each write has a transaction of its own: several commit at once, and the server joins their disk writes."""
+
+    def __init__(self, place: str, engine: AsyncEngine, failures: tuple[type[Exception], ...]) -> None:
+        self._place, self._engine, self._failures = place, engine, failures
+        self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._writing: set[asyncio.Task[Any]] = set()
+
+    @classmethod
+    def open(cls, url: URL) -> Postgres:
+        try:
+            import asyncpg
+        except ImportError as failed:
+            raise HooklineError("PostgreSQL needs asyncpg: pip install 'hookline[postgres]'") from failed
+        dsn = url.render_as_string(hide_password=False)
+
+        async def connect() -> Any:
+            return await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
+
+        engine = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=connect,
+            pool_size=_CONNECTIONS,
+            max_overflow=0,
+            pool_timeout=None,
+            pool_pre_ping=True,
+        )
+        failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+        return cls(f"the database {url.render_as_string(hide_password=True)}", engine, failures)
+
+    async def read(self, work: Work[T]) -> T:
+        try:
+            async with self._reading.connect() as connection:
+                return await connection.run_sync(work)
+        except self._failures as failed:
+            raise explained(failed, self._place) from failed
+
+    async def write(self, work: Work[T]) -> T:
+        task = asyncio.ensure_future(self._written(work))
+        self._writing.add(task)
+        task.add_done_callback(self._over)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        await asyncio.gather(*self._writing, return_exceptions=True)
+        await self._engine.dispose()
+
+    async def _written(self, work: Work[T]) -> T:
+        try:
+            async with self._engine.begin() as connection:
+                return await connection.run_sync(work)
+        except self._failures as failed:
+            raise explained(failed, self._place) from failed
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._writing.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, even where nobody waits for it any more

@@ -1,0 +1,68 @@
+"""Sessions and their threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from hookline.runtime.storage.rows import SessionRow, ThreadRow
+from hookline.runtime.storage.schema import kept, sessions, threads
+from hookline.runtime.storage.work import Work, changed_columns, made, must_be_one, rows_of, values_of
+
+
+def add(session: SessionRow) -> Work[None]:
+    values = values_of(session)
+    return lambda connection: _run(connection, insert(sessions), values)
+
+
+def one(id: str) -> Work[SessionRow | None]:
+    found = rows_of(SessionRow, sessions).where(sessions.c.id == id)
+    return lambda connection: next(iter(made(SessionRow, connection.execute(found))), None)
+
+
+def last_used(limit: int) -> Work[list[SessionRow]]:
+    newest = sessions.c.last_used.desc(), sessions.c.id
+    found = rows_of(SessionRow, sessions).order_by(*newest).limit(max(limit, 0))
+    return lambda connection: made(SessionRow, connection.execute(found))
+
+
+def touch(id: str, changed: dict[str, Any]) -> Work[None]:
+    values = changed_columns(SessionRow, changed)
+    changing = update(sessions).where(sessions.c.id == id).values(values)
+    return lambda connection: must_be_one(connection.execute(changing).rowcount, f"session {id!r}")
+
+
+def remove(id: str) -> Work[None]:
+    def work(connection: Connection) -> None:
+        its = connection.scalars(select(threads.c.id).where(threads.c.session == id)).all()
+        for owner in (id, *its):
+            connection.execute(delete(kept).where(kept.c.owner == owner))
+        connection.execute(delete(sessions).where(sessions.c.id == id))
+
+    return work
+
+
+def add_thread(thread: ThreadRow) -> Work[None]:
+    values = values_of(thread)
+    return lambda connection: _run(connection, insert(threads), values)
+
+
+def thread(id: str) -> Work[ThreadRow | None]:
+    found = rows_of(ThreadRow, threads).where(threads.c.id == id)
+    return lambda connection: next(iter(made(ThreadRow, connection.execute(found))), None)
+
+
+def threads_of(session: str) -> Work[list[ThreadRow]]:
+    found = rows_of(ThreadRow, threads).where(threads.c.session == session).order_by(threads.c.sequence)
+    return lambda connection: made(ThreadRow, connection.execute(found))
+
+
+def touch_thread(id: str, changed: dict[str, Any]) -> Work[None]:
+    values = changed_columns(ThreadRow, changed)
+    changing = update(threads).where(threads.c.id == id).values(values)
+    return lambda connection: must_be_one(connection.execute(changing).rowcount, f"thread {id!r}")
+
+
+def _run(connection: Connection, statement: Any, values: dict[str, Any]) -> None:
+    connection.execute(statement, values)

@@ -1,0 +1,67 @@
+"""What is asked of a database: a function of a connection, prepared by its caller and run within one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from sqlalchemy import Column, Connection, Select, Table, select
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
+from hookline.runtime.storage.schema import threads
+from hookline.runtime.storage.texts import encoded
+
+T = TypeVar("T")
+Work: TypeAlias = Callable[[Connection], T]
+Row: TypeAlias = SessionRow | ThreadRow | CallRow | ApprovalRow | Injection
+R = TypeVar("R", SessionRow, ThreadRow, CallRow, ApprovalRow, Injection)
+
+
+class Database(Protocol):
+    """Work may be run again after a failure that undid it, so it must have no effect but on its connection."""
+
+    async def read(self, work: Work[T]) -> T: ...
+    async def write(self, work: Work[T]) -> T:
+        """Committed when this returns. It goes on to its end even if its caller is cancelled."""
+
+    async def close(self) -> None: ...
+
+
+def hold(connection: Connection, thread: str) -> None:
+    """Whoever else writes to this thread waits until we have committed. SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(threads.c.sequence).where(threads.c.id == thread).with_for_update())
+
+
+def values_of(row: Row) -> dict[str, Any]:
+    return columns_of({each.name: getattr(row, each.name) for each in fields(row)})
+
+
+def columns_of(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: encoded(value) if isinstance(value, dict) else value for name, value in values.items()}
+
+
+def rows_of(row_type: type[R], table: Table) -> Select[Any]:
+    return select(*(_column(table, each.name) for each in fields(row_type)))
+
+
+def changed_columns(row_type: type[Row], changed: dict[str, Any]) -> dict[str, Any]:
+    unknown = changed.keys() - ({each.name for each in fields(row_type)} - {"id"})
+    if unknown:
+        raise TypeError(f"{row_type.__name__} has no {', '.join(sorted(unknown))} that could be changed")
+    return columns_of(changed)
+
+
+def must_be_one(changed: int, what: str) -> None:
+    if changed != 1:
+        raise HooklineError(f"there is no {what}")
+
+
+def made(row_type: type[R], found: Iterable[Any]) -> list[R]:
+    return [row_type(*row) for row in found]
+
+
+def _column(table: Table, name: str) -> Column[Any]:
+    return table.c[name]
