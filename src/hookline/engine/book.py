@@ -85,6 +85,10 @@ class Book:
         deciding.close()
         raise MustWait("a hook that said it answers at once did not; use `await book.decide(event)`")
 
+    def hears(self, event_name: str) -> bool:
+        """False if no hook is on this event, so nobody need be asked."""
+        return bool(self._by_event.get(event_name))
+
     def reads(self, event_name: str) -> frozenset[Path]:
         """The facts that any hook on this event reads: what a host need not gather, it may leave out."""
         hooks = (entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries)

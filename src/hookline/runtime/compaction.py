@@ -9,7 +9,7 @@ from hookline.hooks.outcome import Compact
 from hookline.runtime.happenings import Compacted
 from hookline.runtime.history import calls_of
 from hookline.runtime.models.model import ModelError, Request, Said
-from hookline.runtime.models.tokens import tokens_of
+from hookline.runtime.models.tokens import message_tokens
 from hookline.runtime.threads import StoredThread
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _MOST_OF_ONE: Final = 4_000  # characters of one message that are summarised
 
 async def compact(session: Session, thread: StoredThread, how: Compact, trigger: str) -> bool:
     """True if the history is shorter now. Hooks may prevent it; what they request meanwhile is not obeyed."""
-    messages = await thread.get_messages()
+    messages = await thread.history()
     limit = (await session.model_of(thread)).context_limit
     gone = dropped(messages, how, limit)
     if not gone:
@@ -46,9 +46,9 @@ async def compact(session: Session, thread: StoredThread, how: Compact, trigger:
     left = created.event.facts.get("message")
     if created.denied or not isinstance(left, dict):
         return False
-    await session.store.compact_messages(thread.id, [message["id"] for message in gone], left)
+    await thread.compact([message["id"] for message in gone], left)
     await session.decide(thread, "message.created", {"message": left})
-    thread.progress.tokens = tokens_of(await thread.get_messages())
+    thread.progress.tokens = sum(map(message_tokens, await thread.history()))
     session.tell(Compacted(thread.id, thread.agent.id, len(gone), str(left.get("content") or "")))
     return True
 
@@ -58,11 +58,11 @@ def dropped(messages: Sequence[Message], how: Compact, limit: int) -> list[Messa
     end = _whole(messages, max(len(messages) - how.keep_recent, 0))
     if how.target_pressure is None:
         return list(messages[:end])
-    most = how.target_pressure * limit
+    left, most = sum(map(message_tokens, messages)), how.target_pressure * limit
     for at in range(end):
-        cut = _whole(messages, at)
-        if cut == at and tokens_of(messages[at:]) < most:
+        if left < most and _whole(messages, at) == at:
             return list(messages[:at])
+        left -= message_tokens(messages[at])
     return list(messages[:end])
 
 

@@ -90,7 +90,7 @@ class Exchange:
         return await self._answered()
 
     async def _taken_up(self) -> tuple[Ending, str]:
-        for message in reversed(await self.thread.get_messages()):
+        for message in reversed(await self.thread.history()):
             if message["role"] == "user":
                 self._new_flow(message.get("content") or "")
                 break
@@ -168,7 +168,7 @@ class Exchange:
     async def _anchor(self, note: Note, result: str | None) -> str | None:
         if note.place is Place.SYSTEM:
             return None
-        messages = await self.thread.get_messages()
+        messages = await self.thread.history()
         if note.place is Place.LAST_USER:
             return next((m["id"] for m in reversed(messages) if m["role"] == "user"), None)
         if result is not None and note.place is not Place.MESSAGE:

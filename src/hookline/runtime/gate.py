@@ -49,7 +49,7 @@ async def execute(
     if tool.name != call.name:
         raise NotDecided(f"{call.name} was decided, not {tool.name}")
     row = CallRow(
-        thread=thread_id(place),
+        thread=place.thread_id,
         call=call.id,
         name=call.name,
         input_hash=hash,
@@ -68,10 +68,6 @@ async def execute(
         )
         await asyncio.shield(asyncio.ensure_future(ending))
     return result
-
-
-def thread_id(place: Place) -> str:
-    return getattr(place.thread, "id", "")
 
 
 def _let_pass(call: Call, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:

@@ -35,7 +35,7 @@ async def settle(session: Session, thread: StoredThread) -> None:
 
 
 async def _without_result(thread: StoredThread) -> list[Wants]:
-    messages = await thread.get_messages()
+    messages = await thread.history()
     at = next((at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "assistant"), None)
     if at is None:
         return []

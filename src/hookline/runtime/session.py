@@ -22,7 +22,7 @@ from hookline.runtime.exchange import Exchange
 from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
 from hookline.runtime.host import ThreadHost
 from hookline.runtime.models.model import Model
-from hookline.runtime.models.tokens import tokens_of
+from hookline.runtime.models.tokens import message_tokens
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
 from hookline.runtime.threads import StoredThread
@@ -127,7 +127,7 @@ class Session:
 
     async def unfinished(self) -> bool:
         """True if the process before us was cut off in the middle of an exchange."""
-        messages = await self.main.get_messages(limit=1)
+        messages = await self.main.history()
         return bool(messages) and (messages[-1]["role"] != "assistant" or bool(messages[-1].get("tool_calls")))
 
     async def end(self, reason: str = "exit") -> None:
@@ -175,7 +175,9 @@ class Session:
 
     async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
         depth = 0 if parent is None else parent.depth + 1
-        thread = StoredThread(id or f"thread_{uuid.uuid4().hex[:16]}", self, agent, parent and parent.id, depth)
+        thread = StoredThread(
+            id or f"thread_{uuid.uuid4().hex[:16]}", self, agent, parent.id if parent else None, depth
+        )
         now = self.clock.wall()
         row = ThreadRow(thread.id, self.id, agent.id, thread.parent, depth, now, thread.progress.flow)
         await self.store.add_thread(row)
@@ -199,6 +201,8 @@ class Session:
 
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Every event of a session comes through here; whoever fires it obeys the answer."""
+        if not self.book.hears(event):
+            return Decision(Event(event, facts))
         shared = await self.facts(thread, event)
         host = self.host_of(thread)
         decision = await self.book.decide(Event(event, {**shared, **facts}), host, self.runtime.explain)
@@ -236,12 +240,12 @@ class Session:
         if "context" in wanted:
             facts["context"] = await self._context(thread)
         if _DEAR in wanted:
-            facts[_DEAR] = await thread.get_messages()
+            facts[_DEAR] = await thread.history()
         return facts
 
     async def _context(self, thread: StoredThread) -> dict[str, Any]:
         limit = (await self.model_of(thread)).context_limit
-        tokens = thread.progress.tokens or tokens_of(await thread.get_messages())
+        tokens = thread.progress.tokens or sum(map(message_tokens, await thread.history()))
         return {"tokens": tokens, "limit": limit, "pressure": tokens / limit if limit else 0.0}
 
     def _session_facts(self) -> dict[str, Any]:
@@ -253,7 +257,9 @@ class Session:
         return self._hosts[thread.id]
 
     def place_of(self, thread: StoredThread) -> Place:
-        return Place(self.runtime.workspace, self.id, thread.agent.id, thread, self.store, self.runtime.slots)
+        return Place(
+            self.runtime.workspace, self.id, thread.agent.id, thread, thread.id, self.store, self.runtime.slots
+        )
 
     async def model_of(self, thread: StoredThread) -> Model:
         return await self.runtime.model(thread.side.prompt.model or thread.agent.model)

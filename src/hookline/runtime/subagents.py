@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEEPEST: Final = 5
 MOST_AT_ONCE: Final = 8
 
-_TASK: Final = {
+_TASK: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "agent": {"type": "string", "description": "which agent"},
@@ -45,7 +45,7 @@ class StartAgent:
         return f"Hand a task to another agent and wait for its answer. Agents: {_listed(self._session)}"
 
     async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
-        return await started(self._session, self._session.thread(thread_of(place)), input)
+        return await started(self._session, self._session.thread(place.thread_id), input)
 
 
 class StartAgents:
@@ -53,7 +53,7 @@ class StartAgents:
 
     name = "agents"
     kind = Kind.AGENT
-    schema: Final = {
+    schema: Final[dict[str, Any]] = {
         "type": "object",
         "properties": {"tasks": {"type": "array", "items": _TASK, "maxItems": MOST_AT_ONCE}},
         "required": ["tasks"],
@@ -70,7 +70,7 @@ class StartAgents:
         tasks = input.get("tasks")
         if not isinstance(tasks, list) or not 0 < len(tasks) <= MOST_AT_ONCE:
             return ToolResult(None, False, f"tasks: between 1 and {MOST_AT_ONCE} of them")
-        parent = self._session.thread(thread_of(place))
+        parent = self._session.thread(place.thread_id)
         async with asyncio.TaskGroup() as group:
             running = [
                 group.create_task(started(self._session, parent, task if isinstance(task, dict) else {}))
@@ -158,7 +158,3 @@ def _agent(session: Session, parent: StoredThread, input: dict[str, Any]) -> Age
 def _listed(session: Session) -> str:
     others = [agent for agent in session.runtime.app.agents if agent.id != session.agent.id]
     return "; ".join(f"{agent.id}{f' ({agent.description})' if agent.description else ''}" for agent in others)
-
-
-def thread_of(place: Place) -> str:
-    return str(getattr(place.thread, "id", ""))

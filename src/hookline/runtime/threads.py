@@ -6,7 +6,7 @@ import base64
 import binascii
 import copy
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,6 +51,7 @@ class StoredThread:
         self.depth = depth
         self.abort = Abort()
         self.progress = Progress()
+        self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
 
     @property
     def store(self) -> Store:
@@ -62,7 +63,21 @@ class StoredThread:
         return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
 
     async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
-        return await self.store.messages(self.id, limit, offset)
+        messages = await self.history()
+        end = max(len(messages) - offset, 0)
+        start = 0 if limit is None else max(end - limit, 0)
+        return copy.deepcopy(messages[start:end])
+
+    async def history(self) -> list[dict[str, Any]]:
+        """The messages, oldest first. They are not the caller's to change."""
+        if self._history is None:
+            self._history = await self.store.messages(self.id)
+        return list(self._history)
+
+    async def compact(self, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
+        """One message in the place of those."""
+        self._history = None
+        await self.store.compact_messages(self.id, gone, stands_in)
 
     async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
         """Raises NotStored if a hook prevents it."""
@@ -73,12 +88,15 @@ class StoredThread:
         decision = await self.session.decide(self, "message.create", {"message": new})
         stored = _left(decision, "message")
         await self.store.add_message(self.id, stored)
+        if self._history is not None:
+            self._history.append(stored)
         await self.session.decide(self, "message.created", {"message": copy.deepcopy(stored)})
-        return stored
+        return copy.deepcopy(stored)
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """Raises NotStored if a hook prevents it."""
         decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
+        self._history = None
         changed = await self.store.change_message(self.id, id, _left(decision, "message", "updates"))
         await self.session.decide(self, "message.updated", {"message": copy.deepcopy(changed)})
         return changed

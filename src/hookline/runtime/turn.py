@@ -14,7 +14,7 @@ from hookline.runtime.happenings import Ending, Spoke, TryingAgain
 from hookline.runtime.history import request_for
 from hookline.runtime.interrupted import open_calls
 from hookline.runtime.models.model import ErrorCode, ModelError, Piece, Request, Said, Spent, Wants
-from hookline.runtime.models.tokens import tokens_of
+from hookline.runtime.models.tokens import message_tokens, request_tokens
 
 if TYPE_CHECKING:
     from hookline.runtime.exchange import Exchange
@@ -45,7 +45,7 @@ class Turn:
 
     async def run(self) -> Turned:
         self._begin()
-        stored = await self.thread.get_messages()
+        stored = await self.thread.history()
         facts = {"prompt": self.thread.progress.prompt, "messages": stored}
         started = await self.session.decide(self.thread, "turn.start", facts)
         await self.exchange.take_notes(started)
@@ -138,7 +138,7 @@ class Turn:
         """
         compacted = False
         for attempt in range(1, MOST_TRIES + 1):
-            messages = await self.thread.get_messages() if left is None or compacted else left
+            messages = await self.thread.history() if left is None or compacted else left
             request = await request_for(self.session, self.thread, messages)
             try:
                 return await self._streamed(request)
@@ -190,7 +190,7 @@ class Turn:
                     case Spent():
                         spent = piece
         known = spent.input + spent.output if spent is not None else 0
-        self.thread.progress.tokens = known or tokens_of([*request.messages, {"content": answer.text}])
+        self.thread.progress.tokens = known or request_tokens(request) + message_tokens({"content": answer.text})
         return answer
 
 
