@@ -17,7 +17,7 @@ T = TypeVar("T")
 _AT_ONCE: Final = 8
 _TO_END: Final = 1.0  # seconds past its time in which work that looks at the clock ends by itself
 
-_pools: dict[int, Threads] = {}
+_pools: dict[tuple[int, str], Threads] = {}
 
 
 class Until:
@@ -41,10 +41,10 @@ class Until:
         self._unwanted = True
 
 
-async def aside(work: Callable[[Until], T], seconds: float = 30.0) -> T:
+async def aside(work: Callable[[Until], T], seconds: float = 30.0, pool: str = "files") -> T:
     """What the work returns or raises. Raises Refused if it does not end in time; cancelled, the work is told so."""
     until = Until(seconds)
-    threads = _pools.setdefault(os.getpid(), Threads("hookline-tools", _AT_ONCE))
+    threads = _pools.setdefault((os.getpid(), pool), Threads(f"hookline-{pool}", _AT_ONCE))
     future = threads.submit(partial(contextvars.copy_context().run, work, until))
     try:
         async with asyncio.timeout(seconds + _TO_END):
