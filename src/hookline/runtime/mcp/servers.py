@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import mcp_types as types
 
@@ -25,7 +25,9 @@ from hookline.runtime.mcp.connection import Connection
 from hookline.runtime.mcp.kinds import kind_by
 from hookline.runtime.mcp.results import result_of
 from hookline.runtime.mcp.transport import Lost, Transport, inherited, over_http, over_pipes
-from hookline.runtime.tools.tool import Place
+
+if TYPE_CHECKING:
+    from hookline.runtime.tools.tool import Place
 
 _log = logging.getLogger("hookline")
 
