@@ -1,0 +1,123 @@
+"""Whatever a provider or its library raises → a ModelError with one of the seven codes, in one line without a key.
+
+pydantic-ai sorts most of it; what it leaves open is told by the status and by what the provider says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+import httpx
+import httpx2
+from pydantic_ai import exceptions as library
+
+from hookline.config.problem import printable
+from hookline.runtime.models.model import ErrorCode, ModelError
+
+LONGEST: Final = 500
+LONGEST_WAIT: Final = timedelta(days=1)
+
+_OF_CLASS: Final[tuple[tuple[type[BaseException], ErrorCode], ...]] = (
+    (library.ModelContextWindowExceededError, ErrorCode.CONTEXT_OVERFLOW),
+    (library.ModelQuotaExceededError, ErrorCode.BILLING),
+    (library.ModelRateLimitError, ErrorCode.RATE_LIMIT),
+    (library.ModelAuthenticationError, ErrorCode.AUTH),
+    (library.ModelTimeoutError, ErrorCode.TIMEOUT),
+    (library.ModelRequestTimeout, ErrorCode.TIMEOUT),
+    (library.ModelConnectionError, ErrorCode.NETWORK),
+    (httpx.TimeoutException, ErrorCode.TIMEOUT),
+    (httpx2.TimeoutException, ErrorCode.TIMEOUT),
+    (TimeoutError, ErrorCode.TIMEOUT),
+    (httpx.TransportError, ErrorCode.NETWORK),
+    (httpx2.TransportError, ErrorCode.NETWORK),
+    (httpx.StreamError, ErrorCode.NETWORK),
+    (httpx2.StreamError, ErrorCode.NETWORK),
+    (OSError, ErrorCode.NETWORK),
+)
+_OF_STATUS: Final = {
+    401: ErrorCode.AUTH,
+    402: ErrorCode.BILLING,
+    403: ErrorCode.AUTH,
+    408: ErrorCode.TIMEOUT,
+    413: ErrorCode.CONTEXT_OVERFLOW,  # also Groq's, for a request larger than a minute's tokens: waiting cannot help
+    429: ErrorCode.RATE_LIMIT,
+    504: ErrorCode.TIMEOUT,
+}
+_OVERFLOW: Final = (
+    "context_length_exceeded",  # OpenAI, Groq
+    "context length",  # OpenAI, Mistral, Ollama, vLLM
+    "context window",  # OpenAI's Responses, LM Studio
+    "context size",  # llama.cpp
+    "context limit",  # Anthropic
+    "prompt is too long",  # Anthropic
+    "prompt too long",  # Ollama
+    "input token count",  # Google
+    "number of tokens allowed",  # Google
+    "reduce the length of the messages",  # Groq
+    "too large for model",  # Mistral
+)
+_BILLING: Final = (
+    "insufficient_quota",
+    "credit balance is too low",
+    "billing_hard_limit",
+    "exceeded your current quota",
+)
+_BROKEN_OFF: Final = ("without a `finish_reason`", "peer closed connection", "incomplete chunked read")
+
+
+def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> ModelError:
+    if isinstance(error, ModelError):
+        return error
+    said = _said(error)
+    code = _code(error, said)
+    text = f"{model}: {said}"
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = printable(" ".join(text.split()))
+    return ModelError(code, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…", _wait(error))
+
+
+def broken_off(model: str) -> ModelError:
+    """The stream ended as if all were well, but the model had not finished."""
+    return ModelError(ErrorCode.NETWORK, f"{model}: the answer broke off before its end")
+
+
+def silent(model: str, longest: timedelta) -> ModelError:
+    return ModelError(ErrorCode.TIMEOUT, f"{model}: nothing came for {longest.total_seconds():g} s")
+
+
+def _code(error: Exception, said: str) -> ErrorCode:
+    status, lower = getattr(error, "status_code", None), said.casefold()
+    if status in (400, 413, 422, 500, None) and any(words in lower for words in _OVERFLOW):
+        return ErrorCode.CONTEXT_OVERFLOW
+    if status in (400, 403, 429) and any(words in lower for words in _BILLING):
+        return ErrorCode.BILLING
+    if any(words in lower for words in _BROKEN_OFF):
+        return ErrorCode.NETWORK
+    of_class = next((code for kind, code in _OF_CLASS if isinstance(error, kind)), None)
+    return of_class or _OF_STATUS.get(status or 0, ErrorCode.INTERNAL)
+
+
+def _said(error: Exception) -> str:
+    """The provider's own sentence where its answer has one."""
+    status = getattr(error, "status_code", None)
+    sentence = _sentence(getattr(error, "body", None)) or str(error) or type(error).__name__
+    return f"HTTP {status}: {sentence}" if status and not sentence.startswith("status_code") else sentence
+
+
+def _sentence(body: Any) -> str | None:
+    for _ in range(4):  # {"error": {"message": …}}, {"detail": …}, or the message itself
+        if not isinstance(body, dict):
+            break
+        body = next((body[key] for key in ("error", "message", "detail") if body.get(key)), None)
+    return body if isinstance(body, str) and body.strip() else None
+
+
+def _wait(error: Exception) -> timedelta | None:
+    seconds = getattr(error, "retry_after", None)
+    if not isinstance(seconds, int | float) or not math.isfinite(seconds) or seconds < 0:
+        return None
+    return min(LONGEST_WAIT, timedelta(seconds=min(seconds, LONGEST_WAIT.total_seconds())))

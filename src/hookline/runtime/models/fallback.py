@@ -1,0 +1,83 @@
+"""A model with others behind it, each of which takes over when the one before it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Final
+
+from hookline.runtime.models.model import ErrorCode, Model, ModelError, Piece, Request
+
+TRIES: Final = 2
+RETURN_AFTER: Final = timedelta(minutes=5)
+
+
+class NextIsAsked(ModelError):
+    """A failure after which the next call goes to another model, so trying again makes sense whatever the code is."""
+
+    def __init__(self, error: ModelError, name: str) -> None:
+        super().__init__(error.code, f"{error}; {name} is asked next", timedelta(0))
+
+    @property
+    def passing(self) -> bool:
+        return True
+
+
+class WithFallbacks:
+    """Never hides a failure: it is raised, and the call that follows goes to the next model.
+
+    A model is left at an error that does not pass, or after two in a row that do. For a context overflow the next one is
+    asked only if it takes more. After five minutes the first model is asked again.
+    """
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        self._models = tuple(models)
+        self._at = 0
+        self._failures = 0
+        self._left_at = 0.0
+
+    @property
+    def name(self) -> str:
+        return self._models[self._at].name
+
+    @property
+    def context_limit(self) -> int:
+        return self._models[self._at].context_limit
+
+    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+        self._return()
+        at = self._at
+        try:
+            async for piece in self._models[at].stream(request):
+                yield piece
+        except ModelError as error:
+            raise self._failed(at, error) from None
+        if at == self._at:
+            self._failures = 0
+
+    async def close(self) -> None:
+        for model in self._models:
+            await model.close()
+
+    def _return(self) -> None:
+        if self._at and _now() - self._left_at >= RETURN_AFTER.total_seconds():
+            self._at = self._failures = 0
+
+    def _failed(self, at: int, error: ModelError) -> ModelError:
+        if at != self._at:  # another conversation has moved on already
+            return NextIsAsked(error, self.name)
+        self._failures += 1
+        if at + 1 == len(self._models) or not self._is_left(self._models[at + 1], error):
+            return error
+        self._at, self._failures, self._left_at = at + 1, 0, _now()
+        return NextIsAsked(error, self.name)
+
+    def _is_left(self, successor: Model, error: ModelError) -> bool:
+        if error.code is ErrorCode.CONTEXT_OVERFLOW:
+            return successor.context_limit > self.context_limit
+        return not error.passing or self._failures >= TRIES
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,60 @@
+"""A model's name → the model: `provider:model`, `script:FILE`, or a name that the app gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from hookline.config.problem import nearest, printable, short
+from hookline.errors import HooklineError
+from hookline.runtime.app import App, ModelNamed
+from hookline.runtime.models.fallback import WithFallbacks
+from hookline.runtime.models.model import Model
+from hookline.runtime.models.providers import address
+from hookline.runtime.models.remote import RemoteModel
+from hookline.runtime.models.script import ScriptedModel
+from hookline.runtime.models.script_file import read_script
+
+Choice: TypeAlias = tuple[str, int | None]
+"""A name with a colon, and the context limit that the app gives it."""
+
+
+def model_named(name: str, app: App, env: Mapping[str, str], directory: Path) -> Model:
+    """Raises HooklineError: a ConfigError with every problem of a script, else one line. Keys are taken from `env` only.
+
+    directory: where a script's path starts.
+    """
+    choices = dict(_choices(name, app.models, ()))
+    models = [_made(name, limit, env, directory) for name, limit in choices.items()]
+    return models[0] if len(models) == 1 else WithFallbacks(models)
+
+
+def _choices(name: str, named: Mapping[str, ModelNamed], above: tuple[str, ...]) -> Iterator[Choice]:
+    """The model and its fallbacks in order; each may be a name of the app's own again."""
+    given = named.get(name)
+    if given is None:
+        if ":" not in name:
+            raise HooklineError(_unknown(name, named))
+        yield name, None
+        return
+    if name in above:
+        raise HooklineError(f"models: {' → '.join((*above, name))} never comes to a model; write provider:model")
+    (first, limit), *others = _choices(given.model, named, (*above, name))
+    yield first, given.context_limit or limit
+    yield from others
+    for fallback in given.fallbacks:
+        yield from _choices(fallback, named, (*above, name))
+
+
+def _made(name: str, context_limit: int | None, env: Mapping[str, str], directory: Path) -> Model:
+    word, _, file = name.partition(":")
+    if word != "script":
+        return RemoteModel(address(name, env), context_limit)
+    return ScriptedModel(read_script(directory / file, file), name=name, context_limit=context_limit)
+
+
+def _unknown(name: str, named: Mapping[str, ModelNamed]) -> str:
+    guess = nearest(name, named)
+    hint = f"did you mean {guess}?" if guess else "write provider:model, such as openai:gpt-5 or script:demo.yaml"
+    return f"model {short(printable(name))}: there is none of this name; {hint}"

@@ -1,0 +1,104 @@
+"""How many tokens a text probably has, and how many a model takes. Nothing is asked over the network.
+
+The estimate counts 3.5 ASCII characters, or 3 bytes of any other text, as one token: prose has about 4 characters to a
+token, code and JSON about 3, Chinese and Japanese about one character. What the provider counted is the truth, and
+comes with `Spent`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from hookline.runtime.models.model import Request
+
+PER_MESSAGE: Final = 4
+PER_TOOL: Final = 8
+DEFAULT_LIMIT: Final = 128_000
+_LIMITS: Final = {
+    "claude": 200_000,
+    "claude-fable": 1_000_000,
+    "claude-haiku-5": 1_000_000,
+    "claude-opus-4-6": 1_000_000,
+    "claude-opus-4-7": 1_000_000,
+    "claude-opus-4-8": 1_000_000,
+    "claude-opus-5": 1_000_000,
+    "claude-sonnet-4-6": 1_000_000,
+    "claude-sonnet-5": 1_000_000,
+    "codestral": 256_000,
+    "deepseek-chat": 64_000,
+    "deepseek-reasoner": 64_000,
+    "deepseek-v4": 1_000_000,
+    "devstral": 262_144,
+    "gemini": 1_000_000,
+    "gemini-pro": 32_768,
+    "gemma3": 131_072,
+    "gemma-4": 262_144,
+    "gpt-3.5": 16_385,
+    "gpt-4": 8_192,
+    "gpt-4-turbo": 128_000,
+    "gpt-4.1": 1_000_000,
+    "gpt-4o": 128_000,
+    "gpt-5": 400_000,
+    "gpt-5.3-chat": 128_000,
+    "gpt-5.4": 1_050_000,
+    "gpt-5.4-mini": 400_000,
+    "gpt-5.4-nano": 400_000,
+    "gpt-5.5": 1_000_000,
+    "gpt-5.6": 1_050_000,
+    "gpt-6": 1_050_000,
+    "gpt-oss": 131_072,
+    "kimi-k2": 131_072,
+    "llama-3": 131_072,
+    "llama3": 8_192,
+    "llama3.1": 131_072,
+    "llama3.2": 131_072,
+    "llama3.3": 131_072,
+    "ministral": 131_072,
+    "mistral": 131_072,
+    "mistral-large-4": 1_048_576,
+    "o1": 200_000,
+    "o1-mini": 128_000,
+    "o1-preview": 128_000,
+    "o3": 200_000,
+    "o4": 200_000,
+    "qwen2.5": 32_768,
+    "qwen3": 131_072,
+}
+
+
+def tokens_of(text: str) -> int:
+    if text.isascii():
+        return -(-len(text) * 2 // 7)
+    plain = len(text.encode("ascii", "ignore"))
+    other = len(text.encode("utf-8", "surrogatepass")) - plain
+    return -(-(plain * 6 + other * 7) // 21)
+
+
+def message_tokens(message: dict[str, Any]) -> int:
+    """Of one message of a request or of a stored thread, with its tool calls."""
+    content, calls = message.get("content"), message.get("tool_calls")
+    return PER_MESSAGE + _tokens_of_value(content) + _tokens_of_value(calls)
+
+
+def request_tokens(request: Request) -> int:
+    """Of everything that the model is sent: messages, and the tools with their schemas."""
+    tools = (tokens_of(tool.name + tool.description) + _tokens_of_value(tool.schema) for tool in request.tools)
+    return sum(map(message_tokens, request.messages)) + sum(PER_TOOL + tokens for tokens in tools)
+
+
+def known_limit(model: str) -> int:
+    """The tokens that a model takes, by the longest beginning of its name that is known; the vendor's part is left out."""
+    name = model.rpartition("/")[2].casefold()
+    return _LIMITS.get(max((known for known in _LIMITS if name.startswith(known)), key=len, default=""), DEFAULT_LIMIT)
+
+
+def pressure(tokens: int, limit: int) -> float:
+    """How full the context is: 1.0 is the limit."""
+    return tokens / limit
+
+
+def _tokens_of_value(value: Any) -> int:
+    if not value:
+        return 0
+    return tokens_of(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
