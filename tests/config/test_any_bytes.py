@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.config.damage import Spoilt, Torn, damage_in
 from hookline.config.document import Document
-from hookline.config.read import Kind, read_text
+from hookline.config.problem import Problem
+from hookline.config.read import Kind, read_text, salvage_text
 
 VALID = {
     Kind.JSON: '{"hooks": {"PreToolUse": [ // c\n {"matcher": "^a\\\\d$", "timeout": 5000, "on": [true, null, -1.5e3,]}]}}',
@@ -19,7 +21,7 @@ VALID = {
 }
 PIECES = (
     *"[]{},:#&*!|>'\"%@`?-.~\\/\n\r\t \x00\x85\u2028\ufeff\ud800éx19",
-    "<<: ", "&a ", "*a ", "- ", "? ", ": ", "!!int ", "!!map ", "---\n", "...\n", "//", "/*", "*/", "\\u", "NaN", "0x", "1e9", "%TAG", "true",
+    "<<: ", "1e999", "{a: 1, a: 2}", '"a": 1,', "&a ", "*a ", "- ", "? ", ": ", "!!int ", "!!map ", "---\n", "...\n", "//", "/*", "*/", "\\u", "NaN", "0x", "1e9", "%TAG", "true",
 )  # fmt: skip
 
 
@@ -32,10 +34,25 @@ def check(text: str | bytes, kind: Kind) -> None:
     else:
         assert problems == ()
         check_lines(document)
+    check_salvaged(text, kind, document, problems)
     for problem in problems:
         assert 1 <= problem.line <= last_line(text)
         assert str(problem).isprintable()
         assert len(str(problem)) < 1000
+
+
+def check_salvaged(text: str | bytes, kind: Kind, read: Document | None, problems: tuple[Problem, ...]) -> None:
+    """It finds the same problems, and where it finds any, the document is damaged by one of them."""
+    document, found = salvage_text(text, "f", kind)
+    assert found == problems
+    if document is None:
+        assert read is None
+        return
+    assert document.damage == problems
+    damage = set(damage_in(document.value))
+    assert damage <= set(problems)
+    assert bool(damage) == bool(problems)
+    check_lines(document)
 
 
 def last_line(text: str | bytes) -> int:
@@ -47,14 +64,14 @@ def check_lines(document: Document) -> None:
     def walk(value: Any, path: tuple[str | int, ...]) -> None:
         assert 1 <= document.key_line(path) <= last_line(document.text)
         assert 1 <= document.line(path) <= last_line(document.text)
-        assert type(value) in (dict, list, str, int, float, bool, type(None))
+        assert type(value) in (dict, list, str, int, float, bool, type(None), Torn, Spoilt)
         for step, child in (
             value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         ):
             walk(child, (*path, step))
 
     walk(document.value, ())
-    json.dumps(document.value)
+    json.dumps(document.value, default=repr if document.damage else None)
 
 
 @pytest.mark.parametrize("kind", Kind)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.config.problem import Severity
-from hookline.config.read import Kind, read_text
+from hookline.config.read import Kind, read_text, salvage_text
 from hookline.config.shape import Reader, dotted, shown
 
 
@@ -174,3 +174,54 @@ def test_readers_know_their_line_and_place() -> None:
 @pytest.mark.parametrize("value", [float("nan"), {"a": {"b": ["c"]}}, "x" * 1000, 10**200, [[]] * 1000, object()])
 def test_any_value_can_be_shown(value: Any) -> None:
     assert 0 < len(shown(value)) <= 60
+
+
+def damaged(text: str) -> Reader:
+    document, _ = salvage_text(text, "f", Kind.YAML)
+    assert document is not None
+    return Reader.of(document)
+
+
+ASKS: tuple[Callable[[Reader], Any], ...] = (
+    Reader.mapping,
+    Reader.sequence,
+    Reader.text,
+    Reader.texts,
+    Reader.number,
+    Reader.whole,
+    Reader.flag,
+    Reader.duration,
+    lambda at: at.one_of(("a", "b")),
+    lambda at: at.keys(("a",), "a hook"),
+    lambda at: list(at.items()) or None,
+    lambda at: list(at.entries()) or None,
+    lambda at: at.problem("x", "null is not text."),
+)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize(("part", "code"), [("{a: 1, a: 2}", "duplicate-key"), ("1e999", "number-too-large")])
+def test_whatever_a_damaged_part_is_asked_it_says_what_is_wrong_with_it(ask: Asked, part: str, code: str) -> None:
+    root = damaged(f"x: {part}\ny: {{good: 1}}\n")
+    assert (ask(at(root, "x")) or None) is None
+    assert [problem.code for problem in root.problems] == [code]
+
+
+def test_nothing_is_taken_out_of_a_torn_mapping() -> None:
+    root = damaged("x: {a: 1, a: 2, b: 3}\n")
+    assert at(root, "x").get("b") is None
+    assert [problem.code for problem in root.problems] == ["duplicate-key"]
+
+
+def test_a_reader_knows_damage_however_deep() -> None:
+    root = damaged("x: {a: [{b: 1e999}]}\ny: {good: 1}\n")
+    assert not at(root, "y").unreadable()
+    assert root.problems == []
+    assert at(root, "x").unreadable()
+    assert [problem.code for problem in root.problems] == ["number-too-large"]
+
+
+def test_nothing_is_unreadable_in_a_whole_document() -> None:
+    root = reader("x: {a: [{b: 1}]}")
+    assert not root.unreadable()
+    assert root.problems == []

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
+from hookline.config.problem import Problem
+
 Path: TypeAlias = tuple[str | int, ...]
 KeyAndValue: TypeAlias = tuple[int, int]
 Places: TypeAlias = dict[int, "list[int] | dict[str, KeyAndValue]"]
@@ -47,13 +49,14 @@ class Document:
     """What a file says: plain dicts with text keys, lists, text, numbers, booleans and None.
 
     Nobody changes `value`: an alias in YAML makes one list or mapping stand in several places.
-    A document that was made by hand, without marks, is all on line 1.
+    A document that was made by hand, without marks, is all on line 1. One with `damage` also has Torn and Spoilt parts.
     """
 
     file: str
     text: str
     value: Any
     marks: Marks = field(default_factory=Marks, repr=False, compare=False)
+    damage: tuple[Problem, ...] = ()
 
     def line(self, path: Path = ()) -> int:
         """Where the value begins; for a path that does not exist, where its nearest existing ancestor does."""

@@ -6,8 +6,9 @@ import json
 import re
 from typing import Any, NoReturn, TypeAlias
 
+from hookline.config.damage import Spoilt, Torn
 from hookline.config.document import Places
-from hookline.config.problem import short
+from hookline.config.problem import Problem, short
 from hookline.config.scalars import TooLarge, real_number, whole_number
 from hookline.config.source import DEEPEST, MOST_VALUES, Source
 
@@ -48,13 +49,15 @@ class _Parse:
         self.places: Places = {}
         self.values = 0
         self.opened: list[_Open] = []
+        self.torn: dict[int, list[Problem]] = {}
+        self.root: Any = None
 
     def read(self) -> tuple[Any, int, Places]:
         root_at = self.after_gap(0)
         if root_at == len(self.text):
             return {}, root_at, self.places
-        root, position = self.value(root_at)
-        position = self.after(root, root_at, position)
+        self.root, position = self.value(root_at)
+        position = self.after(self.root, root_at, position)
         while self.opened:
             container, places, _, _ = self.opened[-1]
             entry = self.entry_of_mapping if type(container) is dict else self.entry_of_list
@@ -62,7 +65,7 @@ class _Parse:
         rest = self.after_gap(position)
         if rest < len(self.text):
             self.fail(rest, f"The value has ended, but {self.found(rest)} follows.", "Remove what follows.")
-        return root, root_at, self.places
+        return self.root, root_at, self.places
 
     def entry_of_mapping(self, mapping: dict[str, Any], places: dict[str, tuple[int, int]], position: int) -> int:
         match = _KEY.match(self.text, position)
@@ -72,7 +75,7 @@ class _Parse:
         key_at = match.start(1) - 1 if kind == 1 else match.start(2)
         key: str = match[1] if kind == 1 else self.unescaped(match[2], key_at)
         if key in mapping:
-            self.source.duplicate(key, key_at, places[key][0])
+            self.torn.setdefault(id(mapping), []).append(self.source.duplicate(key, key_at, places[key][0]))
         at = match.end()
         value, position = self.value(at)
         mapping[key] = value
@@ -111,10 +114,23 @@ class _Parse:
         self.opened.append((container, places, at, "}" if type(container) is dict else "]"))
 
     def close(self, bracket: str, at: int) -> None:
-        _, _, opened_at, closing = self.opened.pop()
+        container, places, opened_at, closing = self.opened.pop()
         if bracket != closing:
             opening = f"{self.text[opened_at]} on line {self.source.line(opened_at)}"
             self.fail(at, f"Found {bracket}, but the {opening} is still open.", f"Close it with {closing}.")
+        if self.torn and id(container) in self.torn:
+            self.replace(container, Torn(container, self.torn.pop(id(container))), places)
+
+    def replace(self, mapping: dict[str, Any], torn: Torn, places: dict[str, tuple[int, int]]) -> None:
+        """Where the mapping stands that has just ended."""
+        self.places[id(torn)] = places
+        parent = self.opened[-1][0] if self.opened else None
+        if parent is None:
+            self.root = torn
+        elif type(parent) is list:
+            parent[-1] = torn
+        else:
+            parent[next(key for key, value in parent.items() if value is mapping)] = torn
 
     def end_or_fail(self, position: int, bracket: str) -> int:
         """After an opening bracket or a comma, where no entry follows."""
@@ -148,16 +164,15 @@ class _Parse:
             return self.number(word, number.lastindex is None, at)
         if word not in _NOT_FINITE:
             self.fail_word(word, at)
-        self.source.note("not-finite", at, f"{word} is not a number that JSON has.", "Write a finite number, or null.")
-        return None
+        what = f"{word} is not a number that JSON has."
+        return Spoilt(self.source.note("not-finite", at, what, "Write a finite number, or null."))
 
-    def number(self, word: str, whole: bool, at: int) -> int | float:
+    def number(self, word: str, whole: bool, at: int) -> int | float | Spoilt:
         try:
             return whole_number(word) if whole else real_number(word)
         except TooLarge:
             what = f"{short(word)} is too large a number."
-            self.source.note("number-too-large", at, what, "Write it in quotes if it is meant as text.")
-            return 0
+            return Spoilt(self.source.note("number-too-large", at, what, "Write it in quotes if it is meant as text."))
 
     def unescaped(self, quoted: str, at: int) -> str:
         try:

@@ -1,6 +1,7 @@
 """A file or text → a document, or the problems that keep it from being one.
 
-Either a document comes back, or at least one error; never both, and never an exception for what somebody wrote.
+Whoever reads gets either a document or at least one error, never both. Whoever salvages gets both where only parts of
+the file cannot be read. Nobody gets an exception for what somebody wrote.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import stat
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from hookline.config.damage import own_damage
 from hookline.config.document import Document, Places
 from hookline.config.json_reader import read_json
 from hookline.config.problem import Problem
@@ -47,15 +49,25 @@ _KIND_OF_ENDING = {
 
 def read_file(path: str | os.PathLike[str], shown_as: str | None = None) -> Reading:
     """Reads regular files only, so it never waits for a pipe or device. The kind is told by the path's ending."""
-    shown = str(path) if shown_as is None else shown_as
-    data = _bytes_of(os.fspath(path), shown)
-    if isinstance(data, Problem):
-        return None, (data,)
-    return read_text(data, shown, _kind_of_name(os.fspath(path)))
+    return _only_whole(salvage_file(path, shown_as))
 
 
 def read_text(text: str | bytes, file: str, kind: Kind | None = None) -> Reading:
     """Without a kind, the file's ending tells it, or else the first character."""
+    return _only_whole(salvage_text(text, file, kind))
+
+
+def salvage_file(path: str | os.PathLike[str], shown_as: str | None = None) -> Reading:
+    """As `read_file`, and what is left of a file of which some parts cannot be read."""
+    shown = str(path) if shown_as is None else shown_as
+    data = _bytes_of(os.fspath(path), shown)
+    if isinstance(data, Problem):
+        return None, (data,)
+    return salvage_text(data, shown, _kind_of_name(os.fspath(path)))
+
+
+def salvage_text(text: str | bytes, file: str, kind: Kind | None = None) -> Reading:
+    """As `read_text`, and what is left of a text of which some parts cannot be read."""
     size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > LARGEST:
         return None, (_too_large(file),)
@@ -68,16 +80,21 @@ def read_text(text: str | bytes, file: str, kind: Kind | None = None) -> Reading
     return _read(Source(file, text), kind or _kind_of_name(file) or _kind_of_text(text))
 
 
+def _only_whole(reading: Reading) -> Reading:
+    return (None, reading[1]) if reading[1] else reading
+
+
 def _read(source: Source, kind: Kind) -> Reading:
     try:
         value, root_at, places = _value(source, kind)
     except Unreadable:
         return None, tuple(sorted(source.problems))
-    if source.problems:
-        return None, tuple(sorted(source.problems))
+    problems = tuple(sorted(source.problems))
+    if own_damage(value):
+        return None, problems
     if value is None:
         value = {}
-    return Document(source.file, source.text, value, source.marks(root_at, places)), ()
+    return Document(source.file, source.text, value, source.marks(root_at, places), problems), problems
 
 
 def _value(source: Source, kind: Kind) -> tuple[Any, int, Places]:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
+from hookline.config.damage import damage_in, own_damage
 from hookline.config.document import Document, Path
 from hookline.config.duration import duration
 from hookline.config.problem import LONGEST_SHOWN, Problem, Severity, nearest, short
@@ -27,7 +28,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 class Reader:
     """A place in a document. Whatever it is asked for and does not find becomes a problem, and the answer is None.
 
-    Readers of one document share `problems`.
+    Readers of one document share `problems`. Whatever is asked of a damaged part has one answer: what is wrong with it.
     """
 
     document: Document
@@ -48,6 +49,12 @@ class Reader:
         """As people write it: `hooks[3].when.tool`."""
         return dotted(self.path)
 
+    def unreadable(self) -> bool:
+        """True if something in it, however deep, cannot be read; what, is noted."""
+        found = damage_in(self.value) if self.document.damage else ()
+        self.problems.extend(found)
+        return bool(found)
+
     def keys(self, known: Collection[str], what: str) -> None:
         """Notes each key that is not known; `what` says whose keys they are: "a hook"."""
         if not self._is_mapping():
@@ -58,7 +65,10 @@ class Reader:
 
     def get(self, key: str) -> Reader | None:
         """None if the key is absent, and also if this is no mapping, which `keys` or `mapping` has noted."""
-        if type(self.value) is not dict or key not in self.value:
+        if type(self.value) is not dict:
+            self.problems.extend(own_damage(self.value))
+            return None
+        if key not in self.value:
             return None
         return self._child(key, self.value[key])
 
@@ -154,6 +164,10 @@ class Reader:
     def problem(
         self, code: str, what: str, hint: str = "", *, at_key: bool = False, severity: Severity = Severity.ERROR
     ) -> None:
+        damage = own_damage(self.value)
+        if damage:
+            self.problems.extend(damage)
+            return
         line = self.document.key_line(self.path) if at_key else self.document.line(self.path)
         self.problems.append(Problem(code, self.document.file, line, what, hint, severity))
 

@@ -40,20 +40,22 @@ class Source:
     def marks(self, root: int, places: Places) -> Marks:
         return Marks(self.starts, root, places)
 
-    def note(self, code: str, position: int, what: str, hint: str = "") -> None:
+    def note(self, code: str, position: int, what: str, hint: str = "") -> Problem:
         if len(self.problems) >= MOST_PROBLEMS:
             what = f"The file has more than {MOST_PROBLEMS} problems; the rest was not read."
             self.problems.append(Problem("too-many-problems", self.file, self.line(position), what))
             raise Unreadable
-        self.problems.append(Problem(code, self.file, self.line(position), what, hint))
+        problem = Problem(code, self.file, self.line(position), what, hint)
+        self.problems.append(problem)
+        return problem
 
     def stop(self, code: str, position: int, what: str, hint: str = "") -> NoReturn:
         self.note(code, position, what, hint)
         raise Unreadable
 
-    def duplicate(self, key: str, position: int, first: int) -> None:
+    def duplicate(self, key: str, position: int, first: int) -> Problem:
         what = f'"{short(key)}" stands twice in the same mapping, first on line {self.line(first)}.'
-        self.note("duplicate-key", position, what, "Keep one of them.")
+        return self.note("duplicate-key", position, what, "Keep one of them.")
 
     def too_deep(self, position: int) -> NoReturn:
         self.stop("too-deep", position, f"Values are nested more than {DEEPEST} deep.", "Write it flatter.")

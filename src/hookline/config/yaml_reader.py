@@ -14,8 +14,9 @@ from yaml import events
 from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
 
+from hookline.config.damage import Spoilt, Torn
 from hookline.config.document import Places
-from hookline.config.problem import short
+from hookline.config.problem import Problem, short
 from hookline.config.scalars import FIRST_OF_NON_TEXT, TooLarge, core_value
 from hookline.config.source import DEEPEST, MOST_VALUES, Source
 from hookline.config.yaml_trouble import explain
@@ -66,6 +67,15 @@ class _Open:
     key_at: int = 0
     merge_at: int = -1
     merged: tuple[dict[str, Any], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def readable(self) -> Any:
+        """What to put in its place, now that it has ended."""
+        if not self.problems:
+            return self.value
+        if type(self.value) is list:
+            return Spoilt(self.problems[0])
+        return Torn({key: value for key, value in self.value.items() if key[:1] != _NO_KEY}, self.problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,7 @@ class _Anchored:
 
 
 _MERGE = "<<"
+_NO_KEY = "\0"
 _UNFINISHED = _Anchored(None, 0, 0)
 
 
@@ -142,24 +153,25 @@ class _Build:
             return core_value(word)
         except TooLarge:
             what = f"{word[:20]}… is too large a number."
-            self.source.note("number-too-large", at, what, "Write it in quotes if it is meant as text.")
-            return 0
+            return Spoilt(self.source.note("number-too-large", at, what, "Write it in quotes if it is meant as text."))
 
     def tagged(self, tag: str, word: str, at: int) -> Any:
         if tag in _TEXT_TAGS:
             return word
         types = _TYPE_OF_TAG.get(tag)
         if types is None:
-            self.refuse_tag(tag, at)
-            return word
+            return Spoilt(self.refuse_tag(tag, at))
         value = self.number_or_word(word, at)
+        if type(value) is Spoilt:
+            return value
         if type(value) not in types:
-            self.source.note("tag", at, f"{short(word)!r} is not of the type {_shown_tag(tag)}.", "Remove the tag.")
+            what = f"{short(word)!r} is not of the type {_shown_tag(tag)}."
+            return Spoilt(self.source.note("tag", at, what, "Remove the tag."))
         return float(value) if types[0] is float and type(value) is int else value
 
-    def refuse_tag(self, tag: str, at: int) -> None:
+    def refuse_tag(self, tag: str, at: int) -> Problem:
         what = f"The tag {_shown_tag(tag)} is not supported."
-        self.source.note("tag", at, what, "Remove it; if it belongs to the text, put the text in quotes.")
+        return self.source.note("tag", at, what, "Remove it; if it belongs to the text, put the text in quotes.")
 
     def mapping(self, event: Any) -> None:
         self.open(event, {}, {}, _STANDARD + "map")
@@ -169,13 +181,14 @@ class _Build:
 
     def open(self, event: Any, value: Any, places: Any, tag: str) -> None:
         at = self.position(event)
+        problems: tuple[Problem, ...] = ()
         if event.tag is not None and event.tag not in (tag, "!"):
-            self.refuse_tag(event.tag, at)
+            problems = (self.refuse_tag(event.tag, at),)
         if len(self.stack) >= DEEPEST:
             self.source.too_deep(at)
         if event.anchor is not None:
             self.anchors[event.anchor] = _UNFINISHED
-        self.stack.append(_Open(value, places, at, event.anchor, self.values))
+        self.stack.append(_Open(value, places, at, event.anchor, self.values, problems=problems))
         self.places[id(value)] = places
 
     def close_mapping(self, event: Any) -> None:
@@ -186,13 +199,16 @@ class _Build:
 
     def close(self, _event: Any) -> None:
         closed = self.stack.pop()
+        value = closed.readable()
+        if value is not closed.value:
+            self.places[id(value)] = closed.places
         if closed.anchor is not None:
             size = self.values - closed.values_before
-            self.anchors[closed.anchor] = _Anchored(closed.value, size, closed.height)
+            self.anchors[closed.anchor] = _Anchored(value, size, closed.height)
         if self.stack:
             parent = self.stack[-1]
             parent.height = max(parent.height, closed.height + 1)
-        self.place(closed.value, closed.at)
+        self.place(value, closed.at)
 
     def alias(self, event: Any) -> None:
         at = self.position(event)
@@ -200,11 +216,11 @@ class _Build:
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
             hint = f'Define it with &{name} above, or put text that begins with * in quotes: "*{name}".'
-            self.source.note("unknown-anchor", at, f"*{name} refers to an anchor that is not defined.", hint)
-            anchored = _UNFINISHED
+            what = f"*{name} refers to an anchor that is not defined."
+            anchored = _Anchored(Spoilt(self.source.note("unknown-anchor", at, what, hint)), 0, 0)
         elif anchored is _UNFINISHED:
             what = f"*{name} refers to the value that it stands in."
-            self.source.note("alias-cycle", at, what, "Write out what is meant.")
+            anchored = _Anchored(Spoilt(self.source.note("alias-cycle", at, what, "Write out what is meant.")), 0, 0)
         self.count_aliased(anchored, at)
         self.place(anchored.value, at)
 
@@ -248,20 +264,24 @@ class _Build:
 
     def odd_key(self, value: Any, at: int) -> str:
         """Notes why it cannot be a key, and makes one of it so that reading can go on."""
+        mapping = self.stack[-1]
         if type(value) is str:
-            self.source.duplicate(value, at, self.stack[-1].places[value][0])
+            mapping.problems += (self.source.duplicate(value, at, mapping.places[value][0]),)
             return value
+        if type(value) is Spoilt:
+            mapping.problems += (value.problem,)
+            return f"{_NO_KEY}{at}"
         what, hint = "A key must be text, not a list or mapping.", "Put text that begins with { or [ in quotes."
         if not isinstance(value, (dict, list)):
             word = short(json.dumps(value))
             what, hint = f"The key {word} is not text.", f'Write it in quotes: "{word}".'
-        self.source.note("key-not-text", at, what, hint)
-        return f"\0{at}"
+        mapping.problems += (self.source.note("key-not-text", at, what, hint),)
+        return f"{_NO_KEY}{at}"
 
     def begin_merge(self, at: int) -> None:
         mapping = self.stack[-1]
         if mapping.merge_at >= 0:
-            self.source.duplicate(_MERGE, at, mapping.merge_at)
+            mapping.problems += (self.source.duplicate(_MERGE, at, mapping.merge_at),)
         mapping.key, mapping.key_at, mapping.merge_at = _MERGE, at, at
 
     def note_sources(self, mapping: _Open, value: Any, at: int) -> None:
@@ -271,10 +291,13 @@ class _Build:
             mapping.merged = tuple(sources)
             return
         hint = 'Write "<<": in quotes if it is meant as a key.'
-        self.source.note("merge", at, "<< can only take in a mapping, or a list of mappings.", hint)
+        what = "<< can only take in a mapping, or a list of mappings."
+        mapping.problems += (self.source.note("merge", at, what, hint),)
 
     def merge(self, mapping: _Open, merged: dict[str, Any]) -> None:
         places = self.places[id(merged)]
+        if type(merged) is Torn and not mapping.problems:
+            mapping.problems = merged.problems
         for key, value in merged.items():
             if key not in mapping.value:
                 mapping.value[key] = value

@@ -1,0 +1,160 @@
+from typing import Any
+
+import pytest
+
+from hookline.config.damage import Spoilt, Torn, damage_in
+from hookline.config.document import Document
+from hookline.config.problem import Problem
+from hookline.config.read import Kind, read_text, salvage_text
+
+KINDS = pytest.mark.parametrize("kind", [Kind.JSON, Kind.YAML])
+
+
+def salvaged(text: str, kind: Kind = Kind.YAML) -> Document:
+    document, problems = salvage_text(text, "f", kind)
+    assert document is not None
+    assert document.damage == problems
+    assert read_text(text, "f", kind) == ((None, problems) if problems else (document, ()))
+    return document
+
+
+def codes(value: Any) -> list[str]:
+    return sorted(problem.code for problem in damage_in(value))
+
+
+@KINDS
+def test_a_whole_file_has_no_damage(kind: Kind) -> None:
+    document = salvaged('{"a": [{"b": 1}]}', kind)
+    assert document.damage == ()
+    assert damage_in(document.value) == ()
+
+
+@KINDS
+@pytest.mark.parametrize("path", [("a",), ("l", 0), ("l", 1, "m")])
+def test_a_duplicate_key_tears_the_mapping_around_it_and_no_other(kind: Kind, path: tuple[str | int, ...]) -> None:
+    places = {("a",), ("l", 0), ("l", 1, "m")}
+    a, first, m = ('{"x": 3,\n"x": 4}' if each == path else '{"x": 1}' for each in (("a",), ("l", 0), ("l", 1, "m")))
+    document = salvaged(f'{{"a": {a}, "l": [{first}, {{"m": {m}}}]}}', kind)
+    torn = document.at(path)
+    assert isinstance(torn, Torn)
+    assert torn == {"x": 4}
+    assert damage_in(document.value) == torn.problems == document.damage
+    assert document.line((*path, "x")) == 2
+    assert all(type(document.at(other)) is dict for other in {(), ("l", 1), *places} - {path})
+
+
+@KINDS
+def test_every_torn_mapping_is_found_however_they_nest(kind: Kind) -> None:
+    document = salvaged('{"a": {"b": {"c": 1, "c": 2}, "d": 1, "d": {"e": 1, "e": 2}}}', kind)
+    assert codes(document.value) == ["duplicate-key"] * 3
+    assert codes(document.at(("a", "b"))) == ["duplicate-key"]
+
+
+@KINDS
+def test_a_mapping_whose_key_stands_twice_holds_the_last_of_its_values_torn(kind: Kind) -> None:
+    document = salvaged('{"l": [{"k": {"a": 1, "a": 2}, "k": {"b": 1, "b": 2}}]}', kind)
+    torn = document.at(("l", 0))
+    assert torn == {"k": {"b": 2}}
+    assert type(torn["k"]) is Torn
+
+
+@KINDS
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5000])
+def test_a_number_beyond_reason_spoils_its_own_place(kind: Kind, number: str) -> None:
+    document = salvaged(f'{{"a": [1, {number}], "b": {{"c": 1}}}}', kind)
+    assert isinstance(document.at(("a", 1)), Spoilt)
+    assert document.at(("a", 0)) == 1
+    assert codes(document.value) == ["number-too-large"]
+    assert codes(document.at(("b",))) == []
+
+
+def test_what_is_no_number_of_json_spoils_its_own_place() -> None:
+    document = salvaged('{"a": NaN, "b": 1}', Kind.JSON)
+    assert codes(document.at(("a",))) == ["not-finite"]
+
+
+@pytest.mark.parametrize(
+    ("part", "code"),
+    [
+        ("!secret x", "tag"),
+        ("!secret [x]", "tag"),
+        ("!secret {x: 1}", "tag"),
+        ("!!int x", "tag"),
+        ("!!int 1e999", "number-too-large"),
+        ("*absent", "unknown-anchor"),
+        ("&own [*own]", "alias-cycle"),
+        ("{1: x}", "key-not-text"),
+        ("{1e999: x}", "number-too-large"),
+        ("{!secret k: x}", "tag"),
+        ("{? [k] : x}", "key-not-text"),
+        ("{<<: 1}", "merge"),
+        ("{<<: {a: 1}, <<: {b: 1}}", "duplicate-key"),
+    ],
+)
+def test_other_parts_of_yaml_that_cannot_be_read_stay_by_themselves(part: str, code: str) -> None:
+    document = salvaged(f"- {part}\n- {{good: 1}}\n")
+    assert codes(document.at((0,))) == [code]
+    assert document.at((1,)) == {"good": 1}
+    assert damage_in(document.at((1,))) == ()
+
+
+@pytest.mark.parametrize("part", ["{a: 1, a: 2}", "1e999", "!secret {a: 1}", "!secret [1]", "{a: [1e999]}"])
+def test_an_alias_of_a_damaged_part_is_damaged_too(part: str) -> None:
+    document = salvaged(f"one: &x {part}\ntwo: {{deep: [*x]}}\nthree: {{good: 1}}\n")
+    assert damage_in(document.at(("two",))) == damage_in(document.at(("one",))) == document.damage
+    assert damage_in(document.at(("three",))) == ()
+
+
+@pytest.mark.parametrize("part", ["{a: 1, a: 2}", "{a: 1e999}", "{1: x, a: 1}", "{<<: {b: 1, b: 2}}"])
+def test_what_takes_in_a_damaged_mapping_is_damaged_too(part: str) -> None:
+    document = salvaged(
+        f"one: &x {part}\ntwo: &y {{<<: *x, c: 1}}\nthree: {{<<: [{{z: 1}}, *y]}}\nfour: {{<<: {{z: 1}}}}\n"
+    )
+    assert codes(document.at(("two",))) == codes(document.at(("three",))) == codes(document.at(("one",)))
+    assert document.at(("four",)) == {"z": 1}
+    assert damage_in(document.at(("four",))) == ()
+
+
+def test_a_mapping_that_says_itself_what_is_spoilt_elsewhere_is_whole() -> None:
+    document = salvaged("one: &x {a: 1e999, b: 1}\ntwo: {<<: *x, a: 2}\n")
+    assert document.at(("two",)) == {"a": 2, "b": 1}
+    assert damage_in(document.at(("two",))) == ()
+
+
+def test_a_torn_mapping_has_no_keys_that_nobody_wrote() -> None:
+    assert salvaged("a: {1: x, b: 2}").at(("a",)) == {"b": 2}
+
+
+@KINDS
+@pytest.mark.parametrize("text", ['{"a": 1, "b": 2, "a": 3}', "1e999"])
+def test_damage_to_the_value_of_the_whole_file_leaves_nothing(kind: Kind, text: str) -> None:
+    document, problems = salvage_text(text, "f", kind)
+    assert document is None
+    assert len(problems) == 1
+
+
+@KINDS
+def test_a_file_that_ends_too_early_leaves_nothing(kind: Kind) -> None:
+    document, problems = salvage_text('{"a": {"b": 1, "b": 2}, "c": [', "f", kind)
+    assert document is None
+    assert sorted(problem.code for problem in problems) == ["duplicate-key", "syntax"]
+
+
+def test_front_matter_is_salvaged_too() -> None:
+    document, problems = salvage_text("---\na: {b: 1, b: 2}\nc: 1\n---\n# Title\n", "SKILL.md")
+    assert document is not None
+    assert document.value["c"] == 1
+    assert [(problem.code, problem.line) for problem in problems] == [("duplicate-key", 2)]
+
+
+def test_each_problem_of_a_value_is_told_once() -> None:
+    spoilt = Spoilt(Problem("x", "f", 1, "what"))
+    shared = [spoilt]
+    assert damage_in({"a": shared, "b": [shared, spoilt]}) == (spoilt.problem,)
+    assert damage_in(spoilt) == (spoilt.problem,)
+
+
+def test_damage_that_aliases_repeat_without_end_is_read_in_a_moment() -> None:
+    base = "b: &b {" + ",\n  ".join(["k: 1"] * 101) + "}\n"
+    document = salvaged(base + "m: {<<: [" + "*b, " * 900 + "]}\n" + "l: [" + "*b, " * 900 + "]\n")
+    assert len(damage_in(document.value)) == 100
