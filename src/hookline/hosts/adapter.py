@@ -41,7 +41,7 @@ def _instead(event: str, able: Sequence[str]) -> dict[str, str]:
         "ask": "deny",
         "allow": "nothing is said",
         "change": _instead_of_change(event, able),
-        "context": "in the reason of a deny, else told to the user",
+        "context": "in the reason of a deny, else with the next event that can carry it, else told to the user",
         "halt": _instead_of_halt(event, able),
         "user": "on stderr",
     }
@@ -51,7 +51,8 @@ def _instead(event: str, able: Sequence[str]) -> dict[str, str]:
 def _instead_of_halt(event: str, able: Sequence[str]) -> str:
     if event in ENDINGS:
         return "it ends anyway; told to the user"
-    return "deny" if "deny" in able else "told to the agent" if "context" in able else "told to the user"
+    now = "deny" if "deny" in able else "told to the agent" if "context" in able else "told to the user"
+    return f"{now}, and no tool runs until the next prompt"
 
 
 def _instead_of_change(event: str, able: Sequence[str]) -> str:

@@ -63,6 +63,9 @@ class CodingAgent(Protocol):
     def runs_itself(self) -> frozenset[str]:
         """The dialects whose files the agent obeys without us, so that their hooks are not run twice."""
 
+    def known(self, name: str) -> AgentEvent | None:
+        """The event that goes by that name, or by another one that the agent has for it."""
+
     def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> tuple[Event, ...]:
         """The events that a payload tells of: one, or one for each file of a patch; none where it is not ours.
 

@@ -24,6 +24,7 @@ from hookline.hosts.bridge.call import Call
 from hookline.hosts.bridge.deadline import answer_until, hooks_until
 from hookline.hosts.bridge.engine import Engine, Where
 from hookline.hosts.bridge.hurried import Hurried
+from hookline.hosts.bridge.lacking import Lacking
 from hookline.hosts.callers import VARIABLES, really_called_by
 from hookline.hosts.table import agent as agent_named
 from hookline.project import project_directories
@@ -108,7 +109,12 @@ class _Deciding:
             return quiet(self.agent, call.event)
         speaking = self if caller == call.agent else replace(self, agent=agent_named(caller))
         events = speaking.agent.read(call.event, payload, str(workspace or ""))
-        decisions = [await speaking._decision(event, workspace, until) for event in events]
+
+        async def each() -> list[Decision]:
+            return [await speaking._decision(event, workspace, until) for event in events]
+
+        shared = await self.engine.once(call, each)
+        decisions = [replace(made, notes=()) for made in shared.decisions] if shared.again else shared.decisions
         return speaking.agent.reply(call.event, payload, decisions)
 
     async def _decision(self, event: Event, workspace: Path | None, until: float) -> Decision:
@@ -116,7 +122,11 @@ class _Deciding:
         event = self._completed(event, cwd, workspace)
         book = await self._book(cwd, workspace)
         sessions = self.engine.sessions(self.call.place)
-        decision = await book.decide(event, Hurried(self.engine.here, sessions, until))
+        lacks = Lacking(self.agent, self.call.event, sessions)
+        held = lacks.stopped(event)
+        if held is not None:
+            return held
+        decision = lacks.made_up(event, await book.decide(event, Hurried(self.engine.here, sessions, until)))
         untold = sessions.unsaid(event, _to_tell(decision, book)) if decision.failures or book.problems else []
         if event.name == "session.end":
             sessions.end(event)
@@ -142,10 +152,13 @@ class _Deciding:
         return Event(event.name, {**facts, **event.facts, **place})
 
     async def _unreadable(self, why: str, workspace: Path | None) -> Reply:
-        """Denied only if there is a hook that should have judged it."""
-        book = await self._book(_existing(self.call.cwd) or Path("/"), workspace)
-        events = self.agent.read(self.call.event, _STAND_IN)
+        """Denied only if there is a hook that should have judged it, or nobody knows in which project it came."""
         log.warning("%s %s: %s", self.call.agent, self.call.event, why)
+        where = _existing(self.call.cwd) or workspace
+        if where is None:
+            return unjudged(self.agent, self.call.event, why)
+        book = await self._book(where, workspace)
+        events = self.agent.read(self.call.event, _STAND_IN)
         if any(hook.event == event.name and hook.enabled for hook in book.hooks for event in events):
             return unjudged(self.agent, self.call.event, why)
         return quiet(self.agent, self.call.event)

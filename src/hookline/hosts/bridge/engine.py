@@ -14,8 +14,9 @@ from typing import Final, Protocol
 from hookline.engine.book import Book
 from hookline.engine.limits import Counts
 from hookline.errors import HooklineError
-from hookline.hosts.bridge.call import Place
+from hookline.hosts.bridge.call import Call, Place
 from hookline.hosts.bridge.sessions import Sessions
+from hookline.hosts.bridge.twins import Deciding, Shared, Twins
 from hookline.project import Source, Trust, Watched, find, load_all, state_file
 from hookline.runners.here import Here
 
@@ -49,6 +50,8 @@ class Engine(Protocol):
     def here(self) -> Here: ...
     async def book(self, where: Where) -> Book: ...
     def sessions(self, place: Place) -> Sessions: ...
+    async def once(self, call: Call, decide: Deciding) -> Shared:
+        """What `decide` says; or what it has just said of the same call, which came by another entry of the agent."""
 
 
 class Cold:
@@ -63,6 +66,9 @@ class Cold:
     def sessions(self, place: Place) -> Sessions:
         return Sessions(place.kept / "sessions")
 
+    async def once(self, call: Call, decide: Deciding) -> Shared:
+        return Shared(await decide())
+
 
 class Warm:
     """Keeps what the last calls needed, and keeps looking at the files: a change counts within half a second."""
@@ -72,6 +78,10 @@ class Warm:
         self._books: OrderedDict[Where, _Kept] = OrderedDict()
         self._sessions: OrderedDict[Place, Sessions] = OrderedDict()
         self._threads = ThreadPoolExecutor(4, "hookline-read")
+        self._twins = Twins()
+
+    async def once(self, call: Call, decide: Deciding) -> Shared:
+        return await self._twins.once(call, decide)
 
     async def book(self, where: Where) -> Book:
         kept = self._books.get(where)

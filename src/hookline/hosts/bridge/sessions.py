@@ -23,6 +23,8 @@ _VERSION: Final = 1
 _KEPT: Final = 30 * 86_400.0  # seconds
 _NAMELESS: Final = 12 * 3_600.0  # after this much silence, an agent that does not name its sessions began a new one
 _MOST_SAID: Final = 200
+_MOST_KEPT: Final = 20
+_LONGEST_KEPT: Final = 10_000  # characters
 
 log = logging.getLogger("hookline")
 
@@ -33,9 +35,13 @@ class Remembered:
 
     counts: list[dict[str, Any]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    project: str = ""  # its directory, where the agent does not tell it at each call
+    halted: str = ""  # why a hook stopped the agent, which could not be stopped
+    context: list[str] = field(default_factory=list)  # for the agent, which could not be told
 
     def as_json(self) -> dict[str, Any]:
-        return {"version": _VERSION, "counts": self.counts, "said": self.said}
+        found = {"counts": self.counts, "said": self.said, "project": self.project}
+        return {"version": _VERSION, **found, "halted": self.halted, "context": self.context}
 
 
 class Sessions:
@@ -76,6 +82,41 @@ class Sessions:
                 held.said = [*held.said, *new][-_MOST_SAID:]
             return new
 
+    def set_project(self, session: str, directory: str) -> None:
+        with self._held(session) as held:
+            held.project = directory
+
+    def project(self, session: str, directory: str) -> str:
+        """The session's project; if nobody has told it, that directory from now on."""
+        with self._held(session) as held:
+            held.project = held.project or directory
+            return held.project
+
+    def halt(self, event: Event, reason: str) -> None:
+        with self._held(_name(event)) as held:
+            held.halted = reason
+
+    def halted(self, event: Event) -> str:
+        """Why a hook has stopped the agent; "" if none has."""
+        return self._glance(_name(event)).halted
+
+    def resume(self, event: Event) -> None:
+        if self.halted(event):
+            with self._held(_name(event)) as held:
+                held.halted = ""
+
+    def keep_context(self, event: Event, texts: Iterable[str]) -> None:
+        with self._held(_name(event)) as held:
+            held.context = [*held.context, *(text[:_LONGEST_KEPT] for text in texts)][-_MOST_KEPT:]
+
+    def take_context(self, event: Event) -> list[str]:
+        """What was kept for the agent, and is from now on told."""
+        if not self._glance(_name(event)).context:
+            return []
+        with self._held(_name(event)) as held:
+            taken, held.context = held.context, []
+            return taken
+
     def end(self, event: Event) -> None:
         name = _name(event)
         self._in_memory.pop(name, None)
@@ -99,6 +140,11 @@ class Sessions:
             row["fires"] = max(0, row["fires"] - 1)
             if (row["last"], row["fires"] + 1) == (mine["last"], mine["fires"]):  # nobody fired since
                 row["last"], row["last_turn"] = before.get("last"), before.get("last_turn")
+
+    def _glance(self, name: str) -> Remembered:
+        """Without the lock: a file is replaced whole. Most sessions have none, and that is all that is looked at."""
+        path, _ = self._paths(name)
+        return _read(path, name) if path.exists() else self._in_memory.get(name, Remembered())
 
     @contextmanager
     def _held(self, name: str) -> Iterator[Remembered]:
@@ -173,7 +219,8 @@ def _remembered(stored: dict[str, Any]) -> Remembered:
         for row in stored["counts"]
         if len(row["hook"]) == 3
     ]
-    return Remembered(counts, [str(text) for text in stored["said"]])
+    said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
+    return Remembered(counts, said, str(stored.get("project", "")), str(stored.get("halted", "")), context)
 
 
 def _write(path: Path, held: Remembered) -> None:

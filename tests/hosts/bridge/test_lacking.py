@@ -1,0 +1,73 @@
+"""What an agent cannot be told at once: later events of the same session make up for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from bridge_desk import Desk
+from hookline.hosts.bridge.decide import decide
+from hookline.hosts.bridge.engine import Cold
+
+HALT = "hooks:\n  - {id: stop, on: tool.before, when: {input: {command: halt}}, then: {halt: Enough.}}\n"
+TELL = "hooks:\n  - {id: note, on: tool.before, then: {tell: Short notes.}}\n"
+
+
+def said(desk: Desk, agent: str, event: str, **told: object) -> dict:
+    base = {"sessionId" if agent == "copilot-cli" else "session_id": "s", "cwd": str(desk.project)}
+    reply = asyncio.run(decide(desk.call(json.dumps({**base, **told}).encode(), event, agent=agent), Cold()))
+    return json.loads(reply.stdout or "{}")
+
+
+def codex(desk: Desk, command: str, **more: object) -> dict:
+    told = {"tool_name": "Bash", "tool_input": {"command": command}, **more}
+    return said(desk, "codex", "PreToolUse", **told).get("hookSpecificOutput", {})
+
+
+def test_an_agent_that_cannot_be_stopped_may_use_no_tool_until_the_next_prompt(desk: Desk) -> None:
+    desk.hooks(HALT, users=True)
+    assert codex(desk, "ls") == {}
+    assert codex(desk, "halt")["permissionDecision"] == "deny"
+    assert codex(desk, "ls")["permissionDecisionReason"] == "A hook has stopped the agent: Enough."
+    assert codex(desk, "ls", session_id="another") == {}
+    said(desk, "codex", "UserPromptSubmit", prompt="go on")
+    assert codex(desk, "ls") == {}
+
+
+def test_an_agent_that_can_be_stopped_is_not_held_back_later(desk: Desk) -> None:
+    desk.hooks(HALT, users=True)
+    tool = {"tool_name": "Bash", "tool_input": {"command": "halt"}}
+    assert said(desk, "claude-code", "PreToolUse", **tool)["continue"] is False
+    tool["tool_input"] = {"command": "ls"}
+    assert said(desk, "claude-code", "PreToolUse", **tool) == {}
+
+
+def test_a_halt_after_a_tool_holds_the_next_one_back(desk: Desk) -> None:
+    desk.hooks("hooks:\n  - {id: stop, on: tool.after, then: {halt: Enough.}}\n", users=True)
+    tool = {"toolName": "bash", "toolArgs": {"command": "ls"}}
+    result = {"resultType": "success", "textResultForLlm": "done"}
+    assert "Enough." in said(desk, "copilot-cli", "postToolUse", **tool, toolResult=result)["additionalContext"]
+    assert said(desk, "copilot-cli", "preToolUse", **tool)["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("agent", "before", "after"),
+    [("gemini-cli", "BeforeTool", "AfterTool"), ("qwen-code", "PreToolUse", "PostToolUse")],
+)
+def test_what_cannot_be_told_before_a_tool_is_told_after_it(desk: Desk, agent: str, before: str, after: str) -> None:
+    desk.hooks(TELL, users=True)
+    tool = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+    assert said(desk, agent, before, **tool) in ({}, {"decision": "allow"})
+    told = said(desk, agent, after, **tool, tool_response={"llmContent": "done", "returnDisplay": ""})
+    assert told["hookSpecificOutput"]["additionalContext"] == "Short notes."
+    again = said(desk, agent, after, **tool, tool_response={"llmContent": "done", "returnDisplay": ""})
+    assert "hookSpecificOutput" not in again
+
+
+def test_where_no_later_event_can_carry_it_the_user_is_told(desk: Desk) -> None:
+    desk.hooks(TELL, users=True)
+    payload = {"agent_action_name": "pre_run_command", "tool_info": {"command_line": "ls", "cwd": str(desk.project)}}
+    call = desk.call(json.dumps(payload).encode(), "pre_run_command", agent="windsurf")
+    assert asyncio.run(decide(call, Cold())).stderr == "Short notes."
