@@ -90,7 +90,11 @@ def test_files_that_come_and_go_are_noticed(place: Place) -> None:
 def test_a_broken_edit_keeps_the_last_good_version_and_says_so(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     path = place.write("hookline.yaml", "id: a, then: {deny: a}", "id: b, then: {deny: b}")
     watched = place.watched()
-    for broken in ("hooks: [", "hooks: [{id: a, on: tool.befor, then: {deny: a}}]"):
+    for broken in (
+        "hooks: [",
+        "hooks: [{id: a, on: tool.befor, then: {deny: a}}]",
+        "hooks: [{id: a, on: stop, then: {deny: a}}, {id: b, on: stop, on: stop, then: {deny: b}}]",
+    ):
         caplog.clear()
         path.write_text(broken)
         with caplog.at_level(logging.WARNING, "hookline"):
@@ -110,9 +114,22 @@ def test_a_file_that_was_never_good_is_used_as_far_as_it_can_be(place: Place) ->
     place.write("hookline.yaml", "id: a, then: {dany: a}", "id: b, then: {deny: b}")
     assert watched.look()
     assert ids(watched) == ["b"]
+    place.write("hookline.yaml", "id: a, then: {deny: a}, then: {deny: b}", "id: c, then: {deny: c}")
+    assert watched.look()
+    assert ids(watched) == ["c"]
     path.unlink()
     assert watched.look()
     assert (ids(watched), watched.book.problems) == ([], ())
+
+
+def test_damage_to_what_is_not_ours_does_not_hold_back_an_edit(place: Place) -> None:
+    path = place.root / "hub.json"
+    path.write_text('{"hooks": {"PreToolUse": [{"id": "a", "action": "deny"}]}}')
+    watched = place.watched()
+    path.write_text('{"other": {"x": 1, "x": 2}, "hooks": {"PreToolUse": [{"id": "b", "action": "deny"}]}}')
+    assert watched.look()
+    assert ids(watched) == ["b"]
+    assert [str(problem.severity) for problem in watched.book.problems] == ["warning"]
 
 
 def test_only_the_changed_layer_is_compiled_again(place: Place) -> None:

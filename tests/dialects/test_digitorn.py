@@ -223,8 +223,10 @@ def _configs() -> Iterator[Any]:
         whole = document(path.read_text(), path.name).value
         for case in whole.get("cases", [whole]):
             config = case.get("config")
-            if config is not None:
-                yield document(config).value if isinstance(config, str) else config
+            if not isinstance(config, str):
+                yield from () if config is None else (config,)
+            elif (found := read_text(config, "digitorn.yaml")[0]) is not None:
+                yield found.value
 
 
 BAD_ONLY_IN_MEANING = {"duplicate-id", "bad-template", "bad-params"}

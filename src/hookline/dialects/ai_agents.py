@@ -143,6 +143,8 @@ def _listed(at: Reader) -> Reader | None:
 def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
     """None after a problem."""
     before = len(at.problems)
+    if at.unreadable():
+        return None
     at.keys(HOOK_KEYS, "a hook")
     if has_errors(at.problems[before:]):
         return None

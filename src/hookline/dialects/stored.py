@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
-from hookline.config.read import read_text
+from hookline.config.read import salvage_text
 from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded
 from hookline.dialects.table import NAMES, dialect
@@ -62,12 +62,12 @@ def _part(at: Reader) -> tuple[Hook, ...]:
     scope = _scope(at)
     if spoken is None or shown is None or source is None or scope is None:
         return ()
-    document, unreadable = read_text(source, shown)
-    at.problems.extend(unreadable)
+    document, unreadable = salvage_text(source, shown)
     if document is None:
+        at.problems.extend(unreadable)
         return ()
     loaded = dialect(spoken).load(document)
-    at.problems.extend(problem for problem in loaded.problems if problem.severity is Severity.ERROR)
+    at.problems.extend(problem for problem in dict.fromkeys(loaded.problems) if problem.severity is Severity.ERROR)
     if scope == EVERYWHERE:
         return loaded.hooks
     return tuple(replace(hook, scope=scope) for hook in loaded.hooks)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
-from hookline.config.read import read_file
-from hookline.dialects.dialect import Dialect, FolderDialect, Loaded, NamedFolder
+from hookline.config.read import salvage_file
+from hookline.dialects.dialect import Dialect, FolderDialect, Loaded, NamedFolder, Wanted
 from hookline.dialects.table import dialect, recognise
 from hookline.hooks.hook import Hook
 from hookline.project.sources import Layering, Source
@@ -40,6 +40,7 @@ class Held:
     dialect: str | None = None  # None: nobody could read it
     text: str = ""
     folders: tuple[HeldFolder, ...] = ()
+    wants: tuple[Wanted, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -52,19 +53,28 @@ def read(source: Source) -> Held:
     if folder is not None:
         seen = folder.spoken.look(folder.path, folder.shown)
         return Held(source, problems=seen, dialect=folder.spoken.name, folders=(folder,))
-    document, problems = read_file(source.path, source.shown)
+    document, problems = salvage_file(source.path, source.shown)
     return Held(source, problems=problems) if document is None else said_in(document, source)
 
 
 def said_in(document: Document, source: Source) -> Held:
     spoken = _dialect_of(document, source)
     if isinstance(spoken, Problem):
-        return Held(source, problems=(spoken,))
+        return Held(source, problems=(*document.damage, spoken))
     if spoken is None:
         return Held(source)
     loaded = spoken.load(document)
     folders, problems = _folders(loaded.folders, source)
-    return Held(source, loaded.hooks, (*loaded.problems, *problems), spoken.name, document.text, folders)
+    told = tuple(dict.fromkeys((*loaded.problems, *_elsewhere(document, loaded), *problems)))
+    return Held(source, loaded.hooks, told, spoken.name, document.text, folders, loaded.wants)
+
+
+def _elsewhere(document: Document, loaded: Loaded) -> list[Problem]:
+    """Damage that the dialect did not come upon: no hook suffers from it, so the file is none the worse for us."""
+    if not document.damage:
+        return []
+    harmful = set(loaded.problems)
+    return [replace(each, severity=Severity.WARNING) for each in document.damage if each not in harmful]
 
 
 def _named_folder(source: Source) -> HeldFolder | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hookline.config.problem import Problem
-from hookline.config.read import read_text
+from hookline.config.read import salvage_text
 from hookline.engine.book import Book, Layer, garbage_kept
 from hookline.errors import ConfigError
 from hookline.hooks.host import Host
@@ -29,7 +29,7 @@ def load_text(text: str, file: str, dialect: str | None = None) -> Book:
     """The text as if it stood in that file, trusted. Raises ConfigError as `load` does."""
     source = named(file, dialect)
     with garbage_kept():
-        document, problems = read_text(text, file)
+        document, problems = salvage_text(text, file)
         return _book_of(Held(source, problems=problems) if document is None else said_in(document, source), True)
 
 

@@ -156,7 +156,7 @@ def _of_group(entry: Entry, counts: dict[str, int]) -> Iterator[tuple[dict[str, 
 
 def _is_ours(handler: Any) -> bool:
     """Our own entry is no hook: other agents would ask all hooks a second time through it."""
-    return isinstance(handler, dict) and launched(str(handler.get("command", ""))) is not None
+    return isinstance(handler, dict) and any(launched(str(handler.get(key, ""))) for key in ("command", "url"))
 
 
 def _matched(entry: Entry) -> Condition | None:
@@ -180,7 +180,7 @@ def _matched(entry: Entry) -> Condition | None:
 def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
     """None after a problem."""
     before = len(at.problems)
-    if at.mapping() is None:
+    if at.unreadable() or at.mapping() is None:
         return None
     made, asked = handler(at, entry.named), _rule(at, entry.named)
     once = at.get("once")

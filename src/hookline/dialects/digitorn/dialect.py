@@ -13,6 +13,7 @@ from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded, Place, Written
 from hookline.dialects.digitorn.actions import Made, action
 from hookline.dialects.digitorn.conditions import condition
+from hookline.dialects.wanted import digitorn_wants
 from hookline.hooks.events import names_in
 from hookline.hooks.hook import EVERYWHERE, Hook, Limit, Origin, Scope
 
@@ -40,7 +41,7 @@ class Digitorn:
     def load(self, document: Document) -> Loaded:
         problems: list[Problem] = []
         hooks = tuple(_hooks(Reader.of(document, problems)))
-        return Loaded(hooks, tuple(problems))
+        return Loaded(hooks, tuple(problems), wants=digitorn_wants(document))
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.digitorn.schema import schema
@@ -118,7 +119,7 @@ def _scoped(hooks: Reader | None, scope: Scope | None) -> Iterator[Hook]:
 def _hook(at: Reader, scope: Scope) -> Hook | None:
     """None after an error; a command that cannot be rendered is one, but its hook still answers for itself."""
     before = len(at.problems)
-    if at.mapping() is None:
+    if at.unreadable() or at.mapping() is None:
         return None
     at.keys(KEYS, "a hook")
     id, event = _required(at, "id", "id: name"), _event(at)

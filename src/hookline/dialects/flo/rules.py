@@ -80,6 +80,8 @@ def hooks_of(at: Reader, event: str, id: str) -> Iterator[Hook]:
     if listed is not None:
         yield from _listed(at, listed, rule, has_errors(at.problems[before:]))
         return
+    if at.unreadable():
+        return
     errors = has_errors(at.problems[before:])
     deed = _deed(at, event, rule.on_error)
     if deed is not None and not errors:
@@ -101,6 +103,8 @@ def _listed(at: Reader, listed: Reader, rule: Rule, errors: bool) -> Iterator[Ho
 
 def _entry(at: Reader, rule: Rule, id: str) -> Hook | None:
     before = len(at.problems)
+    if at.unreadable():
+        return None
     at.keys(ENTRY_KEYS, "an entry of hooks")
     if at.mapping() is None:
         return None

@@ -118,6 +118,8 @@ def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
 def _hook(entry: Entry, id: str) -> Hook | None:
     """None after a problem."""
     at, before = entry.at, len(entry.at.problems)
+    if at.unreadable():
+        return None
     at.keys(KEYS, "a microai hook")
     when, command = _when(entry), _command(at)
     timeout, goes_on, condition = _timeout(at), _goes_on(at), at.get("condition")

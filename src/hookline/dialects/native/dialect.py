@@ -15,13 +15,17 @@ from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
 from hookline.dialects.native.actions import ON_ERROR, action, error_outcome, judges, longest, may_fail
 from hookline.dialects.native.conditions import Asked, condition
 from hookline.dialects.native.doing import Doing
+from hookline.dialects.wanted import native_wants
 from hookline.hooks.events import EVENTS, all_names, canonical
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.tools import TONGUES
 
 NAME: Final = "native"
-FILE_KEYS: Final = ("version", "hooks", "agent", "agents", "standard_agents")
+APP_KEYS: Final = ("agent", "agents", "model", "models", "mcp", "lsp", "triggers", "skills", "store")
+"""What an agent is made of: the runtime reads it."""
+
+FILE_KEYS: Final = ("version", "hooks", *APP_KEYS, "standard_agents")
 KEYS: Final = (
     "id",
     "on",
@@ -65,7 +69,8 @@ class Native:
         problems: list[Problem] = []
         at = Reader.of(document, problems)
         hooks, folders = tuple(_hooks(at)), _folders(at)
-        return Loaded(hooks, tuple(problems), folders)
+        at.unreadable()  # all of the file is ours, so it is an error wherever it stands
+        return Loaded(hooks, tuple(problems), folders, native_wants(document))
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import schema
@@ -118,6 +123,8 @@ def _folders(at: Reader) -> tuple[NamedFolder, ...]:
 def _hook(at: Reader, counts: dict[str, int]) -> Iterator[Hook]:
     """One hook for each event that it names; nothing after a problem."""
     before = len(at.problems)
+    if at.unreadable():
+        return
     at.keys(KEYS, "a hook")
     if at.mapping() is None:
         return
