@@ -21,7 +21,7 @@ from hookline.runtime.storage.work import Work
 T = TypeVar("T")
 
 _TOGETHER: Final = 500
-"""Works of one transaction, so that the first of them does not wait without end."""
+"""Works after which a transaction takes no more, so that the first of them does not wait without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Lane:
     def __init__(self, connect: Callable[[], Connection], threads: int = 1) -> None:
         self._connect = connect
         self._loop = asyncio.get_running_loop()
-        self._asked: SimpleQueue[_Asked | None] = SimpleQueue()
+        self._fresh: list[_Asked] = []
+        self._asked: SimpleQueue[list[_Asked]] = SimpleQueue()
         self._threads = [Thread(target=self._serve, name="hookline store", daemon=True) for _ in range(threads)]
         self._closed = False
         for thread in self._threads:
@@ -61,17 +62,25 @@ class Lane:
         if self._closed:
             raise HooklineError("the store is closed")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._asked.put(_Asked(work, answer))
+        if not self._fresh:  # all that is asked in one round of the loop goes together, or the first would go alone
+            self._loop.call_soon(self._hand_over)
+        self._fresh.append(_Asked(work, answer))
         return await answer
 
     async def close(self) -> None:
         """After everything that was asked before."""
         if not self._closed:
             self._closed = True
+            self._hand_over()
             for _ in self._threads:
-                self._asked.put(None)
+                self._asked.put([])
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
+
+    def _hand_over(self) -> None:
+        if self._fresh:
+            self._asked.put(self._fresh)
+            self._fresh = []
 
     def _serve(self) -> None:
         connection: Connection | None = None
@@ -88,19 +97,16 @@ class Lane:
 
     def _next(self) -> list[_Asked]:
         """Empty at the end."""
-        first = self._asked.get()
-        if first is None:
-            return []
-        batch = [first]
-        while len(batch) < _TOGETHER:
+        batch = self._asked.get()
+        while batch and len(batch) < _TOGETHER:
             try:
                 more = self._asked.get_nowait()
             except Empty:
                 break
-            if more is None:
-                self._asked.put(None)
+            if not more:
+                self._asked.put(more)
                 break
-            batch.append(more)
+            batch += more
         return batch
 
     def _tell(self, done: list[_Done]) -> None:

@@ -48,7 +48,8 @@ class Postgres:
             pool_pre_ping=True,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        return cls(f"the database {url.render_as_string(hide_password=True)}", engine, failures)
+        shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
+        return cls(f"the database {shown}", engine, failures)
 
     async def read(self, work: Work[T]) -> T:
         try:

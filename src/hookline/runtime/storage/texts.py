@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from sqlalchemy import Dialect, Text
+from sqlalchemy import Column, ColumnElement, Dialect, Text, type_coerce
 from sqlalchemy.types import TypeDecorator
 
 from hookline.errors import HooklineError
@@ -72,6 +72,16 @@ def encoded(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as failed:
         raise HooklineError(f"cannot be stored as JSON: {failed}") from failed
+
+
+def copied(value: Any) -> Any:
+    """As it will be read again; raises as `encoded` does."""
+    return json.loads(encoded(value))
+
+
+def as_stored(column: Column[Any]) -> ColumnElement[Any]:
+    """A column that comes without `read`."""
+    return type_coerce(column, Text) if isinstance(column.type, AnyText) else column
 
 
 def _is_plain(text: str) -> bool:
