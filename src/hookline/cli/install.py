@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,10 @@ from hookline.cli.output import err, out, out_as_is
 from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 from hookline.hosts.agent import CodingAgent
+from hookline.hosts.bridge.address import Address
 from hookline.hosts.install import launcher
+from hookline.hosts.install.by_http import forget_unused, http_form, reached, refuse_http, wake
+from hookline.hosts.install.command import Form, Missing
 from hookline.hosts.install.found import is_here
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import Change, apply, installed, installing
@@ -37,13 +41,31 @@ NOBODY_ANSWERED: Final = 3
 @project_option
 @dry_run_option
 @click.option("--yes", is_flag=True, help="Without AGENT: into every agent that is here, without a question.")
+@click.option("--http", is_flag=True, help="By HTTP entries to the engine on 127.0.0.1, instead of commands.")
+@click.option(
+    "--missing",
+    type=click.Choice([each.value for each in Missing]),
+    default=Missing.CLOSED.value,
+    show_default=True,
+    help="Where hookline is not installed: hold everything back, or go on without hooks.",
+)
 @mcp_option
-def verb(agent: str | None, user: bool, project: bool, dry_run: bool, yes: bool, servers: str | None) -> int:
+def verb(
+    agent: str | None,
+    user: bool,
+    project: bool,
+    dry_run: bool,
+    yes: bool,
+    http: bool,
+    missing: str,
+    servers: str | None,
+) -> int:
     """Plug the hooks into a coding agent: one entry for each of its events in its own file, where everything else
     stays as it is, and a backup beside it. Without AGENT, you are asked about each agent that is on this machine.
 
     \b
     hookline install claude-code
+    hookline install claude-code --http
     hookline install --yes --dry-run
     hookline install --mcp .mcp.json
 
@@ -53,28 +75,35 @@ def verb(agent: str | None, user: bool, project: bool, dry_run: bool, yes: bool,
         from hookline.cli.mcp_servers import wrap
 
         return wrap(Path(servers), shutil.which("hookline") or "hookline", dry_run)
-    scope = scope_of(user, project)
+    wish = _Wish(scope_of(user, project), dry_run, http, Missing(missing))
     if agent is None:
-        return _install_those_here(scope, dry_run, yes)
-    _install(agent, scope, dry_run)
-    return 0
+        return _install_those_here(wish, yes)
+    return _install(agent, wish)
 
 
-def _install_those_here(scope: Scope, dry_run: bool, yes: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    scope: Scope
+    dry_run: bool
+    http: bool
+    missing: Missing
+
+
+def _install_those_here(wish: _Wish, yes: bool) -> int:
     here = [name for name in NAMES if is_here(name, machine())]
     if not here:
         out(f"No coding agent was found here. hookline knows {', '.join(NAMES)}.")
         return 0
     code = 0
     for name in here:
-        if not (yes or dry_run):
+        if not (yes or wish.dry_run):
             answer = _asked(name)
             if answer is None:
                 return NOBODY_ANSWERED
             if not answer:
                 continue
         try:
-            _install(name, scope, dry_run)
+            code = max(code, _install(name, wish))
         except HooklineError as error:
             err(f"hookline: {agent(name).title}: {error}")
             code = 1
@@ -91,35 +120,52 @@ def _asked(name: str) -> bool | None:
         return None
 
 
-def _install(name: str, scope: Scope, dry_run: bool) -> None:
+def _install(name: str, wish: _Wish) -> int:
     spoken, here = agent(name), machine()
-    _refuse_twice(spoken, here, scope)
-    changes = installing(spoken, here, scope)
+    if wish.http:
+        refuse_http(spoken, here, wish.scope)
+    _tell_of_other(spoken, here, wish.scope)
+    form = http_form(here, wish.missing, wish.dry_run) if wish.http else Form(wish.missing)
+    changes = installing(spoken, here, wish.scope, form)
     needed = [change for change in changes if change.needed]
-    if dry_run:
+    if wish.dry_run:
         for change in needed:
-            out_as_is(change.diff(here).rstrip("\n"))
+            out_as_is(_without_token(change.diff(here), form).rstrip("\n"))
         out(f"{spoken.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
-        return
+        return 0
     launcher.put(here.launcher)
     apply(changes, here)
+    forget_unused(here)
     _tell(spoken, here, changes, bool(needed))
+    return _tell_of_http(spoken, here, form.http) if form.http is not None else 0
 
 
-def _refuse_twice(spoken: CodingAgent, here: Machine, scope: Scope) -> None:
-    """Two entries for one event would ask the hooks twice."""
+def _without_token(text: str, form: Form) -> str:
+    return text.replace(form.http.token, "…") if form.http is not None else text
+
+
+def _tell_of_other(spoken: CodingAgent, here: Machine, scope: Scope) -> None:
+    """Two entries for one event: it is decided once, and still one of them is of no use on this machine."""
     other = next((path for found, path, _ in installed(spoken, here) if found is not scope), None)
-    if other is None:
-        return
-    shown, way = here.shown(other), "--project" if scope is Scope.USER else "--user"
-    if scope is Scope.PROJECT:
-        raise HooklineError(
-            f"{spoken.title} calls hookline in every project already ({shown}); twice is once too often"
-        )
+    if other is not None:
+        err(f"hookline: {here.shown(other)} calls hookline too; what both tell of is decided once.")
+
+
+def _tell_of_http(spoken: CodingAgent, here: Machine, address: Address) -> int:
+    """HTTP hooks are as safe as the engine is alive, and that must be said."""
+    wake(spoken.name, here)
+    answered = reached(address, spoken.name)
     err(
-        f"hookline: {shown} calls hookline too: in this project every hook is asked twice. "
-        f"Try: hookline uninstall {spoken.name} {way}"
+        f"hookline: {spoken.title} calls http://{address.host}, with a token in a file that only you can read.\n"
+        "  An agent cannot start the engine by HTTP. Each session and prompt starts it by a command; in between it is\n"
+        f"  kept alive. If nobody answers all the same: {SETUPS[spoken.name].unreached}\n"
+        "  On a machine with other users, whoever takes the port while no engine runs can answer instead of it, and\n"
+        "  learns the token. Without --http there is no such gap."
     )
+    if isinstance(answered, str):
+        err(f"hookline: {answered}. Try: hookline doctor {spoken.name}")
+        return 1
+    return 0
 
 
 def _tell(spoken: CodingAgent, here: Machine, changes: tuple[Change, ...], needed: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.hosts.adapter import heard
 from hookline.hosts.install.command import calling
 from hookline.hosts.install.edit import Addition, added, read, spliced
 from hookline.hosts.install.machine import Machine, Scope
@@ -19,7 +20,8 @@ MACHINE = Machine(Path("/home/somebody"), Path("/home/somebody/project"))
 CALL = calling("claude-code", MACHINE, Scope.USER)
 EVENTS = ("Start", "PreToolUse", "Stop")
 ADDITIONS = tuple(
-    Addition(("hooks", event), {"hooks": [{"type": "command", "command": CALL.command(event)}]}) for event in EVENTS
+    Addition(("hooks", event), {"hooks": [{"type": "command", "command": CALL.command(heard(event, "stop"))}]})
+    for event in EVENTS
 )
 KEYS = {"version": 1}
 

@@ -36,7 +36,8 @@ def write(path: Path, text: str, mode: int | None = None) -> None:
     """Replaces the file, or what a link there leads to, in one step; without a mode it keeps the one that it has."""
     target = Path(os.path.realpath(path))
     if mode is None:
-        mode = _mode_of(target)
+        held = mode_of(target)
+        mode = 0o666 & ~_umask() if held is None else held
     try:
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
@@ -79,11 +80,12 @@ def remove_empty(directories: tuple[Path, ...]) -> None:
             directory.rmdir()
 
 
-def _mode_of(path: Path) -> int:
+def mode_of(path: Path) -> int | None:
+    """None where there is no file."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
-        return 0o666 & ~_umask()
+        return None
 
 
 def executable() -> int:

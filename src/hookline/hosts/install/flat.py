@@ -22,20 +22,20 @@ def _seconds(calling: Calling, event: AgentEvent) -> int:
 
 
 def copilot(calling: Calling, event: AgentEvent) -> dict[str, Any]:
-    return {"type": "command", "bash": calling.command(event.name), "timeoutSec": _seconds(calling, event)}
+    return {"type": "command", "bash": calling.command(event), "timeoutSec": _seconds(calling, event)}
 
 
 def cursor(calling: Calling, event: AgentEvent) -> dict[str, Any]:
     closed = {"failClosed": True} if event.event == "tool.before" else {}
-    return {"command": calling.command(event.name), "timeout": _seconds(calling, event), **closed}
+    return {"command": calling.command(event), "timeout": _seconds(calling, event), **closed}
 
 
 def windsurf(calling: Calling, event: AgentEvent) -> dict[str, Any]:
-    return {"command": calling.command(event.name), "show_output": False}
+    return {"command": calling.command(event), "show_output": False}
 
 
 def kiro(calling: Calling, event: AgentEvent) -> dict[str, Any]:
-    return {"command": calling.command(event.name), "timeout_ms": _seconds(calling, event) * 1000}
+    return {"command": calling.command(event), "timeout_ms": _seconds(calling, event) * 1000}
 
 
 def flat(

@@ -6,11 +6,13 @@ import { join } from "node:path"
 const LAUNCHER = "THE LAUNCHER"
 const EVENTS = new Set("THE EVENTS")
 const TIMEOUT = "THE TIMEOUT"
+const MISSING = "THE MISSING" // what happens where hookline is not installed
+const ENVIRONMENT = { ...process.env, HOOKLINE_ENTRY: "THE ENTRY" }
 const MOST_KEPT = 1000
 
 function asked(event, payload, directory) {
   return new Promise((resolve, reject) => {
-    const child = spawn(LAUNCHER, ["opencode", event], { cwd: directory, stdio: ["pipe", "pipe", "pipe"] })
+    const child = spawn(LAUNCHER, ["opencode", event], { cwd: directory, env: ENVIRONMENT, stdio: ["pipe", "pipe", "pipe"] })
     const out = []
     const err = []
     const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT)
@@ -55,7 +57,8 @@ export const Hookline = async ({ client, directory, worktree }) => {
       answer = await asked(event, { event, directory, worktree, input, output }, directory)
     } catch (error) {
       const text = `hookline could not be asked: ${error.message}. Try: hookline doctor opencode`
-      if (event === "tool.execute.before") throw new Error(text)
+      const open = error.code === "ENOENT" && MISSING === "open"
+      if (event === "tool.execute.before" && !open) throw new Error(text)
       tell(text)
       return {}
     }

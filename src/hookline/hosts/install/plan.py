@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,11 @@ from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hosts.agent import CodingAgent
-from hookline.hosts.install.command import Calling, calling
+from hookline.hosts.bridge.address import address_in
+from hookline.hosts.install.command import Calling, Form, Missing, calling
 from hookline.hosts.install.diff import diff
 from hookline.hosts.install.edit import Splice, added, read, spliced
-from hookline.hosts.install.files import executable, make_directories, remove, remove_empty, text_of, write
+from hookline.hosts.install.files import executable, make_directories, mode_of, remove, remove_empty, text_of, write
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.records import Record, forget, keep, record_of, records
 from hookline.hosts.install.restore import ours_in, restored
@@ -21,6 +23,7 @@ from hookline.hosts.install.setups import SETUPS
 from hookline.hosts.install.wanted import Entries, OwnFile, Wanted
 
 BACKUP: Final = ".before-hookline"
+_PRIVATE: Final = 0o600
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Change:
     after: str | None  # None: no file
     record: Record | None  # of what is in it then
     past: Record | None = None  # of what is in it now
-    executable: bool = False
+    mode: int | None = None  # its rights then; None: as they are
 
     @property
     def needed(self) -> bool:
@@ -42,13 +45,20 @@ class Change:
         return diff(self.before, self.after, machine.shown(self.path))
 
 
-def wanted(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Wanted, ...]:
-    return SETUPS[agent.name].wants(machine, scope, calling(agent.name, machine, scope), agent.events)
+def wanted(agent: CodingAgent, machine: Machine, scope: Scope, form: Form | None = None) -> tuple[Wanted, ...]:
+    return SETUPS[agent.name].wants(machine, scope, calling(agent.name, machine, scope, form), agent.events)
 
 
-def installing(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Change, ...]:
+def forms(machine: Machine) -> tuple[Form, ...]:
+    """All in which our entries may have been written here."""
+    http = address_in(machine.kept)
+    by_command = tuple(Form(missing) for missing in Missing)
+    return (*by_command, *(Form(missing, http) for missing in Missing)) if http is not None else by_command
+
+
+def installing(agent: CodingAgent, machine: Machine, scope: Scope, form: Form | None = None) -> tuple[Change, ...]:
     """Raises HooklineError, or ConfigError with every problem, for a file that cannot be edited: then for none."""
-    return tuple(_installing(each, agent.name, machine, scope) for each in wanted(agent, machine, scope))
+    return tuple(_installing(each, agent.name, machine, scope) for each in wanted(agent, machine, scope, form))
 
 
 def _installing(want: Wanted, agent: str, machine: Machine, scope: Scope) -> Change:
@@ -59,10 +69,12 @@ def _installing(want: Wanted, agent: str, machine: Machine, scope: Scope) -> Cha
         if before not in (None, want.text) and (past is None or before != past.installed):
             raise HooklineError(f"{machine.shown(want.path)} is not ours, or was changed; move it away first")
         record = replace(record, splices=(Splice(0, want.text),))
-        return Change(want.path, before, want.text, record, past, want.executable)
+        return Change(want.path, before, want.text, record, past, executable() if want.executable else None)
     call = calling(agent, machine, scope)
     if before is not None and _complete(before, want, call, machine):
         return Change(want.path, before, before, past)
+    held = past.mode if past is not None else None
+    record = replace(record, mode=mode_of(want.path) if held is None and want.private else held)
     return _merging(want, before, past, record, call, machine)
 
 
@@ -73,7 +85,8 @@ def _merging(
     original = None if before is None else restored(before, file, call, past)
     splices = added(original or "", file, want.keys, want.additions)
     record = replace(record, original=original, splices=splices)
-    return Change(want.path, before, spliced(original or "", splices), record, past)
+    mode = _PRIVATE if want.private else None
+    return Change(want.path, before, spliced(original or "", splices), record, past, mode)
 
 
 def _complete(text: str, want: Entries, call: Calling, machine: Machine) -> bool:
@@ -86,8 +99,8 @@ def _complete(text: str, want: Entries, call: Calling, machine: Machine) -> bool
 
 def uninstalling(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Change, ...]:
     """The files that have something of ours, or of which we remember something."""
-    wants = wanted(agent, machine, scope)
-    own = {want.path: want.text for want in wants if isinstance(want, OwnFile)}
+    wants = [want for form in forms(machine) for want in wanted(agent, machine, scope, form)]
+    own = {want.path: frozenset(_texts(wants, want.path)) for want in wants if isinstance(want, OwnFile)}
     past = [each.path for each in records(machine) if each.concerns(agent.name, machine, scope)]
     paths = dict.fromkeys((*(want.path for want in wants), *past))
     for path in paths:
@@ -97,15 +110,20 @@ def uninstalling(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Ch
     return tuple(change for change in found if change.needed or change.past is not None)
 
 
-def _uninstalling(path: Path, own: str | None, call: Calling, machine: Machine) -> Change:
+def _texts(wants: Sequence[Wanted], path: Path) -> Iterator[str]:
+    return (want.text for want in wants if isinstance(want, OwnFile) and want.path == path)
+
+
+def _uninstalling(path: Path, own: frozenset[str] | None, call: Calling, machine: Machine) -> Change:
     before, past = text_of(path), record_of(call.agent, path, machine)
     if before is None:
         return Change(path, None, None, None, past)
     if own is None:
-        return Change(path, before, restored(before, machine.shown(path), call, past), None, past)
-    if past is not None and before not in (own, past.installed):
+        mode = past.mode if past is not None else None
+        return Change(path, before, restored(before, machine.shown(path), call, past), None, past, mode)
+    ours = before in own or (past is not None and before == past.installed)
+    if past is not None and not ours:
         raise HooklineError(f"{machine.shown(path)} was changed since we wrote it; remove it yourself")
-    ours = before in (own, past.installed if past else None)
     return Change(path, before, None if ours else before, None, past)
 
 
@@ -129,8 +147,8 @@ def _install(change: Change, record: Record, machine: Machine) -> None:
         return
     made = make_directories(change.path.parent) or (change.past.made if change.past else ())
     if record.original is not None:
-        write(_backup(change.path), record.original, mode=None if change.before is None else _mode(change.path))
-    write(change.path, change.after, executable() if change.executable else None)
+        write(_backup(change.path), record.original, mode=record.mode or mode_of(change.path))
+    write(change.path, change.after, change.mode)
     keep(replace(record, made=made), machine)
 
 
@@ -138,7 +156,7 @@ def _uninstall(change: Change, machine: Machine) -> None:
     if change.after is None:
         remove(change.path)
     elif change.needed:
-        write(change.path, change.after)
+        write(change.path, change.after, change.mode)
     if change.past is None:
         return
     backup = _backup(change.path)
@@ -149,10 +167,6 @@ def _uninstall(change: Change, machine: Machine) -> None:
 
 def _backup(path: Path) -> Path:
     return path.with_name(path.name + BACKUP)
-
-
-def _mode(path: Path) -> int:
-    return os.stat(path).st_mode & 0o777
 
 
 def _refuse_escape(path: Path, machine: Machine, scope: Scope) -> None:
@@ -166,10 +180,10 @@ def installed(agent: CodingAgent, machine: Machine) -> Iterator[tuple[Scope, Pat
     """Where the agent has entries of ours, and for which of its events."""
     for scope in Scope:
         call = calling(agent.name, machine, scope)
-        for want in wanted(agent, machine, scope):
-            events = _events_in(want, agent, call, machine)
-            if events:
-                yield scope, want.path, events
+        found: dict[Path, frozenset[str]] = {}
+        for want in (want for form in forms(machine) for want in wanted(agent, machine, scope, form)):
+            found[want.path] = found.get(want.path) or _events_in(want, agent, call, machine)
+        yield from ((scope, path, events) for path, events in found.items() if events)
 
 
 def _events_in(want: Wanted, agent: CodingAgent, call: Calling, machine: Machine) -> frozenset[str]:
@@ -191,6 +205,19 @@ def has_entry(agent: CodingAgent, machine: Machine) -> bool:
     A project's file does not count: whoever made the project could have put them there, and switched them off.
     """
     try:
-        return not any(change.needed for change in installing(agent, machine, Scope.USER))
+        changes = (installing(agent, machine, Scope.USER, form) for form in forms(machine))
+        return any(not any(change.needed for change in each) for each in changes)
     except HooklineError:
         return False
+
+
+def listening(agent: CodingAgent, machine: Machine) -> bool:
+    """True if the agent calls an address of ours, in the user's own file."""
+    for want in wanted(agent, machine, Scope.USER):
+        text = text_of(want.path) if isinstance(want, Entries) else None
+        if text is not None:
+            document = read(text, machine.shown(want.path))
+            call = calling(agent.name, machine, Scope.USER)
+            if any("url" in json.dumps(document.at(path)) for path in ours_in(document, call)):
+                return True
+    return False

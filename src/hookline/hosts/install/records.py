@@ -25,6 +25,7 @@ class Record:
     original: str | None  # None: there was no such file
     splices: tuple[Splice, ...]
     made: tuple[Path, ...] = ()  # the directories that were not there either, outermost first
+    mode: int | None = None  # the rights that the file had
 
     @property
     def installed(self) -> str:
@@ -57,6 +58,7 @@ def keep(record: Record, machine: Machine) -> None:
         "original": record.original,
         "splices": [[splice.at, splice.text] for splice in record.splices],
         "made": [str(directory) for directory in record.made],
+        "mode": record.mode,
     }
     machine.records.mkdir(mode=0o700, parents=True, exist_ok=True)
     write(_file(record.agent, record.path, machine), json.dumps(said, indent=1) + "\n", mode=0o600)
@@ -88,4 +90,5 @@ def _record(said: dict[str, Any]) -> Record:
         original=None if said["original"] is None else str(said["original"]),
         splices=tuple(Splice(int(at), str(text)) for at, text in said["splices"]),
         made=tuple(map(Path, said["made"])),
+        mode=None if said.get("mode") is None else int(said["mode"]) & 0o7777,
     )
