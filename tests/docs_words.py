@@ -237,8 +237,15 @@ HOOK_KEYS: Final = {
 FILE_KEYS: Final = {
     "version": "`1`, if written; another number is a problem",
     "hooks": "the list of hooks",
-    "agent": "for a runtime that reads the same file; hooks do not look at it",
-    "agents": "as `agent`",
+    "agent": "the agent that `hookline run` talks to; hooks do not look at it",
+    "agents": "several, as a list with ids or as a mapping by id; the first one is talked to",
+    "model": "the model of every agent that names none: `provider:model`, or a name of `models`",
+    "models": "models by names of your own",
+    "mcp": "MCP servers by name",
+    "lsp": "language servers by name",
+    "triggers": "what starts a turn: a time, changed files, a request",
+    "skills": "folders that hold skills, beside `.hookline/skills`",
+    "store": "where sessions are kept, as a URL",
     "standard_agents": "the folder with a project's standard_agents definitions",
 }
 

@@ -16,6 +16,7 @@ from hookline.dialects.dialect import FolderDialect
 from hookline.dialects.table import dialect as named_dialect
 from hookline.project import Layering, Source, named
 from hookline.project.held import Held, read
+from hookline.runtime.apps.load import app_problems
 
 
 @click.command(cls=Verb, short_help="Every problem in every config, and what to write instead.")
@@ -63,6 +64,7 @@ def _problems(group: Sequence[Held]) -> Iterator[Problem]:
     for held in group:
         yield from held.problems
     yield from critique([hook for held in group for hook in held.hooks])
+    yield from app_problems(group)
 
 
 def _json(problems: Sequence[Problem], files: Sequence[Held]) -> dict[str, object]:

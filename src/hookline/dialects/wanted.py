@@ -13,7 +13,7 @@ from typing import Any, Final
 from hookline.config.document import Document, Path
 from hookline.dialects.dialect import Wanted
 
-PROVIDERS: Final = ("openai", "anthropic", "google", "google-gla", "google-vertex", "groq", "mistral", "ollama")
+PROVIDERS: Final = ("anthropic", "google", "groq", "mistral", "ollama", "openai", "openai-chat", "openai-responses")
 """Models of these are reached at the provider's own address, or where the user's environment says."""
 
 SPOKEN: Final = ("system_prompt", "prompt", "instructions", "description")
@@ -32,7 +32,9 @@ def native_wants(document: Document) -> tuple[Wanted, ...]:
     value = document.value
     if not isinstance(value, dict):
         return ()
-    found = [(key, (key,), what, value[key]) for key, what in _WHOLE.items() if key in value]
+    found: list[tuple[str, Path, str, Any]] = [
+        (key, (key,), what, value[key]) for key, what in _WHOLE.items() if key in value
+    ]
     for key, what in _PARTS.items():
         found += [(key, path, what, entry) for path, entry in _entries(value.get(key), (key,))]
     return tuple(

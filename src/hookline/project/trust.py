@@ -18,7 +18,7 @@ from hookline.hooks.hook import Hook
 from hookline.project.accepted import Accepted
 from hookline.project.held import Held, HeldFolder, read
 from hookline.project.named_files import TooManyNames, files_named, words_of
-from hookline.project.review import Review, import_of, wish_of
+from hookline.project.review import Review, import_of, part_of, wish_of
 from hookline.project.sources import Source
 from hookline.project.untrusted import needs_trust, restricted
 
@@ -45,6 +45,7 @@ class InForce:
     words: tuple[str, ...] = ()  # of which one may become the name of a file, and so change what is trusted
     folders: tuple[HeldFolder, ...] = ()  # whose code may be imported now
     problems: tuple[Problem, ...] = ()  # beside those that the file has
+    trusted: bool = True  # whether what it wants beside its hooks may be
 
     @property
     def good(self) -> bool:
@@ -85,18 +86,21 @@ class Trust:
         wishes = _wishing(held)
         if not held.source.foreign:
             return InForce(held, held.hooks, folders=held.folders)
-        if not wishes and not held.folders:
+        if not wishes and not held.folders and not held.wants:
             return InForce(held, _all_restricted(held))
+        about_hooks = bool(wishes or held.folders)
         try:
-            words = words_of(wishes)
+            words = _words(held, wishes)
             hash = _hash(held, (*_named(held.source, words), *_code_of(held)))
         except TooManyNames as too_many:
-            _tell(held, str(too_many))
-            return InForce(held, _all_restricted(held))
+            if about_hooks:
+                _tell(held, str(too_many))
+            return InForce(held, _all_restricted(held), trusted=False)
         if self._accepted.hash_of(held.source.path) == hash:
             return InForce(held, held.hooks, words, held.folders)
-        _tell(held, hash)
-        return InForce(held, _all_restricted(held), words)
+        if about_hooks:
+            _tell(held, hash)
+        return InForce(held, _all_restricted(held), words, trusted=False)
 
     def trusts(self, source: Source) -> bool:
         """True for the user's own files, and for a file with nothing in it that needs trust."""
@@ -110,10 +114,10 @@ class Trust:
         """Raises TooManyNames where a file names more than can be watched."""
         held = read(source)
         wishes = _wishing(held)
-        names = (*_named(source, words_of(wishes)), *_code_of(held))
+        names = (*_named(source, _words(held, wishes)), *_code_of(held))
         root = source.project or source.path.parent
         shown = tuple(os.path.relpath(name, root) for name in names)
-        asked = (*map(wish_of, wishes), *map(import_of, held.folders))
+        asked = (*map(wish_of, wishes), *map(import_of, held.folders), *map(part_of, held.wants))
         return Review(source, _hash(held, names), self._is_accepted(held), asked, shown)
 
     def accept(self, what: Iterable[Source | Review]) -> None:
@@ -125,10 +129,10 @@ class Trust:
 
     def _is_accepted(self, held: Held) -> bool:
         wishes = _wishing(held)
-        if not wishes and not (held.source.foreign and held.folders):
+        if not wishes and not (held.source.foreign and (held.folders or held.wants)):
             return True
         try:
-            hash = _hash(held, (*_named(held.source, words_of(wishes)), *_code_of(held)))
+            hash = _hash(held, (*_named(held.source, _words(held, wishes)), *_code_of(held)))
         except TooManyNames:
             return False
         return self._accepted.hash_of(held.source.path) == hash
@@ -139,6 +143,10 @@ def _wishing(held: Held) -> list[Hook]:
     if not held.source.foreign:
         return []
     return [hook for hook in held.hooks if hook.enabled and needs_trust(hook)]
+
+
+def _words(held: Held, wishes: Iterable[Hook]) -> tuple[str, ...]:
+    return words_of(wishes, (wanted.text for wanted in held.wants))
 
 
 def _all_restricted(held: Held) -> tuple[Hook, ...]:

@@ -54,11 +54,9 @@ class Agent:
 class ModelNamed:
     """A model by a name of the app's own."""
 
-    model: str  # `provider:model`
+    model: str  # `provider:model`, with `@URL` for a server of one's own
     fallbacks: tuple[str, ...] = ()
     context_limit: int | None = None
-    base_url: str | None = None  # of a server that speaks the provider's API; None: the provider's own
-    key: str | None = None  # the environment variable that holds its key; None: the provider's usual one
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,11 @@ class Desk:
         return await self.client.post(path, headers=headers, **more)
 
 
+BEGUN = Answer("session_1")
+
+
 @asynccontextmanager
-async def desk(answer: Answer | Exception = Answer("session_1")) -> AsyncIterator[Desk]:
+async def desk(answer: Answer | Exception = BEGUN) -> AsyncIterator[Desk]:
     fired: list[Fired] = []
 
     async def fire(each: Fired) -> Answer:
@@ -153,7 +156,7 @@ async def test_an_address_that_is_taken_is_one_clear_line() -> None:
 async def test_it_stops_while_somebody_is_still_connected() -> None:
     async with asyncio.timeout(20):
         async with desk() as at:
-            reader, writer = await asyncio.open_connection(*_place(at))
+            _, writer = await asyncio.open_connection(*_place(at))
             writer.write(b"POST /ping HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx")
             await writer.drain()
         writer.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hookline.dialects.native import app_schema
 from hookline.dialects.native.actions import ACTIONS, ON_ERROR, SAID_ON_ERROR, STEP_KEYS
 from hookline.dialects.native.calls import ROLES
 from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
@@ -38,11 +39,11 @@ def schema() -> Schema:
         "properties": {
             "version": {"const": 1},
             "hooks": {"type": "array", "items": {"$ref": "#/$defs/hook"}},
-            "agent": {},
-            "agents": {},
+            **app_schema.properties(),
             "standard_agents": _TEXTS,
         },
         "$defs": {
+            **app_schema.definitions(),
             "hook": _hook(),
             "when": _when(),
             "test": _test(),

@@ -14,7 +14,7 @@ from typing import Final
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import Loaded
 from hookline.dialects.standard_agents.compiled import hooks_of
-from hookline.dialects.standard_agents.importing import import_files
+from hookline.dialects.standard_agents.importing import run_once
 from hookline.errors import HooklineError
 from hookline.hooks.actions.python import told
 from hookline.standard_agents.define import check_hook
@@ -105,16 +105,22 @@ class Folder:
 
     def imported(self) -> Loaded:
         """Runs the folder's files: only for a folder that is trusted."""
+        definitions, problems = self.defined()
+        loaded = hooks_of(definitions, self.show)
+        return Loaded(loaded.hooks, tuple(dict.fromkeys((*problems, *loaded.problems))))
+
+    def defined(self) -> tuple[Definitions, tuple[Problem, ...]]:
+        """Runs the folder's files, unless what they defined is still in use and they are as they were then: tools and
+        hooks of one folder share what its modules hold. Only for a folder that is trusted.
+        """
         seen = self.look()
         if any(problem.code in ("no-folder", "too-large") and problem.file == self.shown for problem in seen):
-            return Loaded((), seen)
-        beside = files_in(self.directory).python
-        definitions, failed = import_files(self.directory, files_in(self.path).python, beside)
-        loaded = hooks_of(definitions, self.show)
+            return Definitions(), seen
+        definitions, failed = run_once(self.directory, files_in(self.path).python, files_in(self.directory).python)
         known = {(problem.file, problem.line) for problem in seen}
         ran = [*map(self._failed, failed, failed.values()), *self._unfinished(definitions)]
         new = [problem for problem in ran if (problem.file, problem.line) not in known]
-        return Loaded(loaded.hooks, tuple(dict.fromkeys((*seen, *new, *loaded.problems))))
+        return definitions, (*seen, *new)
 
     def _read(self, files: Iterable[Path]) -> Iterator[Problem]:
         left = _MOST_BYTES

@@ -8,6 +8,7 @@ a module of that name. Only source is read, never a compiled file that came with
 from __future__ import annotations
 
 import builtins
+import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
@@ -49,6 +50,38 @@ def import_files(
                 except (Exception, SystemExit) as error:
                     failed[file] = error
     return definitions, failed
+
+
+_Key = tuple[Path, tuple[Path, ...], str]
+_in_use: Final[weakref.WeakValueDictionary[_Key, Definitions]] = weakref.WeakValueDictionary()
+
+
+def run_once(
+    folder: Path, files: Sequence[Path], beside: Sequence[Path]
+) -> tuple[Definitions, dict[Path, BaseException]]:
+    """As `import_files`; files that were imported to their end and hold the same text still are not run again while
+    somebody keeps what they defined.
+    """
+    with _importing:
+        key = folder, tuple(files), _digest((*files, *beside))
+        known = _in_use.get(key)
+        if known is not None:
+            return known, {}
+        definitions, failed = import_files(folder, files, beside)
+        if not failed and _digest((*files, *beside)) == key[2]:
+            _in_use[key] = definitions
+        return definitions, failed
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            data = str(error).encode("utf-8", "surrogateescape")
+        digest.update(f"{len(data)}:{file}:".encode("utf-8", "surrogateescape") + data)
+    return digest.hexdigest()
 
 
 class _Package:
