@@ -42,6 +42,14 @@ def sources(below: Path | None = None) -> tuple[Source, ...]:
     return find(below or directory(), home(), _absolute("XDG_CONFIG_HOME"))
 
 
+def skill_files() -> tuple[Source, ...]:
+    """The skills of an agent here, whoever they came with."""
+    from hookline.runtime.apps.load import skill_folders
+    from hookline.runtime.skills.found import skill_sources
+
+    return skill_sources(skill_folders(sources()), directory(), home(), _absolute("XDG_CONFIG_HOME"))
+
+
 def _absolute(name: str) -> Path | None:
     """A relative path in such a variable counts as unset, as its specification says."""
     value = os.environ.get(name, "")

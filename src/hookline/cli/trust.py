@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from hookline.cli.output import err, out, out_json
-from hookline.cli.place import sources, trust
+from hookline.cli.place import skill_files, sources, trust
 from hookline.cli.verb import Verb, json_option
 from hookline.errors import HooklineError
 from hookline.project import Review
@@ -20,8 +20,9 @@ NOBODY_ACCEPTED: Final = 3
 @click.option("--yes", is_flag=True, help="Accept without a question.")
 @json_option
 def verb(yes: bool, as_json: bool) -> int:
-    """Show what the hooks of this project's files would do beyond denying, asking and logging, and accept it. Until
-    then such hooks do not act. You are asked again when a file, or a file that it names, changes.
+    """Show what the hooks of this project's files would do beyond denying, asking and logging, what an agent here would
+    start and be told, and its skills, and accept it. Until then none of that counts. You are asked again when a file,
+    or a file that it names, changes.
 
     \b
     hookline trust
@@ -31,7 +32,7 @@ def verb(yes: bool, as_json: bool) -> int:
     """
     known = trust()
     waiting, refused = [], False
-    for source in known.unaccepted(sources()):
+    for source in known.unaccepted((*sources(), *skill_files())):
         try:
             waiting.append(known.review(source))
         except HooklineError as error:
@@ -58,7 +59,8 @@ def _show(waiting: Sequence[Review]) -> None:
     for review in waiting:
         out(review.source.shown)
         for wish in review.wishes:
-            out(f"  {wish.hook}  on {wish.event}  line {wish.line}")
+            on = f"  on {wish.event}" if wish.event else ""
+            out(f"  {wish.hook}{on}  line {wish.line}")
             for deed in wish.deeds:
                 first, *more = deed.text.split("\n")
                 out(f"    {deed.what}: {first}")
