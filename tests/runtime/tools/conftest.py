@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.hooks.host import NOBODY, ToolResult
+from hookline.runtime.storage.rows import SessionRow, ThreadRow
+from hookline.runtime.storage.store import Store
+from hookline.runtime.tools.table import built_in, modules
+from hookline.runtime.tools.tool import Place
+from hookline.runtime.tools.toolbox import Toolbox
+from hookline.testing.threads import MemoryThread
+
+Do = Callable[..., Awaitable[ToolResult]]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    inside = tmp_path / "workspace"
+    inside.mkdir()
+    (tmp_path / "secret").write_text("outside")
+    return inside
+
+
+@pytest.fixture
+async def place(workspace: Path) -> AsyncIterator[Place]:
+    store = await Store.open("sqlite://")
+    await store.add_session(SessionRow("s", "app", "ann", str(workspace), "uma", 0, 0))
+    await store.add_thread(ThreadRow("t", "s", "ann", None, 0, 0, flow="f1", side="b", step=3))
+    yield Place(workspace, "s", "ann", MemoryThread("t", NOBODY), "t", store)
+    await store.close()
+
+
+@pytest.fixture
+def do(place: Place) -> Do:
+    box = Toolbox((*built_in(), *modules()))
+
+    async def call(name: str, **input: Any) -> ToolResult:
+        tool = box.find(name)
+        assert tool is not None
+        return await tool.perform(input, place)
+
+    return call
