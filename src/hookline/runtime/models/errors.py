@@ -5,10 +5,11 @@ pydantic-ai sorts most of it; what it leaves open is told by the status and by w
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpx
 import httpx2
@@ -16,6 +17,7 @@ from pydantic_ai import exceptions as library
 
 from hookline.config.problem import printable
 from hookline.runtime.models.model import ErrorCode, ModelError
+from hookline.runtime.models.providers import Address
 
 LONGEST: Final = 500
 LONGEST_WAIT: Final = timedelta(days=1)
@@ -68,13 +70,13 @@ _BILLING: Final = (
 _BROKEN_OFF: Final = ("without a `finish_reason`", "peer closed connection", "incomplete chunked read")
 
 
-def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> ModelError:
+def model_error(error: Exception, address: Address) -> ModelError:
     if isinstance(error, ModelError):
         return error
     said = _said(error)
     code = _code(error, said)
-    text = f"{model}: {said}"
-    for secret in secrets:
+    text = f"{address.name}: {_disconnected(error, address) or said}"
+    for secret in address.secrets:
         text = text.replace(secret, "***")
     text = printable(" ".join(text.split()))
     return ModelError(code, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…", _wait(error))
@@ -108,12 +110,32 @@ def _said(error: Exception) -> str:
     return f"HTTP {status}: {sentence}" if status and not sentence.startswith("status_code") else sentence
 
 
+def _disconnected(error: Exception, address: Address) -> str | None:
+    if not isinstance(error, library.ModelConnectionError):
+        return None
+    cause: BaseException = error
+    while cause.__cause__ or cause.__context__:
+        cause = cause.__cause__ or cause.__context__ or cause
+    host = urlsplit(address.url).hostname
+    what = f"no connection to {host}" if error.phase == "connect" else f"the connection to {host} broke off"
+    return f"{what}: {str(cause) or type(cause).__name__}"
+
+
 def _sentence(body: Any) -> str | None:
+    if isinstance(body, str) and body.lstrip().startswith("{"):  # Mistral's library does not read it
+        body = _parsed(body)
     for _ in range(4):  # {"error": {"message": …}}, {"detail": …}, or the message itself
         if not isinstance(body, dict):
             break
         body = next((body[key] for key in ("error", "message", "detail") if body.get(key)), None)
     return body if isinstance(body, str) and body.strip() else None
+
+
+def _parsed(body: str) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return body
 
 
 def _wait(error: Exception) -> timedelta | None:

@@ -53,7 +53,7 @@ class Connection:
         except TimeoutError:
             raise silent(self.address.name, self.silence) from None
         except Exception as error:  # whatever a provider's library raises is the model's failure
-            raise model_error(error, self.address.name, self.address.secrets) from None
+            raise model_error(error, self.address) from None
 
     async def close(self) -> None:
         await self.client.aclose()
