@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import subprocess
@@ -16,6 +17,9 @@ from hookline.config.problem import printable
 from hookline.errors import HooklineError
 from hookline.hosts.mcp.lines import Inlet, Outlet
 
+_log = logging.getLogger("hookline")
+
+_LOGGED: Final = 64 * 1024  # bytes of stderr
 _TIME_TO_END: Final = 1.5  # seconds, once its input is closed
 _TIME_TO_DIE: Final = 1.0  # seconds, once it was told to
 _LAST_WORDS: Final = 1.0  # seconds in which an ended program's output is still read: others may hold the pipe open
@@ -47,7 +51,7 @@ class Program:
     ) -> Program:
         """`what` is what messages call it. Its environment, directory and stderr are ours where none are given.
 
-        With `subprocess.PIPE`, `errors` must be read. Raises HooklineError if it cannot be started.
+        With `subprocess.PIPE`, somebody must call `log_errors`. Raises HooklineError if it cannot be started.
         """
         process = _started(what, argv, env, cwd, stderr)
         try:
@@ -68,13 +72,20 @@ class Program:
     def output(self) -> asyncio.StreamReader:
         return self._inlets[0].reader
 
-    @property
-    def errors(self) -> asyncio.StreamReader:
-        return self._inlets[1].reader
-
     async def write(self, data: bytes) -> None:
         """Raises Gone."""
         await self._outlet.write(data)
+
+    async def log_errors(self, name: str) -> None:
+        """The beginning of its piped stderr goes to the debug log; the rest is read, so that it never waits for us."""
+        room = _LOGGED
+        while chunk := await self._inlets[1].reader.read(8192):
+            if room > 0:
+                for line in chunk[:room].decode("utf-8", "replace").splitlines():
+                    _log.debug("[%s] %s", name, printable(line))
+                room -= len(chunk)
+                if room <= 0:
+                    _log.debug("[%s] says more than is shown here", name)
 
     async def finish(self) -> None:
         """Closes its input and gives it time to end by itself."""
@@ -152,6 +163,8 @@ class Program:
 def _started(
     what: str, argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None, stderr: int | None
 ) -> subprocess.Popen[bytes]:
+    if not argv:
+        raise HooklineError(f"{what} has no command")
     try:
         return subprocess.Popen(
             argv,

@@ -29,7 +29,6 @@ _log = logging.getLogger("hookline")
 
 LONGEST: Final = 32 * 1024 * 1024  # bytes of one message
 _TIME_TO_WRITE: Final = 2.0  # seconds for what is still to be said when a server is told to end
-_LOGGED: Final = 64 * 1024  # bytes of a server's stderr that are shown
 _TIMEOUT: Final = httpx2.Timeout(30, read=None)  # how long an answer may take is the spec's to say
 
 Lost = Callable[[str], None]
@@ -54,7 +53,7 @@ async def over_pipes(server: Server, workspace: Path, env: Mapping[str, str], lo
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_hear, program, said, lost)
             tasks.start_soon(_say, program, to_say, lost)
-            tasks.start_soon(log_errors, program, server.name)
+            tasks.start_soon(program.log_errors, server.name)
             try:
                 yield read, write
             finally:
@@ -109,18 +108,6 @@ async def _say(program: Program, to_say: MemoryObjectReceiveStream[SessionMessag
             except Gone:
                 lost(await program.how_it_ended())
                 return
-
-
-async def log_errors(program: Program, name: str) -> None:
-    """Its stderr goes to the debug log, the beginning of it; the rest is read, so that it never waits for us."""
-    room = _LOGGED
-    while chunk := await program.errors.read(8192):
-        if room > 0:
-            for line in chunk[:room].decode("utf-8", "replace").splitlines():
-                _log.debug("[%s] %s", name, printable(line))
-            room -= len(chunk)
-            if room <= 0:
-                _log.debug("[%s] says more than is shown here", name)
 
 
 @asynccontextmanager
