@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,27 @@ from hookline.runtime.tools.toolbox import Toolbox
 from hookline.testing.threads import MemoryThread
 
 Do = Callable[..., Awaitable[ToolResult]]
+Eventually = Callable[[Callable[[], object]], Awaitable[None]]
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def eventually() -> Eventually:
+    """Waits until it is so, at most ten seconds."""
+
+    async def wait(so: Callable[[], object]) -> None:
+        end = time.monotonic() + 10
+        for _ in range(100_000):
+            if so() or time.monotonic() > end:
+                break
+            await asyncio.sleep(0.01)
+        assert so()
+
+    return wait
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,6 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-async def soon(file: Path) -> int:
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        if file.exists() and file.read_text().strip():
-            return int(file.read_text())
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not start")
 
 
 async def test_runs_in_the_workspace(do, workspace: Path) -> None:
@@ -66,25 +56,21 @@ async def test_output_is_bounded(do) -> None:
     assert "more bytes were not kept" in told
 
 
-async def test_cancelling_kills_all_that_it_started(do, workspace: Path) -> None:
+async def test_cancelling_kills_all_that_it_started(do, workspace: Path, eventually) -> None:
     task = asyncio.ensure_future(do("bash", command="sleep 100 & echo $! > child; sleep 100"))
-    child = await soon(workspace / "child")
+    await eventually(lambda: (workspace / "child").exists() and (workspace / "child").read_text().strip())
+    child = int((workspace / "child").read_text())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    until = time.monotonic() + 5
-    while alive(child) and time.monotonic() < until:
-        await asyncio.sleep(0.01)
-    assert not alive(child)
+    await eventually(lambda: not alive(child))
 
 
-async def test_what_it_leaves_in_the_background_ends_with_it(do, workspace: Path) -> None:
+async def test_what_it_leaves_in_the_background_ends_with_it(do, workspace: Path, eventually) -> None:
     assert (await do("bash", command="sleep 100 & echo $! > child")).ok
-    child = await soon(workspace / "child")
-    until = time.monotonic() + 5
-    while alive(child) and time.monotonic() < until:
-        await asyncio.sleep(0.01)
-    assert not alive(child)
+    await eventually(lambda: (workspace / "child").exists() and (workspace / "child").read_text().strip())
+    child = int((workspace / "child").read_text())
+    await eventually(lambda: not alive(child))
 
 
 async def test_the_models_keys_are_not_in_its_environment(do, monkeypatch) -> None:

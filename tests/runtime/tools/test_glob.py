@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -51,9 +51,7 @@ async def test_results_are_bounded(do, workspace: Path) -> None:
     assert len(lines) == 1001
 
 
-async def test_cancelling_ends_the_walk(do, workspace: Path) -> None:
-    import asyncio
-
+async def test_cancelling_ends_the_walk(do, workspace: Path, eventually) -> None:
     for number in range(300):
         (workspace / f"{number}").mkdir()
         for inner in range(20):
@@ -64,7 +62,4 @@ async def test_cancelling_ends_the_walk(do, workspace: Path) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    until = time.monotonic() + 5
-    while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < until:
-        await asyncio.sleep(0.01)
-    assert len(os.listdir("/proc/self/fd")) <= before
+    await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)

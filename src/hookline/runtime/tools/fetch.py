@@ -108,7 +108,7 @@ async def _fetched(asked: _Asked, private: tuple[str, ...]) -> _Answer:
 
 async def _called(asked: _Asked, private: tuple[str, ...]) -> _Answer:
     port = asked.url.port or (443 if asked.url.scheme == "https" else 80)
-    found = await addresses(asked.url.host, port, private)
+    found = await addresses(asked.url.raw_host.decode("ascii"), port, private)
     for address in found[:_MOST_ADDRESSES]:
         try:
             return await _answered(asked, address)
@@ -128,7 +128,7 @@ async def _answered(asked: _Asked, address: str) -> _Answer:
             asked.url.copy_with(host=address),
             content=asked.body,
             headers={**asked.headers, "Host": asked.url.netloc.decode("ascii")},
-            extensions={"sni_hostname": asked.url.host},
+            extensions={"sni_hostname": asked.url.raw_host.decode("ascii")},
         ) as response,
     ):
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:

@@ -95,8 +95,8 @@ class Toolbox:
 
 def _aliases(own: str) -> tuple[str, ...]:
     """An MCP tool's other spellings, and `server.tool`, as if the server were a module."""
-    names = names_of(own, Kind.OTHER, "native")[1:]
-    return (*names, names[0].removeprefix("mcp.")) if names else ()
+    names = names_of(own, Kind.OTHER, "native")
+    return (*names[1:], names[0 if own.startswith("mcp.") else 1].removeprefix("mcp.")) if len(names) > 1 else ()
 
 
 def _globs(pattern: str) -> tuple[Pattern, Pattern]:
