@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.storage import private_postgres
-
 from hookline.runtime.storage.store import Store
+from runtime.storage import private_postgres
 
 NO_POSTGRES = "there is no PostgreSQL on this machine (initdb and pg_ctl, e.g. of Debian's package postgresql)"
 

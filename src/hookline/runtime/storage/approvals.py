@@ -29,6 +29,12 @@ def answer(id: str, yes: bool, by: str, now: float) -> Work[bool]:
     return lambda connection: connection.execute(answering).rowcount == 1
 
 
+def of_call(thread: str, call: str) -> Work[list[ApprovalRow]]:
+    found = rows_of(ApprovalRow, approvals).where(approvals.c.thread == thread, approvals.c.call == call)
+    found = found.order_by(approvals.c.created, approvals.c.id)
+    return lambda connection: made(ApprovalRow, connection.execute(found))
+
+
 def waiting(session: str | None) -> Work[list[ApprovalRow]]:
     found = rows_of(ApprovalRow, approvals).where(approvals.c.answered.is_(None))
     if session is not None:

@@ -39,6 +39,7 @@ _TWICE: Final = "something else is stored under this id already"
 
 def explained(failed: Exception, place: str) -> Exception:
     """A HooklineError for everything that a database can do to us; our own bugs stay what they are."""
+    place = " ".join(place.split())
     if isinstance(failed, StatementError) and isinstance(failed.orig, HooklineError):
         return failed.orig
     if isinstance(failed, StatementError) and not isinstance(failed, DBAPIError):

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from hookline.errors import HooklineError
+from runtime.storage.parts import call, opened, runs, with_thread
+
+
+@runs
+async def test_a_call_is_kept_with_its_decision_and_outcome(url: str) -> None:
+    given = call("c", approval="a", caller="model", begun=5.0)
+    async with with_thread(url) as store:
+        assert await store.begin_call(given) == 1
+        assert await store.calls("t") == [given]
+        await store.end_call("t", "c", 1, False, "out\0", "failed")
+        (found,) = await store.calls("t")
+        assert found.ended is not None
+        assert found == replace(given, ended=found.ended, ok=False, result="out\0", error="failed")
+
+
+@runs
+async def test_attempts_are_counted_for_each_call_and_thread(url: str) -> None:
+    async with with_thread(url) as store:
+        assert [await store.begin_call(call(id, attempt=9)) for id in "ccdc"] == [1, 2, 1, 3]
+        assert [(each.call, each.attempt) for each in await store.calls("t")] == [
+            ("c", 1),
+            ("c", 2),
+            ("d", 1),
+            ("c", 3),
+        ]
+
+
+@runs
+async def test_attempts_begun_at_once_have_numbers_of_their_own(url: str) -> None:
+    async with with_thread(url) as store, opened(url) as other:
+        begun = await asyncio.gather(*(each.begin_call(call("c")) for _ in range(20) for each in (store, other)))
+        assert sorted(begun) == list(range(1, 41))
+        assert len(await store.calls("t")) == 40
+
+
+@runs
+async def test_the_first_end_of_a_call_counts(url: str) -> None:
+    async with with_thread(url) as store:
+        await store.begin_call(call("c"))
+        await store.end_call("t", "c", 1, True, "first", "")
+        await store.end_call("t", "c", 1, False, "second", "late")
+        assert [each.result for each in await store.calls("t")] == ["first"]
+        with pytest.raises(HooklineError, match="'c' has no attempt 2 in the thread t"):
+            await store.end_call("t", "c", 2, True, "", "")
+
+
+@runs
+async def test_a_call_without_its_decision_as_json_is_not_begun(url: str) -> None:
+    async with with_thread(url) as store:
+        with pytest.raises(HooklineError, match="cannot be stored as JSON"):
+            await store.begin_call(replace(call("c"), decision={"a": {1, 2}}))
+        assert await store.calls("t") == []
+
+
+@runs
+async def test_queued_calls_are_taken_once_in_order(url: str) -> None:
+    async with with_thread(url) as store:
+        for number in range(5):
+            await store.queue_tool("t", f"tool{number}", {"n": number})
+        assert await store.take_queued("t") == [(f"tool{number}", {"n": number}) for number in range(5)]
+        assert await store.take_queued("t") == []
+
+
+@runs
+async def test_of_those_who_take_at_once_each_call_goes_to_one(url: str) -> None:
+    async with with_thread(url) as store, opened(url) as other:
+        for number in range(30):
+            await store.queue_tool("t", str(number), {})
+        taken = await asyncio.gather(*(each.take_queued("t") for _ in range(5) for each in (store, other)))
+        assert sorted(int(name) for each in taken for name, _ in each) == list(range(30))
+        assert all(each == sorted(each, key=lambda one: int(one[0])) for each in taken)

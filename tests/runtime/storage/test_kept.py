@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.errors import HooklineError
+from runtime.storage.parts import opened, runs, with_thread
+
+
+@pytest.mark.parametrize("value", [None, False, 0, "", [], {"a": [1, {"b": "\0"}]}, 1.5, "text"], ids=repr)
+@runs
+async def test_a_value_is_kept_and_forgotten(url: str, value: Any) -> None:
+    async with opened(url) as store:
+        await store.keep("agent", "key", "before")
+        await store.keep("agent", "key", value)
+        assert await store.kept("agent", "key") == value
+        assert await store.kept("other", "key") is None
+        assert await store.forget("agent", "key")
+        assert not await store.forget("agent", "key")
+        assert await store.keys("agent") == []
+
+
+@runs
+async def test_keys_are_sorted_and_of_their_owner(url: str) -> None:
+    async with opened(url) as store:
+        for key in ("b", "B", "a", "é", "_"):
+            await store.keep("agent", key, 1)
+        await store.keep("other", "z", 1)
+        assert await store.keys("agent") == sorted(["b", "B", "a", "é", "_"])
+
+
+@runs
+async def test_counts_are_saved_whole(url: str) -> None:
+    async with with_thread(url) as store:
+        assert await store.counts("s") == []
+        await store.save_counts("s", [{"hook": "a", "fires": 1}])
+        await store.save_counts("s", [{"hook": "b", "fires": 2, "last": None}])
+        assert await store.counts("s") == [{"hook": "b", "fires": 2, "last": None}]
+        with pytest.raises(HooklineError, match="not stored"):
+            await store.save_counts("none", [])

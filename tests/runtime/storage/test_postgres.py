@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage.store import Store
+from runtime.storage.parts import ids, message, opened, runs, session, with_thread
+
+
+async def refusal(url: str) -> str:
+    with pytest.raises(HooklineError) as refused:
+        async with opened(url):
+            pass
+    assert "\n" not in str(refused.value)
+    assert "secret" not in str(refused.value)
+    return str(refused.value)
+
+
+@runs
+async def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
+    told = await refusal(f"postgresql://me:secret@/db?host={tmp_path}&password=secret")
+    assert told.startswith("the database postgresql://me:***@/db cannot be used: ")
+    assert "cannot be used: " in await refusal("postgresql://me:secret@127.0.0.1:1/db")
+
+
+@runs
+async def test_a_database_or_user_that_is_not_there_is_told(postgres: str) -> None:
+    assert "/none does not exist; make it with createdb" in await refusal(postgres.format("none"))
+    nobody = postgres.replace("tests@", "nobody:secret@").format("postgres")
+    assert "does not let this user in" in await refusal(nobody)
+
+
+@runs
+async def test_tables_of_something_else_are_left_alone(new_database: str) -> None:
+    connection = await asyncpg.connect(new_database)
+    await connection.execute("CREATE TABLE files (name text)")
+    assert "has tables of something else; give hookline a database of its own" in await refusal(new_database)
+    assert await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 1
+    await connection.close()
+
+
+@runs
+async def test_a_user_without_rights_is_told(new_database: str) -> None:
+    connection = await asyncpg.connect(new_database)
+    await connection.execute("DROP ROLE IF EXISTS guest")
+    await connection.execute("CREATE ROLE guest LOGIN")
+    await connection.close()
+    assert "does not give this user enough rights" in await refusal(new_database.replace("tests@", "guest@"))
+
+
+@runs
+async def test_a_lost_connection_is_replaced(worn_database: str, url: str) -> None:
+    async with with_thread(url) as store:
+        other = await asyncpg.connect(worn_database)
+        await other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        await other.close()
+        await store.add_message("t", message("1"))
+        assert await ids(store) == ["1"]
+
+
+@runs
+async def test_more_writers_than_connections_wait_for_their_turn(worn_database: str, url: str) -> None:
+    async with with_thread(url) as store:
+        await asyncio.gather(*(store.add_session(session(str(number))) for number in range(200)))
+        assert len(await store.sessions(limit=300)) == 201
+
+
+@runs
+async def test_closing_waits_for_a_write_whose_caller_was_cancelled(url: str) -> None:
+    store = await Store.open(url)
+    adding = asyncio.ensure_future(store.add_session(session("s")))
+    await asyncio.sleep(0.001)
+    adding.cancel()
+    await asyncio.wait([adding])
+    await store.close()
+    async with opened(url) as store:
+        assert await store.session("s") == session("s")

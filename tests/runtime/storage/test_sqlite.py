@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage import sqlite
+from hookline.runtime.storage.store import Store
+from hookline.runtime.storage.urls import file_url
+from runtime.storage.parts import ids, message, opened, runs, with_thread
+
+NOBODY = 65534
+
+
+def rights(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def refusal(file: Path) -> str:
+    with pytest.raises(HooklineError) as refused:
+        async with opened(file_url(file)):
+            pass
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@runs
+async def test_file_and_directory_are_the_owners_alone(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "within" / "store.db"
+    async with with_thread(file_url(file)) as store:
+        await store.add_message("t", message("1"))
+        assert rights(file.parent) == 0o700
+        assert {each.name: rights(each) for each in file.parent.iterdir()} == dict.fromkeys(
+            ("store.db", "store.db-wal", "store.db-shm"), 0o600
+        )
+
+
+@runs
+async def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    file.touch(0o644)
+    file.chmod(0o644)
+    async with opened(file_url(file)):
+        assert rights(file) == 0o600
+    assert rights(tmp_path) != 0o600
+
+
+@pytest.mark.parametrize(("setting", "level"), [("", 1), ("?synchronous=normal", 1), ("?synchronous=full", 2)])
+@runs
+async def test_how_much_is_synchronised_is_settled_by_the_url(tmp_path: Path, setting: str, level: int) -> None:
+    async with opened(f"sqlite:///{tmp_path}/store.db{setting}") as store:
+        pragmas = [
+            await store._database.write(
+                lambda connection, name=name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            )  # type: ignore[misc]
+            for name in ("synchronous", "journal_mode", "foreign_keys", "trusted_schema")
+        ]
+        assert pragmas == [level, "wal", 1, 0]
+
+
+@contextmanager
+def write_locked(file: Path) -> Iterator[sqlite3.Connection]:
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+@runs
+async def test_a_lock_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    async with with_thread(file_url(file)) as store:
+        with write_locked(file) as other:
+            adding = asyncio.ensure_future(store.add_message("t", message("1")))
+            assert await store.messages("t") == []
+            done, _ = await asyncio.wait([adding], timeout=0.2)
+            assert not done
+            other.execute("COMMIT")
+            await adding
+        assert await ids(store) == ["1"]
+
+
+@runs
+async def test_a_lock_that_stays_is_told_and_nothing_is_doubled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.2)
+    file = tmp_path / "store.db"
+    async with with_thread(file_url(file)) as store:
+        with write_locked(file):
+            tries = [store.add_message("t", message(str(number))) for number in range(20)]
+            failed = await asyncio.gather(*tries, return_exceptions=True)
+            assert {str(each) for each in failed} == {
+                f"the database {file} is locked by another program; try again when that has ended"
+            }
+        for number in range(20):
+            await store.add_message("t", message(str(number)))
+        assert await ids(store) == [str(number) for number in range(20)]
+
+
+@runs
+async def test_a_database_that_is_locked_can_be_opened_and_read(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    async with with_thread(file_url(file)) as store:
+        await store.add_message("t", message("1"))
+    with write_locked(file):
+        async with opened(file_url(file)) as store:
+            assert await ids(store) == ["1"]
+
+
+@pytest.mark.parametrize("content", [b"this is a letter, not a database" * 100, b"x" * 17, b"\0" * 4096])
+@runs
+async def test_a_file_that_is_no_database_stays_as_it_was(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "letter.db"
+    file.write_bytes(content)
+    assert await refusal(file) == f"the database {file} is not a hookline database; move that file away or name another"
+    assert file.read_bytes() == content
+
+
+@runs
+async def test_a_damaged_database_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    async with with_thread(file_url(file)) as store:
+        for number in range(50):
+            await store.add_message("t", message(str(number), "x" * 2000))
+    content = file.read_bytes()
+    file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+    with pytest.raises(HooklineError, match="is damaged"):
+        async with opened(file_url(file)) as store:
+            await store.messages("t")
+
+
+@runs
+async def test_a_directory_is_no_database(tmp_path: Path) -> None:
+    assert f"{tmp_path}" in await refusal(tmp_path)
+
+
+@runs
+async def test_a_file_where_a_directory_should_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "Not a directory" in await refusal(tmp_path / "file" / "store.db")
+
+
+@runs
+async def test_tables_of_something_else_are_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    other = sqlite3.connect(file)
+    other.execute("CREATE TABLE messages (text)")
+    other.close()
+    assert await refusal(file) == f"the database {file} has tables of something else; name another file"
+    other = sqlite3.connect(file)
+    assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("messages",)]
+    other.close()
+
+
+@contextmanager
+def without_rights() -> Iterator[Path]:
+    """A directory of a user to whom rights apply: they do not to root."""
+    with tempfile.TemporaryDirectory(prefix="hookline-") as name:
+        directory = Path(name)
+        root = os.geteuid() == 0
+        if root:
+            os.chown(directory, NOBODY, NOBODY)
+            os.seteuid(NOBODY)
+        try:
+            yield directory
+        finally:
+            if root:
+                os.seteuid(0)
+            directory.chmod(0o700)
+
+
+@runs
+async def test_a_file_that_cannot_be_written_is_told() -> None:
+    with without_rights() as directory:
+        file = directory / "store.db"
+        async with with_thread(file_url(file)) as store:
+            await store.add_message("t", message("1"))
+        file.chmod(0o400)
+        assert "Permission denied" in await refusal(file)
+        file.chmod(0o600)
+        async with opened(file_url(file)) as store:
+            assert await ids(store) == ["1"]
+
+
+@runs
+async def test_a_directory_that_cannot_be_written_is_told() -> None:
+    with without_rights() as directory:
+        directory.chmod(0o500)
+        assert "Permission denied" in await refusal(directory / "store.db")
+        assert "Permission denied" in await refusal(directory / "new" / "store.db")
+
+
+@contextmanager
+def no_room_beyond(size: int) -> Iterator[None]:
+    """Files of this process grow no further, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@runs
+async def test_a_disk_without_room_is_told_and_the_store_goes_on_afterwards(tmp_path: Path) -> None:
+    stored = []
+    async with with_thread(f"sqlite:///{tmp_path}/store.db") as store:
+        with no_room_beyond(600_000):
+            with pytest.raises(HooklineError, match=r"cannot be .*written: ") as refused:
+                while True:
+                    await store.add_message("t", message(str(len(stored)), "x" * 20_000))
+                    stored.append(str(len(stored)))
+            assert "\n" not in str(refused.value)
+            assert await ids(store) == stored
+        await store.add_message("t", message("after"))
+        assert await ids(store) == [*stored, "after"]
+
+
+@runs
+async def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    store = await Store.open(f"sqlite:///{tmp_path}/store.db")
+    await store.close()
+    with pytest.raises(HooklineError, match="the store is closed"):
+        await store.sessions()
+    await store.close()
