@@ -24,11 +24,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.runners.python_file import PythonFile
+from hookline.runners.warm_kind import Kind, mark, standing
 
 SERVER: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_server.py")
 CALLS_OF_ONE: Final = 500  # then another one takes over: its hash seed and its memory layout are all its children's
@@ -40,9 +40,6 @@ _TO_END: Final = 1.0
 _TO_LEAVE: Final = 0.1  # of an interpreter that has no calls any more; the loop waits for it
 _TOKEN: Final = 8  # bytes
 _LARGEST_REQUEST: Final = 100_000
-_STANDING: Final = frozenset(
-    ("Umask", "Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "SigBlk", "SigIgn", "CapInh", "CapAmb", "Cpus_allowed")
-)
 
 _SET_FOR_EACH_CALL: Final = frozenset((b"PWD", b"OLDPWD", b"_"))
 
@@ -52,18 +49,6 @@ wanted: Final[ContextVar[bool]] = ContextVar("warm", default=True)
 AVAILABLE: Final = (
     sys.platform == "linux"
 )  # elsewhere a fork without a new program breaks what the system does behind it
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """Calls that one interpreter can serve."""
-
-    name: str
-    executable: str
-    directory: str  # where it must start; only a relative name depends on it
-    shell: str  # that starts it, or empty
-    env: frozenset[tuple[bytes, bytes]]
-    standing: tuple[str, ...]  # what a new process inherits from this one at this moment
 
 
 class Child:
@@ -178,7 +163,7 @@ class _Interpreter:
                     child.end(told[start + _TOKEN])
 
     def _is_as_spawned(self, about: dict[str, Any]) -> bool:
-        self._marks = {path: _mark(path) for path in about["marks"]}
+        self._marks = {path: mark(path) for path in about["marks"]}
         given = dict(self.kind.env)
         self._env = {os.fsencode(name): os.fsencode(value) for name, value in about["env"].items()}
         names = (given.keys() | self._env.keys()) - (_SET_FOR_EACH_CALL if self.kind.shell else set())
@@ -198,7 +183,7 @@ class _Interpreter:
         return False
 
     def outdated(self) -> bool:
-        return any(_mark(path) != mark for path, mark in self._marks.items())
+        return any(mark(path) != before for path, before in self._marks.items())
 
     async def fork(self, call: PythonFile, streams: Iterable[int], patience: float) -> Child | None:
         """None if the call must be spawned: nothing of it has run then, nor will it."""
@@ -294,7 +279,7 @@ class Interpreters:
             call.cwd if relative else "/",
             shell if call.shell else "",
             call.at_start,
-            _standing(),
+            standing(),
         )
         interpreter = self._for(kind)
         if interpreter is None:
@@ -408,19 +393,3 @@ def _started(kind: Kind, end: socket.socket, said: int) -> subprocess.Popen[byte
         start_new_session=True,
         pass_fds=(end.fileno(),),
     )
-
-
-def _mark(path: str) -> tuple[int, ...] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns
-
-
-def _standing() -> tuple[str, ...]:
-    """Mask, limits, signals and rights of this process: a new one gets those of now, a fork those of then."""
-    with open("/proc/thread-self/status", encoding="ascii", errors="replace") as file:
-        lines = [line for line in file if line.partition(":")[0] in _STANDING]
-    with open("/proc/self/limits", encoding="ascii") as file:
-        return (*lines, file.read(), str(os.getpriority(os.PRIO_PROCESS, 0)))

@@ -1,6 +1,5 @@
 """What a forked child does to be as a new process would be, before a hook's file runs in it and after."""
 
-import atexit
 import contextvars
 import os
 import posix
@@ -61,6 +60,8 @@ class Call:
         main = sys.modules["__main__"] = type(sys)("__main__")
         self.names = vars(main)
         self.names.update(names_of_main, __doc__=None, __file__=file, __loader__=SourceFileLoader("__main__", file))
+        thread: Any = threading.main_thread()
+        thread._native_id = threading.get_native_id()  # Python 3.11 and 3.12 leave there what it was before the fork
         if "__annotations__" in names_of_main:
             self.names["__annotations__"] = {}
 
@@ -87,8 +88,6 @@ def rehearse(preloaded: Any, names_of_main: dict[str, Any]) -> None:
         sys.modules.clear()
         sys.modules.update(preloaded.at_start)
     says_no_more(preloaded)
-    main: Any = threading.main_thread()
-    main._native_id = threading.get_native_id()  # Python 3.11 and 3.12 leave there what it was before the fork
 
 
 def set_variable(name: str, value: str | None) -> None:

@@ -22,6 +22,7 @@ from warm_child import Call, Refused, be_quick, compiled, read, rehearse  # type
 
 LARGEST_REQUEST = 1 << 18
 TEXTS_KEPT = 32
+REST = 2  # milliseconds after a call: whoever waited for it has the processors first, then the next child is made
 FDS = struct.Struct("4i")
 
 
@@ -50,6 +51,8 @@ class Server:
         self.names_of_main = names_of_main
         self.requests = socket.socket(fileno=fd)
         self.spare: Spare | None = None
+        self.due = False  # whether the next one is to be made soon
+        self.awaited = False  # whether a call has come before it
         self.calls: dict[int, int] = {}  # the child of each channel
         self.running: dict[int, int] = {}  # the channel of each pidfd
         self.let_go_of: dict[int, int] = {}  # the child of each pidfd whose channel is closed
@@ -61,9 +64,11 @@ class Server:
         """Returns in a child only."""
         call = self.prepare()
         while call is None:
-            events = self.poll.poll(None if self.calls else self.idle * 1000)
-            if not events:
+            events = self.poll.poll(REST if self.due else None if self.calls else self.idle * 1000)
+            if not events and not self.due:
                 self.leave()
+            if not events:
+                call = self.prepare()
             for fd, _ in events:
                 call = call or self.attend(fd)
         return call
@@ -71,17 +76,21 @@ class Server:
     def attend(self, fd: int) -> Call | None:
         if fd in self.calls:
             self.let_go(fd)
-            return self.prepare()  # now nobody waits, and the next call need not wait for a fork
+            self.due = self.spare is None
+            return None
         if fd != self.requests.fileno():
             self.notice(fd)
             return None
+        self.awaited = True
         call = self.prepare()
         if call is None:
+            self.awaited = False
             self.take()
         return call
 
     def prepare(self) -> Call | None:
         """Has a spare child, if it can; in that child, returns when its call has come."""
+        self.due = False
         if self.spare is not None:
             return None
         try:
@@ -107,9 +116,9 @@ class Server:
             tell(channel, b"refused")
             close(fds)
             return
-        self.watch(spare, channel)
         if not spare.hand(request, fds):
             tell(channel, b"refused")
+        self.watch(spare, channel)
         close(streams)
         self.remember(json.loads(request))
 
@@ -124,7 +133,8 @@ class Server:
             os.setsid()
             for fd in (self.requests.detach(), other.detach(), *self.calls, *self.running, *self.let_go_of):
                 os.close(fd)
-            rehearse(self.preloaded, self.names_of_main)
+            if not self.awaited:
+                rehearse(self.preloaded, self.names_of_main)
             request, fds = received(end)
             end.close()
             *streams, channel = fds
