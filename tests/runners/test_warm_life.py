@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import gc
 import os
 import signal
@@ -359,6 +360,64 @@ def test_a_hook_that_kills_the_interpreter_harms_only_itself(call: Callable[...,
             await ran(call("import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(100)"))
         assert (await ran(call("print(1)"))).stdout == "1\n"
         await server(call)
+
+    leaving_nothing(work())
+
+
+LOCKS = "import fcntl, os\nfcntl.flock(os.open('lock', os.O_CREAT | os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+
+
+def test_what_a_hook_had_open_is_closed_when_it_has_ended(call: Callable[..., Command], tmp_path: Path) -> None:
+    def can_lock() -> bool:
+        with open(tmp_path / "lock") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+
+    async def work() -> None:
+        await server(call)
+        for _ in range(20):
+            assert (await forked(call(LOCKS))).stderr == ""
+            assert can_lock()
+
+    leaving_nothing(work())
+
+
+def test_a_child_of_a_hook_does_not_end_it(call: Callable[..., Command], tmp_path: Path) -> None:
+    text = (
+        "import os, sys, time\nsys.stdout.flush()\npid = os.fork()\nif pid:\n    os.close(1)\n    os.close(2)\n"
+        "    os.waitpid(pid, 0)\n    time.sleep(0.05)\n    open('after', 'w').write('x')\n    os._exit(7)\n"
+    )
+
+    async def work() -> None:
+        await server(call)
+        assert (await forked(call(text))).exit_code == 7
+        assert (tmp_path / "after").read_text() == "x"
+
+    leaving_nothing(work())
+
+
+def test_nobody_can_end_another_hook(call: Callable[..., Command]) -> None:
+    """A hook may find the pipe on which ends are told, but not the word of another call."""
+
+    async def work() -> None:
+        await server(call)
+        (interpreter,) = interpreters()._held.values()
+        pipe = f"/proc/{os.getpid()}/fd/{interpreter._told}"
+        writes = f"import os\nprint(os.write(os.open({pipe!r}, os.O_WRONLY), bytes(9) + b'noise'))"
+        assert (await forked(call(writes))).stdout == "14\n"
+        assert (await forked(call("raise SystemExit(3)"))).exit_code == 3
+
+    leaving_nothing(work())
+
+
+def test_a_hook_that_cannot_tell_its_end_is_heard_all_the_same(call: Callable[..., Command]) -> None:
+    async def work() -> None:
+        await server(call)
+        (interpreter,) = interpreters()._held.values()
+        pipe, interpreter._told = interpreter._told, os.open(os.devnull, os.O_WRONLY)
+        done = await forked(call("print(1)\nraise SystemExit(3)"))
+        os.close(pipe)
+        assert (done.exit_code, done.stdout) == (3, "1\n")
 
     leaving_nothing(work())
 
