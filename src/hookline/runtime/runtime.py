@@ -8,24 +8,25 @@ import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from hookline.config.problem import Problem
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.host import Clock, SystemClock
 from hookline.project.loading import load
-from hookline.project.sources import find
+from hookline.project.sources import Source, find
 from hookline.project.trust import Trust, state_file
 from hookline.project.watched import Watched
 from hookline.runners.process import Slots
 from hookline.runtime.app import Agent, App
 from hookline.runtime.approvals import Ask
-from hookline.runtime.apps.load import load_app
+from hookline.runtime.apps.load import app_source, load_app
+from hookline.runtime.happenings import Happening
 from hookline.runtime.lsp.servers import LanguageServers
-from hookline.runtime.mcp.servers import Servers
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.table import model_named
 from hookline.runtime.session import Session
@@ -34,9 +35,14 @@ from hookline.runtime.storage.rows import SessionRow
 from hookline.runtime.storage.store import Store
 from hookline.runtime.subagents import StartAgent, StartAgents
 from hookline.runtime.tools.table import built_in, modules
+from hookline.runtime.tools.tool import Tool
 from hookline.runtime.tools.toolbox import Toolbox
 
 _BOOKS: Final = 64  # whose wants are remembered
+NO_MODEL: Final = (
+    "no model is named: write `model: anthropic:claude-sonnet-4-5` (or openai:…, google:…, ollama:…) into hookline.yaml, "
+    "or give --model"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +57,7 @@ class Settings:
     book: Book | None = None
     model: str | Model | None = None
     store: str | None = None  # a URL
+    watch: Callable[[Happening], None] | None = None  # told of all that happens, from a session's first event on
     ask: Ask | None = None  # called where hooks want a person to look
     unattended: bool = False  # nobody can be asked: a question is a no at once
     patience: timedelta = timedelta(minutes=10)  # with a question
@@ -68,7 +75,7 @@ class Runtime:
         self.app = app
         self.store = store
         self.slots = Slots()
-        self.skills = Skills(app, workspace, settings.home)
+        self.skills = _skills(app, workspace, settings)
         self.sessions: dict[str, Session] = {}
         self._settings = settings
         self._toolbox = Toolbox(())
@@ -83,7 +90,13 @@ class Runtime:
         """The agent of this directory. Raises HooklineError if its app or its store cannot be used."""
         settings = settings or Settings()
         workspace = Path(directory).resolve()
-        app = settings.app or load_app(workspace, settings.home, file=settings.app_file)
+        app = settings.app or load_app(
+            workspace,
+            settings.home,
+            _trust(settings),
+            settings.app_file,
+            config_home=_absolute(settings, "XDG_CONFIG_HOME"),
+        )
         store = await Store.open(settings.store or app.store or default_store(workspace, settings))
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
@@ -97,21 +110,40 @@ class Runtime:
         if settings.config is not None:
             self._book = load(settings.config)
         elif self._book is None:
-            trust = Trust(state_file(settings.home))
-            self._watched = stack.enter_context(Watched(lambda: find(self.workspace, settings.home), trust))
-        servers = await stack.enter_async_context(Servers(self.app.servers, self.workspace, settings.env))
+            self._watched = stack.enter_context(Watched(self._sources, _trust(settings)))
+        served, unserved = await self._served(stack)
         languages = await stack.enter_async_context(LanguageServers(self.app.language_servers, self.workspace))
-        self.problems = (*self.app.problems, *self.book.problems, *servers.problems)
+        found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
+        self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
         defined = self.app_tools()
-        self._toolbox = Toolbox((*built_in(), *modules(), *languages.tools(), *servers.tools(), *defined))
+        self._toolbox = Toolbox((*built_in(), *modules(), *languages.tools(), *served, *defined))
         cleaning = asyncio.ensure_future(self._keep_expiring())
         stack.push_async_callback(_stopped, cleaning)
+
+    async def _served(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[Problem, ...]]:
+        """The tools of the app's MCP servers, and what is wrong with those that do not answer."""
+        if not self.app.servers:
+            return (), ()
+        from hookline.runtime.mcp.servers import Servers  # a third of the time that starting an agent takes
+
+        servers = await stack.enter_async_context(Servers(self.app.servers, self.workspace, self._settings.env))
+        return tuple(servers.tools()), tuple(servers.problems)
 
     def app_tools(self) -> tuple[Any, ...]:
         """Tools that were defined in Python, and the one that invokes skills."""
         from hookline.runtime.tools.function import defined
 
         return tuple(defined(each) for each in self.app.definitions.tools.values())
+
+    def _sources(self) -> tuple[Source, ...]:
+        """The hooks in force here; those of an app that the user named count as named, wherever it stands."""
+        found = find(self.workspace, self._settings.home, _absolute(self._settings, "XDG_CONFIG_HOME"))
+        file = self._settings.app_file
+        if file is None:
+            return found
+        real = os.path.realpath(file)
+        others = (source for source in found if os.path.realpath(source.path) != real)
+        return (*others, app_source(file))
 
     @property
     def book(self) -> Book:
@@ -122,6 +154,10 @@ class Runtime:
     @property
     def clock(self) -> Clock:
         return self._settings.clock
+
+    @property
+    def watch(self) -> Callable[[Happening], None] | None:
+        return self._settings.watch
 
     @property
     def ask(self) -> Ask | None:
@@ -170,9 +206,21 @@ class Runtime:
             raise HooklineError(f"there is no session {id!r}")
         if row.ended is not None:
             raise HooklineError(f"the session {id} has ended ({row.ended}); begin a new one")
+        return await self._restored(row)
+
+    async def reopen(self, id: str) -> Session:
+        """As `resume`, and a session that had ended goes on; what its skills brought is gone, and it ends once more."""
+        row = await self.store.session(id)
+        if row is None or row.ended is None:
+            return await self.resume(id)
+        row = replace(row, ended=None, hooks=None)
+        await self.store.touch_session(id, ended=None, hooks=None)
+        return await self._restored(row)
+
+    async def _restored(self, row: SessionRow) -> Session:
         session = Session(self, row, self._agent(row.agent))
         await session.restore()
-        self.sessions[id] = session
+        self.sessions[row.id] = session
         return session
 
     async def delete(self, id: str) -> None:
@@ -201,12 +249,22 @@ class Runtime:
             return given
         wanted = given or name or self.app.model
         if wanted is None:
-            raise HooklineError("no model is named: write `model: provider:name` in hookline.yaml, or give --model")
+            raise HooklineError(NO_MODEL)
         if wanted not in self._models:
             self._models[wanted] = await asyncio.to_thread(
                 model_named, wanted, self.app, self._settings.env, self.workspace
             )
         return self._models[wanted]
+
+    async def use_model(self, name: str) -> Model:
+        """Of every agent, from the next request on. Raises HooklineError if there is no such model."""
+        before = self._settings
+        self._settings = replace(before, model=name)
+        try:
+            return await self.model(None)
+        except HooklineError:
+            self._settings = before
+            raise
 
     def reads(self, book: Book, event: str) -> frozenset[str]:
         """The first steps of the facts that hooks on this event read."""
@@ -261,8 +319,24 @@ def default_store(workspace: Path, settings: Settings) -> str:
     beside = workspace / ".hookline"
     if beside.is_dir():
         return f"sqlite:///{beside / 'sessions.db'}"
-    state = settings.env.get("XDG_STATE_HOME") or str(settings.home / ".local" / "state")
-    return f"sqlite:///{Path(state) / 'hookline' / 'sessions.db'}"
+    state = _absolute(settings, "XDG_STATE_HOME") or settings.home / ".local" / "state"
+    return f"sqlite:///{state / 'hookline' / 'sessions.db'}"
+
+
+def _skills(app: App, workspace: Path, settings: Settings) -> Skills:
+    named = settings.app_file is not None
+    config_home = _absolute(settings, "XDG_CONFIG_HOME")
+    return Skills(app, workspace, settings.home, _trust(settings), named=named, config_home=config_home)
+
+
+def _trust(settings: Settings) -> Trust:
+    return Trust(state_file(settings.home, _absolute(settings, "XDG_STATE_HOME")))
+
+
+def _absolute(settings: Settings, name: str) -> Path | None:
+    """A relative path in such a variable counts as unset, as its specification says."""
+    value = settings.env.get(name, "")
+    return Path(value) if os.path.isabs(value) else None
 
 
 async def _stopped(task: asyncio.Future[Any]) -> None:

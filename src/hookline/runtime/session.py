@@ -17,6 +17,7 @@ from hookline.errors import Denied, HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Clock
 from hookline.hooks.outcome import Audience
+from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent
 from hookline.runtime.exchange import Exchange
 from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
@@ -55,7 +56,7 @@ class Session:
         self._parts: list[Part] = []  # hooks that came with skills
         self._own: Layer | None = None
         self._joined: tuple[Book, Book] | None = None  # the files' hooks, and the same with our own
-        self._listeners: list[Callable[[Happening], None]] = []
+        self._listeners: list[Callable[[Happening], None]] = [runtime.watch] if runtime.watch is not None else []
         self._exchange = asyncio.Lock()
         self._running: asyncio.Task[Ended] | None = None
         self._ending = asyncio.Lock()
@@ -289,7 +290,7 @@ class Session:
         await self.store.touch_session(self.id, hooks=kept)
 
     def _told_of(self, thread: StoredThread, decision: Decision) -> None:
-        if decision.trace or decision.failures:
+        if decision.failures or any(account.applied for account in decision.trace):
             self.last = decision
             self.tell(Decided(thread.id, thread.agent.id, decision))
         for failure in decision.failures:
@@ -308,17 +309,20 @@ class Session:
         if self.row.ended is not None:
             exchange.close()
             raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
-        queue: asyncio.Queue[Happening] = asyncio.Queue()
+        queue: asyncio.Queue[Happening | None] = asyncio.Queue()
         async with self._exchange:
-            forget = self.watch(queue.put_nowait)
+            self.main.abort = Abort()
+            forget, ended = self.watch(queue.put_nowait), False
             self._running = task = asyncio.ensure_future(exchange)
+            task.add_done_callback(lambda _: queue.put_nowait(None))
             try:
-                while True:
-                    happening = await queue.get()
+                while (happening := await queue.get()) is not None:
+                    ended = ended or (isinstance(happening, Ended) and happening.thread == self.main.id)
                     yield happening
-                    if isinstance(happening, Ended) and happening.thread == self.main.id:
-                        break
-                await task
+                if not task.cancelled():
+                    task.result()
+                elif not ended:  # before it could begin
+                    yield Ended(self.main.id, self.agent.id, Ending.CANCELLED, self.main.abort.reason or "cancelled")
             finally:
                 forget()
                 await _gone(task)
