@@ -127,7 +127,7 @@ def _limit(word: str, model: str, env: Mapping[str, str]) -> int:
     if word != "ollama":
         return known_limit(model)
     said = env.get("OLLAMA_CONTEXT_LENGTH", "")
-    return int(said) if said.isascii() and said.isdigit() and 0 < int(said) < 10**9 else _LIMIT_OF_OLLAMA
+    return (int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0) or _LIMIT_OF_OLLAMA
 
 
 def _unknown(word: str) -> str:

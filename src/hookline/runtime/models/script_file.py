@@ -17,25 +17,8 @@ from hookline.patterns.pattern import BadPattern, Pattern, Undecided, pattern
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.script import CONTEXT_LIMIT, FAREWELL, Heard, Script, Section, Step
 
-SCRIPT_KEYS: Final = {
-    "version": "1",
-    "steps": "the answers, in order",
-    "agents": "name → steps, or {system: …, steps: …}: the answers to those whose system prompt has the name, or the pattern",
-    "end": f"what is said when the steps are over; else {FAREWELL!r}",
-    "loop": "true: begin anew when the steps are over",
-    "pace": "how long each word takes",
-    "context_limit": f"tokens; else {CONTEXT_LIMIT:,}",
-}
-STEP_KEYS: Final = {
-    "say": "text, which comes word by word",
-    "call": "{tool: input}",
-    "calls": "[{tool: input}, …]: several at once",
-    "error": "a code, or {code, message, after}: fails, after what was said",
-    "delay": "how long before the answer begins",
-    "spend": "{input, output}: the tokens; else they are estimated",
-    "when": "a pattern for the last message, or {last, prompt, system}: answers whenever it holds, before the steps in order",
-    "once": "true: a step with `when` answers one time only",
-}
+SCRIPT_KEYS: Final = ("version", "steps", "agents", "end", "loop", "pace", "context_limit")
+STEP_KEYS: Final = ("say", "call", "calls", "error", "delay", "spend", "when", "once")
 _ANSWERS: Final = ("say", "call", "calls", "error")
 _MOST_TOKENS: Final = 10**9
 

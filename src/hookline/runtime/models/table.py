@@ -25,8 +25,10 @@ def model_named(name: str, app: App, env: Mapping[str, str], directory: Path) ->
 
     directory: where a script's path starts.
     """
-    choices = dict(_choices(name, app.models, ()))
-    models = [_made(name, limit, env, directory) for name, limit in choices.items()]
+    choices: dict[str, int | None] = {}
+    for each, limit in _choices(name, app.models, ()):
+        choices.setdefault(each, limit)
+    models = [_made(each, limit, env, directory) for each, limit in choices.items()]
     return models[0] if len(models) == 1 else WithFallbacks(models)
 
 
