@@ -77,6 +77,7 @@ class Runtime:
         self.slots = Slots()
         self.skills = _skills(app, workspace, settings)
         self.sessions: dict[str, Session] = {}
+        self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that do not answer
         self._settings = settings
         self._toolbox = Toolbox(())
         self._watched: Watched | None = None
@@ -120,14 +121,14 @@ class Runtime:
         cleaning = asyncio.ensure_future(self._keep_expiring())
         stack.push_async_callback(_stopped, cleaning)
 
-    async def _served(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[Problem, ...]]:
+    async def _served(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
         """The tools of the app's MCP servers, and what is wrong with those that do not answer."""
         if not self.app.servers:
             return (), ()
         from hookline.runtime.mcp.servers import Servers  # a third of the time that starting an agent takes
 
         servers = await stack.enter_async_context(Servers(self.app.servers, self.workspace, self._settings.env))
-        return tuple(servers.tools()), tuple(servers.problems)
+        return tuple(servers.tools()), servers.problems
 
     def app_tools(self) -> tuple[Any, ...]:
         """Tools that were defined in Python, and the one that invokes skills."""
