@@ -106,6 +106,10 @@ class Store:
     async def approval(self, id: str) -> ApprovalRow | None:
         return await self._database.read(approvals.one(id))
 
+    async def approvals(self, thread: str, call: str) -> list[ApprovalRow]:
+        """Every question that this call led to, the oldest first."""
+        return await self._database.read(approvals.of_call(thread, call))
+
     async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
         """False if it was answered before, has expired or does not exist. Of many at once, one is True."""
         return await self._database.write(approvals.answer(id, yes, by, now))
