@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from hookline.cli.output import out, out_json
-from hookline.cli.place import sources
+from hookline.cli.place import skill_files, sources
 from hookline.cli.verb import Verb, dialect_option, json_option
 from hookline.config.problem import Problem, Severity
 from hookline.critique import critique
@@ -17,6 +17,7 @@ from hookline.dialects.table import dialect as named_dialect
 from hookline.project import Layering, Source, named
 from hookline.project.held import Held, read
 from hookline.runtime.apps.load import app_problems
+from hookline.runtime.skills.found import skill_problems
 
 
 @click.command(cls=Verb, short_help="Every problem in every config, and what to write instead.")
@@ -35,7 +36,8 @@ def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     """
     groups = [_of_path(path, dialect) for path in paths] or [_of_dialect(sources(), dialect)]
     read_groups = [[read(source) for source in group] for group in groups]
-    problems = sorted({problem for group in read_groups for problem in _problems(group)})
+    found = {problem for group in read_groups for problem in _problems(group)}
+    problems = sorted(found if paths or dialect else found.union(skill_problems(skill_files())))
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     files = [held for group in read_groups for held in group]
     if as_json:

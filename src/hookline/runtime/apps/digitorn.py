@@ -109,7 +109,7 @@ def _listed(value: Any) -> list[str]:
 
 def _tools_of(name: str) -> Iterator[str]:
     """A module is all of its tools; a module or tool that the runtime calls otherwise is found by both names."""
-    is_module = "." not in name and name not in _NATIVE_NAMES
+    is_module = "." not in name and name not in _TOOLS
     yield f"{name}.*" if is_module else name
     if name in MODULES:
         return
@@ -120,7 +120,9 @@ def _tools_of(name: str) -> Iterator[str]:
         yield f"mcp.{name.removeprefix('mcp_')}.*"
 
 
-_NATIVE_NAMES: Final = frozenset(name for names in NATIVE.names.values() for name in names)
+_TOOLS: Final = frozenset(
+    name for tongue in (NATIVE, TONGUES["digitorn"]) for names in tongue.names.values() for name in names
+)
 
 
 def _role(at: Reader) -> str:

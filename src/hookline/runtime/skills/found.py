@@ -11,7 +11,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.read import read_text
 from hookline.errors import HooklineError
 from hookline.project import Layering, Source, Trust, project_directories, state_file
-from hookline.project.held import read
+from hookline.project.held import Held, read
 from hookline.runtime.app import App
 from hookline.runtime.skills.skill import DIALECT, FILE, Invoked, Skill, skill_in
 
@@ -116,6 +116,14 @@ def _sources(folder: Path, project: Path | None, shown: str) -> list[Source]:
     ]
 
 
+def skill_problems(sources: Iterable[Source]) -> tuple[Problem, ...]:
+    """What is wrong with these skills, trusted or not."""
+    problems: list[Problem] = []
+    for source in sources:
+        _said(read(source), problems)
+    return tuple(problems)
+
+
 def _read(source: Source, trust: Trust | None, problems: list[Problem]) -> Skill | None:
     held = read(source)
     if source.foreign and (trust is None or not held.wants or not trust.in_force(held).trusted):
@@ -123,6 +131,11 @@ def _read(source: Source, trust: Trust | None, problems: list[Problem]) -> Skill
         hint = "Look at it and run `hookline trust`."
         problems.append(Problem("not-trusted", source.shown, 1, what, hint, Severity.WARNING))
         return None
+    return _said(held, problems)
+
+
+def _said(held: Held, problems: list[Problem]) -> Skill | None:
+    source = held.source
     document, unreadable = read_text(held.text, source.shown)
     if document is None or held.dialect is None:
         problems += unreadable or held.problems
