@@ -94,7 +94,11 @@ async def started(session: Session, parent: StoredThread, input: dict[str, Any])
     if parent.depth + 1 > DEEPEST:
         return ToolResult(None, False, f"agents may not start agents more than {DEEPEST} deep")
     child = await session.open_thread(agent, parent)
-    about = {"id": child.id, "thread": {"id": child.id}, "agent": {"id": agent.id, "name": agent.name or agent.id}}
+    about: dict[str, Any] = {
+        "id": child.id,
+        "thread": {"id": child.id},
+        "agent": {"id": agent.id, "name": agent.name or agent.id},
+    }
     about |= {"name": agent.name or agent.id, "task": task, "depth": child.depth}
     await session.decide(child, "thread.created", {})
     await session.decide(parent, "subagent.created", {"subagent": about})
