@@ -168,6 +168,34 @@ def test_a_directory_swapped_for_a_link_never_leads_outside(workspace: Path) -> 
     assert sorted(each.name for each in outside.iterdir()) == ["f"]
 
 
+def test_a_file_swapped_for_a_link_never_leads_outside(workspace: Path) -> None:
+    (workspace / "f").write_text("inside")
+    done = threading.Event()
+
+    def swap() -> None:
+        while not done.is_set():
+            os.symlink(workspace.parent / "secret", workspace / "link")
+            os.rename(workspace / "link", workspace / "f")
+            (workspace / "mine").write_text("inside")
+            os.rename(workspace / "mine", workspace / "f")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    seen = set()
+    try:
+        for _ in range(2000):
+            try:
+                seen.add(read(workspace, "f"))
+                write(workspace, "f", "inside")
+            except Refused:
+                seen.add("refused")
+    finally:
+        done.set()
+        swapping.join()
+    assert seen == {"inside", "refused"}
+    assert (workspace.parent / "secret").read_text() == "outside"
+
+
 def test_no_descriptor_is_left_open(workspace: Path) -> None:
     (workspace / "a" / "b").mkdir(parents=True)
     (workspace / "a" / "link").symlink_to("../../secret")
