@@ -1,0 +1,165 @@
+"""A question to a person: bound to one call, answered once, a no when nobody answers, and there after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.hosts.session import Question
+from hookline.runtime.gate import Call, NotDecided, execute, fingerprint
+from hookline.runtime.happenings import Asked, Called, Ended
+from hookline.runtime.storage.rows import ApprovalRow
+from runtime.agents import Seen, calls, play, running, said
+
+ASK = "hooks: [{id: careful, on: tool.before, when: {tool: bash}, then: {ask: 'Really?'}}]"
+TOUCH = [calls(("bash", {"command": "touch made"})), "ok"]
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_the_answer_of_a_person_counts(tmp_path: Path, yes: bool) -> None:
+    asked: list[Question] = []
+
+    async def ask(question: Question) -> bool:
+        asked.append(question)
+        return yes
+
+    async def work() -> None:
+        async with running(tmp_path, ASK, TOUCH, ask=ask) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert [each.ran for each in seen.of(Called)] == [yes]
+
+    play(work)
+    assert [(each.reason, each.tool, each.hook) for each in asked] == [("Really?", "bash", "careful")]
+    assert (tmp_path / "made").exists() is yes
+
+
+def test_it_can_be_answered_from_python(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path, ASK, TOUCH) as (runtime, _):
+            session = await runtime.start()
+            async for happening in session.say("go"):
+                if isinstance(happening, Asked):
+                    assert await runtime.answer(happening.approval, True, "someone")
+                    assert not await runtime.answer(happening.approval, False, "someone else")
+
+    play(work)
+    assert (tmp_path / "made").exists()
+
+
+def test_nobody_answers_and_it_is_a_no(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path, ASK, TOUCH, patience=timedelta(milliseconds=50)) as (runtime, model):
+            await said(await runtime.start(), "go")
+            told = model.requests[1].messages[-1]["content"]  # type: ignore[union-attr]
+            assert told == "Error: Really? (nobody answered)"
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+def test_with_nobody_there_it_is_a_no_at_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path, ASK, TOUCH, unattended=True) as (runtime, _):
+            await said(await runtime.start(), "go")
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(("then", "made"), [("{deny: no}", False), ("allow", True)])
+def test_hooks_may_answer_in_the_persons_place(tmp_path: Path, then: str, made: bool) -> None:
+    hooks = ASK[:-1] + f", {{id: before, on: approval.request, then: {then}}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, TOUCH) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert not seen.of(Asked)
+
+    play(work)
+    assert (tmp_path / "made").exists() is made
+
+
+def test_an_answer_that_came_after_a_crash_counts_for_exactly_that_call(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+
+    async def cut_off() -> tuple[str, str]:
+        async with running(tmp_path, ASK, TOUCH, store=store) as (runtime, _):
+            session = await runtime.start()
+            async for happening in session.say("go"):
+                if isinstance(happening, Asked):
+                    return session.id, happening.approval
+        raise AssertionError("nobody was asked")
+
+    async def taken_up(session_id: str, approval: str) -> Seen:
+        async with running(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
+            assert [row.id for row in await runtime.store.waiting_approvals(session_id)] == [approval]
+            assert await runtime.answer(approval, True, "the one who came back")
+            session, seen = await runtime.resume(session_id), Seen()
+            assert await session.unfinished()
+            async for happening in session.go_on():
+                seen(happening)
+            return seen
+
+    seen = play(lambda: _both(cut_off, taken_up))
+    assert (tmp_path / "made").exists()
+    assert not seen.of(Asked)
+    assert len(seen.of(Ended)) == 1
+
+
+async def _both(first: Any, second: Any) -> Any:
+    return await second(*await first())
+
+
+@pytest.mark.parametrize("input", [{"command": "touch other"}, {"command": "touch made", "cwd": "/"}])
+def test_the_gate_wants_a_decision_about_exactly_this_call(tmp_path: Path, input: dict[str, Any]) -> None:
+    async def work() -> None:
+        async with running(tmp_path) as (runtime, _):
+            session = await runtime.start()
+            facts = {"tool": {"name": "bash", "input": {"command": "touch made"}}}
+            decision = await session.decide(session.main, "tool.before", facts)
+            tool = session.toolbox.find("bash")
+            assert tool is not None
+            with pytest.raises(NotDecided):
+                await execute(Call("c", "bash", input), decision, tool, session.place_of(session.main))
+            assert await runtime.store.calls(session.id) == []
+
+    play(work)
+
+
+def test_the_gate_does_not_take_the_answer_to_another_question(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path, ASK) as (runtime, _):
+            session = await runtime.start()
+            call = Call("c", "bash", {"command": "touch made"})
+            facts = {"tool": {"name": call.name, "input": call.input, "kind": "shell"}}
+            decision = await session.decide(session.main, "tool.before", facts)
+            tool = session.toolbox.find("bash")
+            assert tool is not None
+            hash = fingerprint(call.name, call.input)
+            row = ApprovalRow("a", session.id, session.id, "another", "bash", call.input, hash, "", "", 0, 1e12, True)
+            for approval in (None, row):
+                with pytest.raises(NotDecided):
+                    await execute(call, decision, tool, session.place_of(session.main), approval)
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+def test_leaving_while_a_person_is_asked_runs_nothing(tmp_path: Path) -> None:
+    async def never(question: Question) -> bool:
+        await asyncio.sleep(3600)
+        return True
+
+    async def work() -> None:
+        async with running(tmp_path, ASK, TOUCH, ask=never) as (runtime, _):
+            session = await runtime.start()
+            async for happening in session.say("go"):
+                if isinstance(happening, Asked):
+                    break
+
+    play(work)
+    assert not (tmp_path / "made").exists()
