@@ -1,0 +1,101 @@
+"""Sessions that triggers start, each for one exchange."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from hookline.errors import Denied, HooklineError
+from hookline.runtime.app import TriggerKind
+from hookline.runtime.exchange import Exchange
+from hookline.runtime.happenings import Ended
+from hookline.runtime.triggers.fired import Answer, Fired
+from hookline.runtime.triggers.run import Triggers
+
+if TYPE_CHECKING:
+    from hookline.runtime.runtime import Runtime
+    from hookline.runtime.session import Session
+    from hookline.runtime.triggers.http import Listening
+
+Told = Callable[[Fired, Answer], None]
+Done = Callable[[Fired, "Ended | HooklineError"], None]
+
+
+class Serving:
+    """Fires an app's triggers: `async with Serving(runtime) as serving: await serving.forever()`.
+
+    Whoever asked a route has an answer once hooks let the turn begin; a cron or a file waits for the turn's end.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        *,
+        listening: Listening | None = None,
+        fired: Told = lambda fired, answer: None,
+        done: Done = lambda fired, how: None,
+    ) -> None:
+        self._runtime = runtime
+        self._fired = fired
+        self._done = done
+        self._turns: set[asyncio.Task[None]] = set()
+        self.triggers = Triggers(runtime.app.triggers, runtime.workspace, self.fire, listening=listening)
+
+    async def __aenter__(self) -> Self:
+        """Raises HooklineError if the app has no triggers, or their address cannot be had."""
+        if not self._runtime.app.triggers:
+            raise HooklineError("this app has no triggers; write `triggers:` into hookline.yaml")
+        await self.triggers.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing fires any more; turns that go on are cancelled, and their sessions can be resumed."""
+        try:
+            await self.triggers.__aexit__(kind, error, trace)
+        finally:
+            for turn in self._turns:
+                turn.cancel()
+            await asyncio.gather(*self._turns, return_exceptions=True)
+
+    async def forever(self) -> None:
+        await asyncio.Event().wait()
+
+    async def fire(self, fired: Fired) -> Answer:
+        """A new session, unless hooks deny it: the agent's start, or the activation itself."""
+        answer, session = await self._activated(fired)
+        self._fired(fired, answer)
+        if session is None:
+            return answer
+        turn = asyncio.ensure_future(self._turn(session, fired))
+        self._turns.add(turn)
+        turn.add_done_callback(self._turns.discard)
+        if fired.trigger.kind is not TriggerKind.HTTP:
+            await turn
+        return answer
+
+    async def _activated(self, fired: Fired) -> tuple[Answer, Session | None]:
+        try:
+            session = await self._runtime.start(fired.trigger.agent)
+        except Denied as denied:
+            return Answer(denied=denied.reason), None
+        decision = await session.decide(session.main, "activation", {"trigger": fired.facts})
+        if decision.denied or decision.halt:
+            await session.end("denied")
+            return Answer(session.id, decision.reason or "hooks did not let it start"), None
+        await Exchange(session, session.main).take_notes(decision)
+        return Answer(session.id), session
+
+    async def _turn(self, session: Session, fired: Fired) -> None:
+        how: Ended | HooklineError | None = None
+        try:
+            async for happening in session.say(fired.prompt):
+                how = happening if isinstance(happening, Ended) and happening.thread == session.id else how
+        except HooklineError as error:
+            how = error
+        await session.end("exit")
+        if how is not None:
+            self._done(fired, how)
