@@ -109,14 +109,15 @@ async def _fetched(asked: _Asked, private: tuple[str, ...]) -> _Answer:
 async def _called(asked: _Asked, private: tuple[str, ...]) -> _Answer:
     port = asked.url.port or (443 if asked.url.scheme == "https" else 80)
     found = await addresses(asked.url.raw_host.decode("ascii"), port, private)
+    why = ""
     for address in found[:_MOST_ADDRESSES]:
         try:
             return await _answered(asked, address)
-        except httpx2.ConnectError:
-            continue
+        except httpx2.ConnectError as error:
+            why = _why(error)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, ValueError) as error:
             raise Refused(f"{printable(asked.url.host)} cannot be fetched: {_why(error)}") from None
-    raise Refused(f"{printable(asked.url.host)} cannot be reached")
+    raise Refused(f"{printable(asked.url.host)} cannot be reached: {why}")
 
 
 async def _answered(asked: _Asked, address: str) -> _Answer:
