@@ -18,8 +18,6 @@ from hookline.runtime.models.script import ScriptedModel, Step
 from hookline.runtime.runtime import Runtime, Settings
 from hookline.runtime.session import Session
 
-EVERY_EVENT = "version: 1\nhooks:\n"
-
 
 def agent(id: str = "helper", **options: Any) -> Agent:
     return Agent(id, Side(Prompt("main", "You are a helper.")), **options)
@@ -58,6 +56,10 @@ class Seen:
     def events(self) -> list[str]:
         return [each.decision.event.name for each in self.of(Decided)]
 
+    def facts(self, event: str) -> dict[str, Any]:
+        """Of the first such event that a hook had something to say about."""
+        return next(each.decision.event.facts for each in self.of(Decided) if each.decision.event.name == event)
+
     @property
     def ended(self) -> Ended:
         found = self.of(Ended)
@@ -79,6 +81,7 @@ async def running(
 ) -> AsyncIterator[tuple[Runtime, Listening | ScriptedModel]]:
     """`hooks` as if they stood in `file`, trusted."""
     book = hooks if isinstance(hooks, Book) else load_text(hooks, file) if hooks else Book()
+    assert not book.problems
     said = model or Listening(steps)
     home = workspace / "home"
     home.mkdir(exist_ok=True)
