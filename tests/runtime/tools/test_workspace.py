@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,68 +134,61 @@ def test_a_link_put_in_after_the_look_is_not_followed(workspace: Path) -> None:
     assert (workspace.parent / "secret").read_text() == "outside"
 
 
-def test_a_directory_swapped_for_a_link_never_leads_outside(workspace: Path) -> None:
+def at_the_worst_moment(monkeypatch: pytest.MonkeyPatch, call: str, name: str, swap: Callable[[], None]) -> None:
+    """Somebody swaps a thing right after `os.<call>` has looked at it."""
+    real = getattr(os, call)
+
+    def looked(path: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return real(path, *args, **kwargs)
+        finally:
+            if path == name:
+                monkeypatch.setattr(os, call, real)
+                swap()
+
+    monkeypatch.setattr(os, call, looked)
+
+
+@pytest.mark.parametrize("attempt", [read, write])
+def test_a_directory_swapped_for_a_link_is_refused(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, attempt: Callable[[Path, str], str]
+) -> None:
     outside = workspace.parent / "elsewhere"
     outside.mkdir()
     (outside / "f").write_text("outside")
-    (workspace / "inside").mkdir()
-    (workspace / "inside" / "f").write_text("inside")
-    done = threading.Event()
+    (workspace / "d").mkdir()
+    (workspace / "d" / "f").write_text("inside")
 
     def swap() -> None:
-        while not done.is_set():
-            os.symlink(outside, workspace / "link")
-            os.rename(workspace / "inside", workspace / "kept")
-            os.rename(workspace / "link", workspace / "inside")
-            os.unlink(workspace / "inside")
-            os.rename(workspace / "kept", workspace / "inside")
+        (workspace / "d").rename(workspace / "kept")
+        (workspace / "d").symlink_to(outside)
 
-    swapping = threading.Thread(target=swap)
-    swapping.start()
-    read_it = 0
-    try:
-        for _ in range(2000):
-            try:
-                assert read(workspace, "inside/f") in ("inside", "new")
-                read_it += 1
-                write(workspace, "inside/f", make=False)
-            except Refused:
-                continue
-    finally:
-        done.set()
-        swapping.join()
-    assert read_it
+    at_the_worst_moment(monkeypatch, "readlink", "d", swap)
+    with pytest.raises(Refused):
+        attempt(workspace, "d/f")
+    assert (workspace / "d").is_symlink()
     assert (outside / "f").read_text() == "outside"
-    assert sorted(each.name for each in outside.iterdir()) == ["f"]
+    assert [each.name for each in outside.iterdir()] == ["f"]
 
 
-def test_a_file_swapped_for_a_link_never_leads_outside(workspace: Path) -> None:
+@pytest.mark.parametrize(
+    ("call", "attempt"), [("stat", read), ("stat", write), ("readlink", read), ("readlink", write)]
+)
+def test_a_file_swapped_for_a_link_is_not_followed(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, call: str, attempt: Callable[[Path, str], str]
+) -> None:
     (workspace / "f").write_text("inside")
-    done = threading.Event()
+    secret = workspace.parent / "secret"
 
     def swap() -> None:
-        while not done.is_set():
-            os.symlink(workspace.parent / "secret", workspace / "link")
-            os.rename(workspace / "link", workspace / "f")
-            (workspace / "mine").write_text("inside")
-            os.rename(workspace / "mine", workspace / "f")
+        (workspace / "f").unlink()
+        (workspace / "f").symlink_to(secret)
 
-    swapping = threading.Thread(target=swap)
-    swapping.start()
-    seen = set()
-    try:
-        for _ in range(2000):
-            try:
-                seen.add(read(workspace, "f"))
-                write(workspace, "f", "inside")
-            except Refused:
-                seen.add("refused")
-    finally:
-        done.set()
-        swapping.join()
-    assert "inside" in seen
-    assert "outside" not in seen
-    assert (workspace.parent / "secret").read_text() == "outside"
+    at_the_worst_moment(monkeypatch, call, "f", swap)
+    with pytest.raises(Refused):
+        attempt(workspace, "f")
+    assert secret.read_text() == "outside"
+    assert not [each for each in workspace.iterdir() if each.name != "f"]
 
 
 def test_no_descriptor_is_left_open(workspace: Path) -> None:
