@@ -1,0 +1,95 @@
+"""A skill in a real session: what the model reads, and what its hooks do from then on."""
+
+from pathlib import Path
+
+from hookline.runtime.app import App
+from hookline.runtime.happenings import Called
+from runtime.agents import Listening, agent, calls, play, running, said
+
+SKILL = """---
+description: Looks without touching
+hooks: {PreToolUse: [{matcher: ^bash$, action: deny, reason: Only look}]}
+---
+Look at $ARGUMENTS.
+"""
+
+
+def workspace(path: Path) -> App:
+    """With a skill of the user's own, which is trusted."""
+    folder = path / "home" / ".config" / "hookline" / "skills" / "look"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL)
+    return App((agent(),))
+
+
+def test_an_invoked_skill_is_read_and_its_hooks_hold_from_then_on(tmp_path: Path) -> None:
+    bash = ("bash", {"command": "touch made"})
+    steps = [calls(bash), calls(("skill", {"name": "look", "arguments": "the log"})), calls(bash), "done"]
+    results: list[tuple[str, bool, bool]] = []
+
+    async def work() -> None:
+        async with running(tmp_path, "", steps, app=workspace(tmp_path)) as (runtime, model):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            results.extend((each.call.name, each.ran, each.result.ok) for each in seen.of(Called))
+            assert isinstance(model, Listening)
+            system = model.requests[0].messages[0]["content"]
+            assert "- look: Looks without touching" in system
+            assert "Look at the log." in str(model.requests[2].messages[-1]["content"])
+            assert "Only look" in str(model.requests[3].messages[-1]["content"])
+            other = await runtime.start()
+            assert not [hook for hook in other.book.hooks if hook.origin.dialect == "flo"]
+
+    play(work)
+    assert results == [("bash", True, True), ("skill", True, True), ("bash", False, False)]
+
+
+def test_its_hooks_come_back_with_the_session_and_are_gone_after_its_end(tmp_path: Path) -> None:
+    app, store = workspace(tmp_path), f"sqlite:///{tmp_path / 'sessions.db'}"
+
+    async def work() -> None:
+        async with running(tmp_path, "", [calls(("skill", {"name": "look"})), "ok"], app=app, store=store) as (
+            runtime,
+            _,
+        ):
+            session = await runtime.start()
+            await said(session, "go")
+        bash = calls(("bash", {"command": "touch made"}))
+        async with running(tmp_path, "", [bash, "ok"], app=app, store=store) as (runtime, _):
+            again = await runtime.resume(session.id)
+            seen = await said(again, "go on")
+            assert [(each.call.name, each.ran) for each in seen.of(Called)] == [("bash", False)]
+            await again.end()
+            assert not again.book.hooks
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_skill_that_is_not_there_is_a_result_that_the_model_reads(tmp_path: Path) -> None:
+    async def work() -> None:
+        steps = [calls(("skill", {"name": "other"})), "ok"]
+        async with running(tmp_path, "", steps, app=workspace(tmp_path)) as (runtime, model):
+            seen = await said(await runtime.start(), "go")
+            [called] = seen.of(Called)
+            assert not called.result.ok
+            assert isinstance(model, Listening)
+            assert "other" in str(model.requests[1].messages[-1]["content"])
+
+    play(work)
+
+
+def test_a_projects_skill_that_is_not_trusted_cannot_be_invoked(tmp_path: Path) -> None:
+    folder = tmp_path / ".hookline" / "skills" / "look"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL)
+
+    async def work() -> None:
+        steps = [calls(("skill", {"name": "look"})), "ok"]
+        async with running(tmp_path, "", steps, app=App((agent(),), skills=(folder.parent,))) as (runtime, model):
+            seen = await said(await runtime.start(), "go")
+            assert [(each.call.name, each.ran) for each in seen.of(Called)] == [("skill", False)]
+            assert isinstance(model, Listening)
+            assert "Looks without touching" not in str(model.requests[0].messages)
+
+    play(work)
