@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from hookline.hosts.doctor.model_apis import Anthropic, Api, Call, Gemini, OpenAIChat, OpenAIResponses
+from hookline.runtime.models.fallback import WithFallbacks
 from hookline.runtime.models.model import ErrorCode, Offered, Request, Said, Spent, Wants
+from hookline.runtime.models.providers import address
+from hookline.runtime.models.remote import RemoteModel
 from runtime.models.loopback import (
     DIE,
     HANG,
@@ -147,6 +150,53 @@ def test_text_comes_in_pieces_as_it_is_sent() -> None:
                 assert await anext(pieces) == Said("two")
                 assert not server.left.is_set()
             await asyncio.wait_for(server.left.wait(), 10)
+
+    run(work)
+
+
+def test_leaving_a_model_with_fallbacks_closes_the_connection() -> None:
+    async def work() -> None:
+        begun = events([chunk({"role": "assistant", "content": "One "})])
+        async with listening(Answer((*begun, HANG))) as server, model_at(server.url) as model:
+            pieces = WithFallbacks([model, model]).stream(asked())
+            assert await anext(pieces) == Said("One ")
+            await pieces.aclose()  # type: ignore[attr-defined]
+            await asyncio.wait_for(server.left.wait(), 10)
+
+    run(work)
+
+
+SECRETS = {
+    "ANTHROPIC_API_KEY": "leak-1",
+    "ANTHROPIC_AUTH_TOKEN": "leak-2",
+    "ANTHROPIC_CUSTOM_HEADERS": "x-anthropic: leak-3",
+    "GEMINI_API_KEY": "leak-4",
+    "GOOGLE_API_KEY": "leak-5",
+    "GROQ_API_KEY": "leak-6",
+    "GROQ_CUSTOM_HEADERS": "x-groq: leak-7",
+    "MISTRAL_API_KEY": "leak-8",
+    "OLLAMA_API_KEY": "leak-9",
+    "OPENAI_ADMIN_KEY": "leak-10",
+    "OPENAI_API_KEY": "leak-11",
+    "OPENAI_CUSTOM_HEADERS": "x-openai: leak-12",
+    "OPENAI_ORG_ID": "leak-13",
+    "OPENAI_PROJECT_ID": "leak-14",
+}
+
+
+@pytest.mark.parametrize("provider", APIS)
+def test_a_server_named_by_its_url_gets_nothing_of_the_environment(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+
+    async def work() -> None:
+        async with listening(said(APIS[provider], "Yes.")) as server:
+            model = RemoteModel(address(f"{provider}:a-model@{server.url}/v1", SECRETS))
+            await pieces_of(model, asked())
+            await model.close()
+        assert "leak" not in json.dumps([server.got[0].path, server.got[0].headers, server.got[0].body])
 
     run(work)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from pydantic_ai.models import Model, create_async_httpx2_client
 from hookline.runtime.models.providers import Address
 
 CONNECT_SECONDS: Final = 10
+RESPONSES: Final[ContextVar[list[Any]]] = ContextVar("responses")
+"""Where the responses of the call that is being opened are noted: a library that is cancelled then may leave one open."""
 NO_KEY: Final = "none"  # the libraries want some text even where a server asks for no key
 
 
@@ -22,20 +25,31 @@ def opened(address: Address, silence: timedelta) -> tuple[Model, Any]:
         import httpx
 
         timeout = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-        older = httpx.AsyncClient(timeout=timeout)
+        older = httpx.AsyncClient(timeout=timeout, event_hooks={"response": [_note]})
         return _groq(address, older), older
     newer = create_async_httpx2_client(timeout=httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)))
+    newer.event_hooks = {**newer.event_hooks, "response": [_note]}
     return _OPENERS[address.api](address, newer), newer
+
+
+async def _note(response: Any) -> None:
+    if (responses := RESPONSES.get(None)) is not None:
+        responses.append(response)
 
 
 def _openai_client(address: Address, client: Any) -> Any:
     from openai import AsyncOpenAI
 
     opened = AsyncOpenAI(api_key=address.key or NO_KEY, base_url=address.url, http_client=client, max_retries=0)
-    if not address.own:  # what the environment says for OpenAI is not for others to see
-        opened = opened.with_options(set_default_headers={})
+    if address.by_url:
+        _forget_environment(opened)
         opened.organization = opened.project = None
     return opened
+
+
+def _forget_environment(client: Any) -> None:
+    """The libraries put headers from OPENAI_CUSTOM_HEADERS and its like into every request; they are for the provider."""
+    client._custom_headers = {}
 
 
 def _openai_provider(address: Address, client: Any) -> Any:
@@ -83,8 +97,8 @@ def _anthropic(address: Address, client: Any) -> Model:
     opened = AsyncAnthropic(
         api_key=address.key or NO_KEY, base_url=address.url, http_client=client, max_retries=0, open_telemetry=False
     )
-    if not address.own:
-        opened = opened.with_options(set_default_headers={})
+    if address.by_url:
+        _forget_environment(opened)
     return AnthropicModel(address.model, provider=AnthropicProvider(anthropic_client=opened))
 
 
@@ -102,8 +116,8 @@ def _groq(address: Address, client: Any) -> Model:
     from pydantic_ai.providers.groq import GroqProvider
 
     opened = AsyncGroq(api_key=address.key or NO_KEY, base_url=address.url, http_client=client, max_retries=0)
-    if not address.own:
-        opened = opened.with_options(set_default_headers={})
+    if address.by_url:
+        _forget_environment(opened)
     return GroqModel(address.model, provider=GroqProvider(groq_client=opened))
 
 

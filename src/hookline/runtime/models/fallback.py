@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 
 from hookline.runtime.models.model import ErrorCode, Model, ModelError, Piece, Request
 
@@ -48,9 +49,11 @@ class WithFallbacks:
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
         self._return()
         at = self._at
+        stream = cast("AsyncGenerator[Piece]", self._models[at].stream(request))
         try:
-            async for piece in self._models[at].stream(request):
-                yield piece
+            async with aclosing(stream):
+                async for piece in stream:
+                    yield piece
         except ModelError as error:
             raise self._failed(at, error) from None
         if at == self._at:

@@ -58,6 +58,7 @@ class Address:
     url: str
     key: str | None = field(repr=False)
     own: bool  # at the provider's own address
+    by_url: bool  # the URL stood in the name, not in the environment
     context_limit: int
 
     @property
@@ -85,6 +86,7 @@ def address(name: str, env: Mapping[str, str]) -> Address:
         url=url,
         key=key,
         own=_same(url, provider.url),
+        by_url=bool(at),
         context_limit=_limit(word, model, env),
     )
 

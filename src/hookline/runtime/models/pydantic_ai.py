@@ -20,7 +20,7 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from hookline.runtime.models.clients import opened
+from hookline.runtime.models.clients import RESPONSES, opened
 from hookline.runtime.models.errors import broken_off, model_error, silent
 from hookline.runtime.models.model import Offered, Piece, Request, Said, Spent, Wants
 from hookline.runtime.models.providers import Address
@@ -42,7 +42,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.silence.total_seconds()):
-                    stream = await stack.enter_async_context(self._asked(request, history, spelling))
+                    stream = await _entered(stack, self._asked(request, history, spelling))
                 async for event in self._events(stream):
                     if text := _text(event):
                         yield Said(text)
@@ -79,6 +79,19 @@ class Connection:
 def connect(address: Address, silence: timedelta) -> Connection:
     model, client = opened(address, silence)
     return Connection(address, model, client, silence)
+
+
+async def _entered(stack: AsyncExitStack, opening: AbstractAsyncContextManager[StreamedResponse]) -> StreamedResponse:
+    responses: list[Any] = []
+    token = RESPONSES.set(responses)
+    try:
+        return await stack.enter_async_context(opening)
+    except BaseException:
+        for response in responses:
+            await response.aclose()
+        raise
+    finally:
+        RESPONSES.reset(token)
 
 
 def _settings(address: Address, request: Request) -> ModelSettings:
