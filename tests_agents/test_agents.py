@@ -77,9 +77,10 @@ def test_changed_command_runs_as_changed_or_is_denied_with_the_suggestion(story:
         assert "echo altered > changed.txt" in story.hooked.result("changed")
 
 
-def test_model_is_told_what_a_hook_adds_before_a_command_where_it_can_be(story: Story) -> None:
+def test_model_is_told_what_a_hook_adds_before_a_command(story: Story) -> None:
+    """With the result, in an agent that cannot tell it before."""
     assert story.hooked.files.get("noted") == "noted"
-    assert ("The owner wants short notes" in story.hooked.told("noted")) is story.ability.context
+    assert "The owner wants short notes" in story.hooked.told("noted")
     assert "The owner wants short notes" not in story.hooked.told("changed")
 
 
