@@ -54,10 +54,12 @@ def _side(thread: StoredThread) -> str | None:
 def converted(messages: Sequence[Message], injections: Iterable[Injection], side: str | None = None) -> list[Message]:
     """Messages as a model takes them: each tool call with its result, and what hooks injected in its place."""
     injected: dict[str, list[Injection]] = {}
-    for injection in injections:
-        if injection.anchor is not None:
-            injected.setdefault(injection.anchor, []).append(injection)
     sent: list[Message] = []
+    for injection in injections:
+        if injection.place == Place.MESSAGE and injection.position == "start" and injection.anchor is not None:
+            sent.append(_own(injection))
+        elif injection.anchor is not None:
+            injected.setdefault(injection.anchor, []).append(injection)
     for message in _paired([_seen_from(side, message) for message in messages]):
         sent += _with_injections(message, injected.get(message.get("id", ""), []))
     return [_plain(message) for message in sent]
@@ -96,8 +98,8 @@ def _paired(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _with_injections(message: Message, injections: list[Injection]) -> list[Message]:
-    before = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position in ("before_last", "start")]
-    after = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position == "end"]
+    before = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position == "before_last"]
+    after = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position != "before_last"]
     texts = [i.text for i in injections if i.place != Place.MESSAGE]
     if not texts:
         return [*before, message, *after]
