@@ -108,11 +108,11 @@ def test_a_server_sees_little_of_our_environment(tmp_path: Path, monkeypatch: py
 
     async def play(servers: Servers) -> None:
         seen = (await perform(servers, "mcp.office.environment")).content
-        assert seen["GIVEN"] == "2"
+        assert seen["GIVEN"] == "2 and 1, $HOME"
         assert seen["PATH"] == os.environ["PATH"]
         assert "A_SECRET" not in seen
 
-    played(tmp_path, play, office(env={"GIVEN": "2"}))
+    played(tmp_path, play, office(env={"GIVEN": "2 and ${A_SECRET}, $HOME"}))
 
 
 def test_one_that_cannot_start_is_one_line_and_stops_nobody(tmp_path: Path) -> None:
@@ -124,13 +124,15 @@ def test_one_that_cannot_start_is_one_line_and_stops_nobody(tmp_path: Path) -> N
             Server("away", url=f"http://127.0.0.1:{free_port()}/mcp"),
             Server("nowhere"),
             Server("..", COMMAND),
+            office("unset", env={"TOKEN": "${NO_SUCH_VARIABLE_HERE}"}),
             office(),
             office(),
         )
         async with opened(tmp_path, *specs, starting=8) as servers:
             lines = sorted(servers.problems)
             assert [line.split(":")[0] for line in lines] == sorted(
-                f"MCP server {name!r}" for name in ("missing", "ends", "hangs", "away", "nowhere", "..", "office")
+                f"MCP server {name!r}"
+                for name in ("missing", "ends", "hangs", "away", "nowhere", "..", "unset", "office")
             )
             assert all(len(line.splitlines()) == 1 for line in lines)
             assert any("exit code 3" in line for line in lines)

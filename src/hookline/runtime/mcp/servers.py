@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ _log = logging.getLogger("hookline")
 
 STARTING: Final = timedelta(seconds=30)
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LONGEST_DESCRIPTION: Final = 8_000  # characters
 
 
@@ -65,6 +66,7 @@ class Servers:
     ) -> None:
         self.problems: tuple[str, ...] = ()
         self._workspace = workspace
+        self._all = env
         self._env = inherited(env)
         self._starting = starting
         self._specs = specs
@@ -107,9 +109,11 @@ class Servers:
                 self._problem(spec, "there is another one of that name")
             elif bool(spec.command) == bool(spec.url):
                 self._problem(spec, "it needs either a command or a url")
+            elif unset := _unset(spec, self._all):
+                self._problem(spec, f"the variable {unset} is not set")
             else:
                 names.add(name)
-                yield spec, Connection(name, self._way_to(spec), self._starting)
+                yield spec, Connection(name, self._way_to(_filled(spec, self._all)), self._starting)
 
     def _way_to(self, spec: Server) -> Callable[[Lost], Transport]:
         if spec.url:
@@ -127,6 +131,21 @@ class Servers:
 
     def _problem(self, spec: Server, why: str) -> None:
         self.problems = (*self.problems, f"MCP server {short(printable(spec.name))!r}: {why}")
+
+
+def _unset(spec: Server, env: Mapping[str, str]) -> str | None:
+    """A variable that the spec names, and nobody has set."""
+    texts = (*spec.env.values(), *spec.headers.values())
+    return next((name for text in texts for name in _VARIABLE.findall(text) if name not in env), None)
+
+
+def _filled(spec: Server, env: Mapping[str, str]) -> Server:
+    """`${NAME}` stands for a variable of our environment in what a server is given, so that no file need hold a secret."""
+
+    def filled(values: Mapping[str, str]) -> dict[str, str]:
+        return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
+
+    return replace(spec, env=filled(spec.env), headers=filled(spec.headers))
 
 
 async def _closed(connected: list[tuple[Server, Connection]]) -> None:
