@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Ask = Callable[[Question], Awaitable[bool]]
 
+NOBODY_HERE: Final = "nobody is here to be asked"
 _LOOK: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
 
 
@@ -46,8 +47,14 @@ async def agreed(exchange: Exchange, call: Call, decision: Decision) -> Approval
         row = await _settled(exchange, row, asked)
     session.tell(Answered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
     if row.answered is not True:
-        raise Refused(f"{row.reason or call.name} ({'nobody answered' if row.by is None else f'{row.by} said no'})")
+        raise Refused(f"{row.reason or call.name} ({_who(row.by)})")
     return row
+
+
+def _who(by: str | None) -> str:
+    if by is None:
+        return "nobody answered"
+    return by if by == NOBODY_HERE else f"{by} said no"
 
 
 async def _open(exchange: Exchange, call: Call, decision: Decision) -> ApprovalRow:
@@ -84,7 +91,7 @@ async def _settled(exchange: Exchange, row: ApprovalRow, asked: Decision) -> App
     thread = exchange.thread
     session.tell(Asked(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
     if session.runtime.unattended:
-        return await _answer(session, row, False, "nobody is here to be asked, which")
+        return await _answer(session, row, False, NOBODY_HERE)
     return await _person(session, row)
 
 
