@@ -1,0 +1,149 @@
+"""Every way in which a tool could run goes through a decision, and each that ran has its decision in the record."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import hookline.runtime
+from hookline.engine.book import Book, Layer
+from hookline.project import load_text
+from hookline.runtime.app import App
+from hookline.runtime.gate import fingerprint
+from hookline.runtime.happenings import Asked
+from hookline.runtime.session import Session
+from runtime.agents import Seen, agent, calls, play, running, said
+
+DENY_ALL = "hooks: [{id: nothing, on: tool.before, then: {deny: nothing runs}}]"
+WRITE = {"path": "made", "content": "x"}
+
+# every way that a hook can call a tool, and the ways of the model, a queue and a sub-agent
+WAYS = {
+    "the model": ("", calls(("write_file", WRITE))),
+    "a module's name": ("", calls(("filesystem.write", WRITE))),
+    "as models spell it": ("", calls(("filesystem__write", WRITE))),
+    "the shell": ("", calls(("bash", {"command": "touch made"}))),
+    "the thread's files": ("", calls(("files", {"action": "write", "path": "made", "content": "x"}))),
+    "a hook's call": ("hooks: [{id: h, on: turn.end, then: {call: write_file, with: {path: made, content: x}}}]", "hi"),
+    "a pipe": (
+        "runtime: {hooks: [{id: h, on: turn_end, action: {type: pipe, to: filesystem.write, "
+        "map: {path: made}, extra: {content: x}}}]}",
+        "hi",
+    ),
+    "a module action": (
+        "runtime: {hooks: [{id: h, on: turn_end, action: {type: module_action, module: filesystem, action: write, "
+        "action_params: {path: made, content: x}}}]}",
+        "hi",
+    ),
+    "a script": (
+        '{"hooks": {"Stop": [{"action": "script", "script": "await callTool(\'write_file\', {path: \'made\', content: \'x\'})"}]}}',
+        "hi",
+    ),
+}
+FILES = {"runtime": "digitorn.yaml", '{"hoo': "hub.json", "hooks:": "hookline.yaml"}
+
+
+def _book(*texts: str) -> Book:
+    layers = []
+    for number, text in enumerate(filter(None, texts)):
+        file = next(file for begin, file in FILES.items() if text.startswith(begin))
+        book = load_text(text, file)
+        assert not [each for each in book.problems if str(each.severity) == "error"], book.problems
+        layers += [Layer(f"{number}", layer.hooks) for layer in book.layers]
+    return Book(layers)
+
+
+async def _ran(session: Session) -> list[Any]:
+    return [row for thread in await session.store.threads(session.id) for row in await session.store.calls(thread.id)]
+
+
+def test_with_everything_denied_nothing_runs_whoever_asks(tmp_path: Path) -> None:
+    for number, (way, (hooks, step)) in enumerate(WAYS.items()):
+        place = tmp_path / str(number)
+        place.mkdir()
+
+        async def work(place: Path = place, hooks: str = hooks, step: Any = step, way: str = way) -> None:
+            async with running(place, _book(DENY_ALL, hooks), [step, "done"]) as (runtime, _):
+                session = await runtime.start()
+                await said(session, "go")
+                await session.main.queue_tool("write_file", WRITE)
+                await said(session, "and what was queued")
+                result = await session.main.invoke_tool("write_file", WRITE)
+                assert not result.ok, way
+                assert await _ran(session) == [], way
+                assert await session.main.list_files() == [], way
+
+        play(work)
+        assert not (place / "made").exists(), way
+
+
+def test_each_of_these_ways_works_where_nothing_is_denied(tmp_path: Path) -> None:
+    """Else the test above could not fail."""
+    for number, (way, (hooks, step)) in enumerate(WAYS.items()):
+        place = tmp_path / str(number)
+        place.mkdir()
+
+        async def work(place: Path = place, hooks: str = hooks, step: Any = step, way: str = way) -> None:
+            async with running(place, _book(hooks), [step, "done"]) as (runtime, _):
+                session = await runtime.start()
+                seen = await said(session, "go")
+                rows = await _ran(session)
+                assert len(rows) >= 1, (way, seen.happenings)
+                assert all(row.ok for row in rows), (way, rows)
+                assert (place / "made").exists() or await session.main.list_files(), way
+
+        play(work)
+
+
+def test_a_sub_agent_has_no_other_way(tmp_path: Path) -> None:
+    app = App((agent("boss"), agent("worker")))
+    hooks = "hooks: [{id: n, on: tool.before, when: {not: {tool: agent}}, then: {deny: nothing runs}}]"
+    steps = [calls(("agent", {"agent": "worker", "prompt": "write"})), calls(("write_file", WRITE)), "child", "boss"]
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, steps, app=app) as (runtime, _):
+            session = await runtime.start()
+            assert await session.ask("go") == "boss"
+            assert [row.name for row in await _ran(session)] == ["agent"]
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+def test_each_call_that_ran_has_its_decision_in_the_record(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: yes, on: tool.before, when: {tool: write_file}, then: allow}, {id: ask, on: tool.before, when: {tool: bash}, then: {ask: sure}}]"
+    steps = [
+        calls(("write_file", WRITE), ("bash", {"command": "true"})),
+        calls(("list_directory", {"path": "."})),
+        "ok",
+    ]
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, steps) as (runtime, _):
+            session, seen = await runtime.start(), Seen()
+            async for happening in session.say("go"):
+                seen(happening)
+                if isinstance(happening, Asked):
+                    await runtime.answer(happening.approval, True)
+            rows = await _ran(session)
+            assert [(row.name, row.decision["verdict"], row.decision["by"], row.ok) for row in rows] == [
+                ("write_file", "allow", "yes", True),
+                ("bash", "ask", "ask", True),
+                ("list_directory", "silent", None, True),
+            ]
+            assert rows[0].input_hash == fingerprint("write_file", WRITE)
+            assert [row.approval is not None for row in rows] == [False, True, False]
+
+    play(work)
+
+
+def test_only_the_gate_executes_tools() -> None:
+    root = Path(hookline.runtime.__file__).parent
+    callers = [
+        str(file.relative_to(root))
+        for file in sorted(root.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "perform"
+    ]
+    assert callers == ["gate.py"]
