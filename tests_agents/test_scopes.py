@@ -23,7 +23,7 @@ def test_project_runs_nothing_where_hookline_is_not_installed(agent: Agent, tmp_
         (place.home / ".local/share/hookline/bridge").unlink()
         ran = run(agent, place, model)
     assert ran.files == {}, ran.output
-    assert "hookline" in ran.output or "hook exited with code 2" in ran.result("passed")
+    assert all("hook" in str(result) for asked in ran.asked for result in asked.results), "held back by something else"
 
 
 @pytest.mark.parametrize("name", ["claude-code", "copilot-cli"])
