@@ -307,7 +307,7 @@ def test_silence_in_the_middle_is_a_timeout_whatever_keeps_the_connection_alive(
     async def work() -> None:
         begun = events([chunk({"role": "assistant", "content": "One "})])
         async with listening(Answer((*begun, b": still here\n\n", HANG))) as server:
-            async with model_at(server.url, silence=0.3) as model:
+            async with model_at(server.url, silence=1) as model:
                 pieces, error = await failure_of(model, asked())
             assert (pieces, error.code) == ([Said("One ")], ErrorCode.TIMEOUT)
             await asyncio.wait_for(server.left.wait(), 10)
