@@ -35,6 +35,13 @@ def worn_database(postgres: str) -> str:
 
 
 @pytest.fixture
+def postgres_database(worn_database: str) -> str:
+    """It is empty, with our tables or none."""
+    asyncio.run(_emptied(worn_database))
+    return worn_database
+
+
+@pytest.fixture
 def new_database(postgres: str, request: pytest.FixtureRequest) -> Iterator[str]:
     name = f"new_{os.getpid()}_{abs(hash(request.node.nodeid))}"
     asyncio.run(_run(postgres, f"CREATE DATABASE {name}"))
@@ -55,8 +62,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("empty_file"), tmp_path / "store.db")
         return f"sqlite:///{tmp_path}/store.db"
-    database: str = request.getfixturevalue("worn_database")
-    asyncio.run(_emptied(database))
+    database: str = request.getfixturevalue("postgres_database")
     return database
 
 

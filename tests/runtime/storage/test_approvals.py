@@ -63,3 +63,14 @@ async def test_waiting_approvals_are_listed(url: str) -> None:
         await store.answer_approval("done", False, "me", 2.0)
         assert [each.id for each in await store.waiting_approvals()] == ["a", "b", "late"]
         assert [each.id for each in await store.waiting_approvals("s")] == ["a", "late"]
+
+
+@runs
+async def test_the_questions_of_a_call_are_found(url: str) -> None:
+    async with with_thread(url) as store:
+        await store.add_approval(replace(approval("second"), created=2.0))
+        await store.add_approval(approval("first"))
+        await store.add_approval(replace(approval("other"), call="d"))
+        await store.answer_approval("first", False, "me", 2.0)
+        assert [each.id for each in await store.approvals("t", "c")] == ["first", "second"]
+        assert await store.approvals("u", "c") == []

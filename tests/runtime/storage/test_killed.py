@@ -27,7 +27,7 @@ def killed(url: str, rounds: int) -> list[list[int]]:
 @runs
 async def test_what_was_acknowledged_survives_kill_9(url: str) -> None:
     """Of each writer, the steps that it was told of are there, once, in order, and at most the one in flight besides."""
-    told = killed(url, rounds=30 if url.startswith("sqlite") else 10)
+    told = killed(url, rounds=30 if url.startswith("sqlite") else 6)
     assert sum(map(sum, told)) > 100
     async with opened(url) as store:
         for round, steps in enumerate(told):

@@ -104,6 +104,21 @@ async def test_a_connection_is_tried_again() -> None:
 
 
 @runs
+async def test_a_connection_that_cannot_even_undo_is_replaced() -> None:
+    def breaks(connection: Connection) -> None:
+        connection.connection.dbapi_connection.close()  # type: ignore[union-attr]
+        raise HooklineError("broken")
+
+    numbers = Numbers()
+    lane = Lane(numbers.connect)
+    tried = await asyncio.gather(lane.do(add(1)), lane.do(breaks), return_exceptions=True)
+    assert all(isinstance(each, Exception) for each in tried)
+    assert await lane.do(add(2)) == 2
+    assert await lane.do(everything) == [2]
+    await lane.close()
+
+
+@runs
 async def test_reads_see_what_was_written_before(tmp_path: Path) -> None:
     async def write_and_look(name: str) -> None:
         await store.add_thread(thread(name, "s"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from typing import Final
 
@@ -32,7 +33,15 @@ _POSTGRES: Final = (
     ("40", "{place} was busy with something that excludes this. Nothing of this was stored; try again"),
     ("55P03", "{place} is locked by another program; try again when that has ended"),
     ("54", "this is too large for {place}"),
+    ("08", "the connection to {place} was lost; see whether the server runs and try again"),
+    ("57P", "{place} is shutting down or starting; try again when it runs"),
 )
+_SYSTEM: Final = {
+    errno.EACCES: "{place} cannot be written; see to the rights of the file and of its directory",
+    errno.EPERM: "{place} cannot be written; see to the rights of the file and of its directory",
+    errno.EROFS: "{place} cannot be written: the disk is read-only; name a file on another",
+    errno.ENOSPC: "{place} cannot be written: the disk is full. Nothing of this was stored; make room and try again",
+}
 _NO_OWNER: Final = "this belongs to a session or thread that is not stored (any more)"
 _TWICE: Final = "something else is stored under this id already"
 
@@ -58,7 +67,7 @@ def _known(cause: BaseException) -> list[str]:
         return [text for start, text in _POSTGRES if state.startswith(start)]
     if isinstance(cause, sqlite3.Error):
         return [text for part, text in _SQLITE if part in str(cause)]
-    return []
+    return [_SYSTEM[cause.errno]] if isinstance(cause, OSError) and cause.errno in _SYSTEM else []
 
 
 def _broken(cause: BaseException) -> str | None:
@@ -70,5 +79,6 @@ def _broken(cause: BaseException) -> str | None:
 
 
 def _line(cause: BaseException) -> str:
-    text = " ".join(str(cause).split()) or type(cause).__name__
+    said = f"{cause.strerror}: {cause.filename}" if isinstance(cause, OSError) and cause.filename else str(cause)
+    text = " ".join(said.split()) or type(cause).__name__
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage.work import Work
@@ -87,13 +89,12 @@ class Lane:
         while batch := self._next():
             try:
                 connection = connection or self._connect()
-            except Exception as failed:  # for those who asked; the next may have more luck
-                self._tell([_Done(asked.answer, failed=failed) for asked in batch])
-                continue
-            self._tell(_done(connection, batch))
-        if connection is not None:
-            connection.close()
-            connection.engine.dispose()
+                done = _done(connection, batch)
+            except Exception as failed:  # no connection, or one that cannot even undo: the next batch gets another
+                _drop(connection)
+                connection, done = None, [_Done(asked.answer, failed=failed) for asked in batch]
+            self._tell(done)
+        _drop(connection)
 
     def _next(self) -> list[_Asked]:
         """Empty at the end."""
@@ -110,8 +111,16 @@ class Lane:
         return batch
 
     def _tell(self, done: list[_Done]) -> None:
-        if not self._loop.is_closed():
+        with suppress(RuntimeError):  # the loop is closed, so nobody listens
             self._loop.call_soon_threadsafe(_tell_all, done)
+
+
+def _drop(connection: Connection | None) -> None:
+    if connection is None:
+        return
+    with suppress(SQLAlchemyError):  # a broken one may refuse even that, and is let go all the same
+        connection.invalidate()
+        connection.close()
 
 
 def _tell_all(done: list[_Done]) -> None:

@@ -36,8 +36,15 @@ class Postgres:
             raise HooklineError("PostgreSQL needs asyncpg: pip install 'hookline[postgres]'") from failed
         dsn = url.render_as_string(hide_password=False)
 
+        shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
+
         async def connect() -> Any:
-            return await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
+            try:
+                return await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
+            except (OSError, TimeoutError, ValueError) as failed:
+                raise HooklineError(
+                    f"the database {shown} cannot be reached ({failed}); see whether it runs"
+                ) from failed
 
         engine = create_async_engine(
             "postgresql+asyncpg://",
@@ -48,7 +55,6 @@ class Postgres:
             pool_pre_ping=True,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
         return cls(f"the database {shown}", engine, failures)
 
     async def read(self, work: Work[T]) -> T:

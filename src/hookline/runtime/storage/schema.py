@@ -142,8 +142,8 @@ approvals: Final = Table(
     metadata,
     Column("id", Key, primary_key=True),
     _of_session(index=True),
-    _text("thread"),
-    _text("call"),
+    Column("thread", Key, nullable=False),
+    Column("call", Key, nullable=False),
     _text("tool"),
     Column("input", Json, nullable=False),
     _text("input_hash"),
@@ -155,6 +155,7 @@ approvals: Final = Table(
     Column("by", AnyText),
     Column("answered_at", Double),
 )
+Index("ix_approvals_call", approvals.c.thread, approvals.c.call)
 Index(
     "ix_approvals_waiting",
     approvals.c.created,

@@ -7,6 +7,7 @@ escaped, behind a mark. It is equal to itself in that form, so it works as a key
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, Dialect, Text, type_coerce
@@ -20,6 +21,8 @@ DEEPEST: Final = 500
 LONGEST_KEY: Final = 1000
 """Bytes. PostgreSQL refuses an index entry of more than 2,704, and entries have up to two keys."""
 
+_LARGEST: Final = 200_000_000
+_WEIGHT: Final = 100
 _ESCAPED: Final = "\x01"
 
 
@@ -97,21 +100,36 @@ def _is_plain(text: str) -> bool:
 
 
 def _check(value: Any) -> None:
-    """What json.dumps would write, but differently: keys that are no text; and what it could not read again."""
-    level = [value]
+    """What json.dumps would write, but differently or without end, and what it could not read again."""
+    level, left = [value], _LARGEST
     for _ in range(DEEPEST):
-        level = [part for held in level if isinstance(held, (dict, list, tuple)) for part in _parts(held)]
-        if not level:
+        deeper: list[Any] = []
+        for held in level:
+            left -= _weight(held)
+            if left < 0:
+                raise HooklineError("cannot be stored as JSON: it is too large, or inside of itself")
+            deeper += _parts(held)
+        if not deeper:
             return
+        level = deeper
     raise HooklineError(f"cannot be stored as JSON: nested more than {DEEPEST} levels deep, or inside of itself")
 
 
-def _parts(held: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> list[Any]:
+def _weight(held: Any) -> int:
+    """Roughly what it takes in memory, without what is inside."""
+    if isinstance(held, str):
+        return len(held)
+    return _WEIGHT * len(held) if isinstance(held, (dict, list, tuple)) else 0
+
+
+def _parts(held: Any) -> Iterable[Any]:
+    if isinstance(held, (list, tuple)):
+        return held
     if not isinstance(held, dict):
-        return list(held)
+        return ()
     if not all(isinstance(key, str) for key in held):
         raise HooklineError("cannot be stored as JSON: a key is not text")
-    return list(held.values())
+    return held.values()
 
 
 def _cut(text: str) -> str:

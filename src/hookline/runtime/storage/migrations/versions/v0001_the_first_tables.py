@@ -113,6 +113,7 @@ def _approvals() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_approvals_session", "approvals", ["session"])
+    op.create_index("ix_approvals_call", "approvals", ["thread", "call"])
     op.create_index("ix_approvals_waiting", "approvals", ["created"], **_where("answered IS NULL"))
 
 
