@@ -42,7 +42,7 @@ class ToolCalls:
         """A call that the model asks for."""
         tool = self.session.toolbox.find(wants.name)
         if tool is None or not self.session.toolbox.offers(tool, self.thread.side.prompt.tools):
-            return await self.not_run(wants, f"there is no tool {wants.name!r}")
+            return await self.not_run(wants, self.session.toolbox.why_not(wants.name))
         try:
             input = json.loads(wants.arguments or "{}")
         except ValueError as error:
@@ -60,7 +60,7 @@ class ToolCalls:
             {"role": "assistant", "content": None, "tool_calls": json.dumps(listed, ensure_ascii=False)}
         )
         if tool is None:
-            return await self.not_run(wants, f"there is no tool {name!r}")
+            return await self.not_run(wants, self.session.toolbox.why_not(name))
         return await self._decided(Call(id, tool.name, input, "queue"), tool)
 
     async def not_run(self, wants: Wants, why: str) -> Done:

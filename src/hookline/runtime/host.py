@@ -31,7 +31,7 @@ class ThreadHost(Here):
         """A call like any other: hooks decide about it under the tool's own name, whatever it was called by."""
         tool = self._session.toolbox.find(name)
         if tool is None:
-            raise Unavailable(f"there is no tool {name!r} here")
+            raise Unavailable(self._session.toolbox.why_not(name))
         session = self._session
         facts = await session.facts(self._thread, "tool.before")
         return await decided_call(session.book, self, facts, (tool.name, input), self._execute)
