@@ -154,7 +154,9 @@ def test_a_wrong_key_is_an_auth_error_that_does_not_show_it(provider: str, statu
     ],
 )
 def test_the_rest_goes_by_its_status(status: int, code: ErrorCode) -> None:
-    assert failed("openai", refusal(status, openai("Something."))).code is code
+    error = failed("openai", refusal(status, openai("Something.")))
+    assert error.code is code
+    assert error.passing is (status not in (400, 404))  # a model's name that is wrong stays wrong
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,13 @@ def model_error(error: Exception, address: Address) -> ModelError:
     for secret in address.secrets:
         text = text.replace(secret, "***")
     text = printable(" ".join(text.split()))
-    return ModelError(code, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…", _wait(error))
+    shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return ModelError(code, shown, _wait(error), refused=code is ErrorCode.INTERNAL and _is_refusal(error))
+
+
+def _is_refusal(error: Exception) -> bool:
+    status = getattr(error, "status_code", None)
+    return isinstance(status, int) and 400 <= status < 500
 
 
 def broken_off(model: str) -> ModelError:

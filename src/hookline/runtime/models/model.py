@@ -69,15 +69,19 @@ class ErrorCode(StrEnum):
 class ModelError(HooklineError):
     """A call of the model that failed, whoever the provider is."""
 
-    def __init__(self, code: ErrorCode, text: str, retry_after: timedelta | None = None) -> None:
+    def __init__(
+        self, code: ErrorCode, text: str, retry_after: timedelta | None = None, *, refused: bool = False
+    ) -> None:
+        """`refused`: the provider says that the request itself is wrong, a model's name for example."""
         super().__init__(text)
         self.code = code
         self.retry_after = retry_after
+        self.refused = refused
 
     @property
     def passing(self) -> bool:
         """True if the same request may succeed later."""
-        return self.code in (ErrorCode.RATE_LIMIT, ErrorCode.TIMEOUT, ErrorCode.NETWORK, ErrorCode.INTERNAL)
+        return not self.refused and self.code in (ErrorCode.RATE_LIMIT, ErrorCode.TIMEOUT, ErrorCode.NETWORK, ErrorCode.INTERNAL)
 
 
 class Model(Protocol):
