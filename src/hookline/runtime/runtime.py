@@ -82,7 +82,7 @@ class Runtime:
         self._toolbox = Toolbox(())
         self._watched: Watched | None = None
         self._book = settings.book
-        self._models: dict[str, Model] = {}
+        self._models: dict[tuple[str, str], Model] = {}
         self._reads: dict[int, tuple[Book, dict[str, frozenset[str]]]] = {}
 
     @classmethod
@@ -134,7 +134,7 @@ class Runtime:
         """Tools that were defined in Python, and the one that invokes skills."""
         from hookline.runtime.tools.function import defined
 
-        return tuple(defined(each) for each in self.app.definitions.tools.values())
+        return tuple(defined(each, self.app.definitions) for each in self.app.definitions.tools.values())
 
     def _sources(self) -> tuple[Source, ...]:
         """The hooks in force here; those of an app that the user named count as named, wherever it stands."""
@@ -243,19 +243,22 @@ class Runtime:
         for session in [each for each in self.sessions.values() if each.last_used <= before and not each.busy]:
             await session.end("idle")
 
-    async def model(self, name: str | None) -> Model:
-        """The model of this name; what was said on the command line counts before all names."""
+    async def model(self, name: str | None, session: str = "") -> Model:
+        """The model of this name; what was said on the command line counts before all names.
+
+        A script is read anew for each session, for it remembers how far it has come.
+        """
         given = self._settings.model
         if given is not None and not isinstance(given, str):
             return given
         wanted = given or name or self.app.model
         if wanted is None:
             raise HooklineError(NO_MODEL)
-        if wanted not in self._models:
-            self._models[wanted] = await asyncio.to_thread(
-                model_named, wanted, self.app, self._settings.env, self.workspace
-            )
-        return self._models[wanted]
+        key = (session, wanted) if _is_script(wanted, self.app) else ("", wanted)
+        if key not in self._models:
+            made = await asyncio.to_thread(model_named, wanted, self.app, self._settings.env, self.workspace)
+            self._models.setdefault(key, made)
+        return self._models[key]
 
     async def use_model(self, name: str) -> Model:
         """Of every agent, from the next request on. Raises HooklineError if there is no such model."""
@@ -292,6 +295,8 @@ class Runtime:
 
     def forget(self, session: Session) -> None:
         self.sessions.pop(session.id, None)
+        for key in [key for key in self._models if key[0] == session.id]:
+            del self._models[key]
 
     def _agent(self, id: str | None) -> Agent:
         if id is None:
@@ -338,6 +343,11 @@ def _absolute(settings: Settings, name: str) -> Path | None:
     """A relative path in such a variable counts as unset, as its specification says."""
     value = settings.env.get(name, "")
     return Path(value) if os.path.isabs(value) else None
+
+
+def _is_script(name: str, app: App) -> bool:
+    named = app.models.get(name)
+    return (named.model if named is not None else name).startswith("script:")
 
 
 async def _stopped(task: asyncio.Future[Any]) -> None:

@@ -263,7 +263,7 @@ class Session:
         )
 
     async def model_of(self, thread: StoredThread) -> Model:
-        return await self.runtime.model(thread.side.prompt.model or thread.agent.model)
+        return await self.runtime.model(thread.side.prompt.model or thread.agent.model, self.id)
 
     def tell(self, happening: Happening) -> None:
         for listener in tuple(self._listeners):
