@@ -203,6 +203,20 @@ def test_a_tool_ends_the_session_only_if_it_succeeded(tmp_path: Path, works: boo
     play(work)
 
 
+def test_an_agent_with_a_list_of_tools_may_still_start_its_agents(tmp_path: Path) -> None:
+    boss = Agent("boss", Side(Prompt("p", "You are the boss.", tools=("read_file",))), subagents=("reviewer",))
+    model = Cast(boss=[SPAWN, calls(("bash", {"command": "touch made"})), "fine"], reviewer=["good"])
+
+    async def work() -> None:
+        async with running(tmp_path, app=App((boss, _agent("reviewer"))), model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert [each.ran for each in seen.of(Called)] == [True, False]
+
+    play(work)
+    assert [each.name for each in model.sent_to("boss")[0].tools] == ["read_file", "agent", "agents"]
+    assert not (tmp_path / "made").exists()
+
+
 def test_steps_are_limited(tmp_path: Path) -> None:
     looking = [calls(("list_directory", {"path": "."})) for _ in range(9)]
     model = Cast(boss=list(looking))

@@ -41,7 +41,7 @@ class ToolCalls:
     async def wanted(self, wants: Wants) -> Done:
         """A call that the model asks for."""
         tool = self.session.toolbox.find(wants.name)
-        if tool is None or not self.session.toolbox.offers(tool, self.thread.side.prompt.tools):
+        if tool is None or not self.session.toolbox.offers(tool, self.thread.tools):
             return await self.not_run(wants, self.session.toolbox.why_not(wants.name))
         try:
             input = json.loads(wants.arguments or "{}")

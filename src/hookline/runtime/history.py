@@ -29,7 +29,7 @@ async def request_for(session: Session, thread: StoredThread, messages: list[Mes
     sent = [*([{"role": "system", "content": system}] if system else []), *converted(kept, injections, _side(thread))]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
     final = _list(complete, sent, "request", "messages")
-    return Request(tuple(final), session.toolbox.offered(thread.side.prompt.tools))
+    return Request(tuple(final), session.toolbox.offered(thread.tools))
 
 
 async def _system(session: Session, thread: StoredThread, injections: Sequence[Injection]) -> str:

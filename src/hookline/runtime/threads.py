@@ -62,6 +62,14 @@ class StoredThread:
         """Whoever speaks now."""
         return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
 
+    @property
+    def tools(self) -> tuple[str, ...] | None:
+        """Names and globs of what it may use now; None: everything. Its own agents and skills need not be listed."""
+        listed = self.side.prompt.tools
+        if listed is None:
+            return None
+        return (*listed, "skill", *(("agent", "agents") if self.agent.subagents else ()))
+
     async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
         messages = await self.history()
         end = max(len(messages) - offset, 0)
