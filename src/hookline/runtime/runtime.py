@@ -33,6 +33,7 @@ from hookline.runtime.session import Session
 from hookline.runtime.skills import Skills
 from hookline.runtime.storage.rows import SessionRow
 from hookline.runtime.storage.store import Store
+from hookline.runtime.storage.urls import file_url
 from hookline.runtime.subagents import StartAgent, StartAgents
 from hookline.runtime.tools.table import built_in, modules
 from hookline.runtime.tools.tool import Tool
@@ -182,7 +183,7 @@ class Runtime:
 
     async def start(self, agent: str | None = None, id: str | None = None) -> Session:
         """A new session. Raises Denied if hooks do not let the agent start."""
-        who = self._agent(agent)
+        who = self.agent(agent)
         now = self.clock.wall()
         row = SessionRow(
             id=id or f"session_{uuid.uuid4().hex[:16]}",
@@ -219,7 +220,7 @@ class Runtime:
         return await self._restored(row)
 
     async def _restored(self, row: SessionRow) -> Session:
-        session = Session(self, row, self._agent(row.agent))
+        session = Session(self, row, self.agent(row.agent))
         await session.restore()
         self.sessions[row.id] = session
         return session
@@ -298,7 +299,8 @@ class Runtime:
         for key in [key for key in self._models if key[0] == session.id]:
             del self._models[key]
 
-    def _agent(self, id: str | None) -> Agent:
+    def agent(self, id: str | None) -> Agent:
+        """The app's first one where none is named. Raises HooklineError if there is none of this id."""
         if id is None:
             return self.app.agents[0]
         found = self.app.agent(id)
@@ -324,9 +326,9 @@ def default_store(workspace: Path, settings: Settings) -> str:
     """Beside the project where it has a .hookline folder, else in the user's state."""
     beside = workspace / ".hookline"
     if beside.is_dir():
-        return f"sqlite:///{beside / 'sessions.db'}"
+        return file_url(beside / "sessions.db")
     state = _absolute(settings, "XDG_STATE_HOME") or settings.home / ".local" / "state"
-    return f"sqlite:///{state / 'hookline' / 'sessions.db'}"
+    return file_url(state / "hookline" / "sessions.db")
 
 
 def _skills(app: App, workspace: Path, settings: Settings) -> Skills:
