@@ -81,6 +81,8 @@ class Runtime:
         self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that do not answer
         self._settings = settings
         self._toolbox = Toolbox(())
+        self._own_tools: tuple[Tool, ...] = ()
+        self._served_now: Callable[[], tuple[Tool, ...]] | None = None
         self._watched: Watched | None = None
         self._book = settings.book
         self._models: dict[tuple[str, str], Model] = {}
@@ -118,7 +120,8 @@ class Runtime:
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
         self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
         defined = self.app_tools()
-        self._toolbox = Toolbox((*built_in(), *modules(), *languages.tools(), *served, *defined))
+        self._own_tools = (*built_in(), *modules(), *languages.tools(), *defined)
+        self._toolbox = Toolbox((*self._own_tools, *served))
         cleaning = asyncio.ensure_future(self._keep_expiring())
         stack.push_async_callback(_stopped, cleaning)
 
@@ -129,7 +132,8 @@ class Runtime:
         from hookline.runtime.mcp.servers import Servers  # a third of the time that starting an agent takes
 
         servers = await stack.enter_async_context(Servers(self.app.servers, self.workspace, self._settings.env))
-        return tuple(servers.tools()), servers.problems
+        self._served_now = servers.tools
+        return servers.tools(), servers.problems
 
     def app_tools(self) -> tuple[Any, ...]:
         """Tools that were defined in Python, and the one that invokes skills."""
@@ -285,11 +289,20 @@ class Runtime:
             )
         return held[1][event]
 
+    @property
+    def toolbox(self) -> Toolbox:
+        """All tools, with those that the MCP servers offer now."""
+        if self._served_now is not None:
+            tools = (*self._own_tools, *self._served_now())
+            if tools != self._toolbox.tools:
+                self._toolbox = Toolbox(tools)
+        return self._toolbox
+
     def toolbox_for(self, session: Session) -> Toolbox:
         more = self.skills.tools(session)
         if len(self.app.agents) > 1:
             more = (*more, StartAgent(session), StartAgents(session))
-        return self._toolbox.with_tools(more)
+        return self.toolbox.with_tools(more) if more else self.toolbox
 
     def skills_text(self) -> str:
         return self.skills.text()

@@ -50,7 +50,7 @@ class Session:
         self.counts = Counts()
         self.last_used = row.last_used
         self.last: Decision | None = None  # the last one in which a hook had something to say
-        self.toolbox: Toolbox = runtime.toolbox_for(self)
+        self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
         self._threads: dict[str, StoredThread] = {}
         self._hosts: dict[str, ThreadHost] = {}
         self._parts: list[Part] = []  # hooks that came with skills
@@ -78,6 +78,13 @@ class Session:
         if self._joined is None or self._joined[0] is not base:
             self._joined = (base, base.with_layer(self._own))
         return self._joined[1]
+
+    @property
+    def toolbox(self) -> Toolbox:
+        base = self.runtime.toolbox
+        if self._toolbox is None or self._toolbox[0] is not base:
+            self._toolbox = (base, self.runtime.toolbox_for(self))
+        return self._toolbox[1]
 
     @property
     def main(self) -> StoredThread:
