@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import URL
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from hookline.errors import HooklineError
@@ -52,20 +53,15 @@ class Postgres:
             pool_size=_CONNECTIONS,
             max_overflow=0,
             pool_timeout=None,
-            pool_pre_ping=True,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
         return cls(f"the database {shown}", engine, failures)
 
     async def read(self, work: Work[T]) -> T:
-        try:
-            async with self._reading.connect() as connection:
-                return await connection.run_sync(work)
-        except self._failures as failed:
-            raise explained(failed, self._place) from failed
+        return await self._attempted(self._read, work)
 
     async def write(self, work: Work[T]) -> T:
-        task = asyncio.ensure_future(self._written(work))
+        task = asyncio.ensure_future(self._attempted(self._written, work))
         self._writing.add(task)
         task.add_done_callback(self._over)
         return await asyncio.shield(task)
@@ -74,12 +70,30 @@ class Postgres:
         await asyncio.gather(*self._writing, return_exceptions=True)
         await self._engine.dispose()
 
-    async def _written(self, work: Work[T]) -> T:
+    async def _attempted(self, once: Callable[[Work[T]], Awaitable[T]], work: Work[T]) -> T:
+        """A connection that died in the pool is noticed when it is used: then, once more with a new one."""
         try:
-            async with self._engine.begin() as connection:
-                return await connection.run_sync(work)
+            try:
+                return await once(work)
+            except DBAPIError as failed:
+                if not failed.connection_invalidated:
+                    raise
+            return await once(work)
         except self._failures as failed:
             raise explained(failed, self._place) from failed
+
+    async def _read(self, work: Work[T]) -> T:
+        async with self._reading.connect() as connection:
+            return await connection.run_sync(work)
+
+    async def _written(self, work: Work[T]) -> T:
+        async with self._engine.connect() as connection:
+            result = await connection.run_sync(work)
+            try:
+                await connection.commit()
+            except self._failures as failed:  # it may have been stored, so it must not be done again
+                raise explained(failed, self._place) from failed
+            return result
 
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._writing.discard(task)
