@@ -76,18 +76,26 @@ class Call:
         self.code, self.names = None, {}
 
 
-def rehearse(preloaded: Any, names_of_main: dict[str, Any]) -> None:
-    """Does what a call will do: memory that was shared is copied now, and not while somebody waits."""
-    for module in preloaded.modules.values():
-        vars(module)
+def rehearsal(preloaded: Any, names_of_main: dict[str, Any]) -> Any:
+    """Does what a call will do: memory that was shared is copied now, and not while somebody waits.
+
+    In steps, after each of which a call may begin.
+    """
     if preloaded.find_spec("json") is not None:  # else importing it might run somebody's code
+        yield
         call = Call(REHEARSED, compiled(checked(SOURCE), __file__))
+        yield
         call.begin(names_of_main)
+        yield
         exec(call.code, call.names)
         call.forget_file()
         sys.modules.clear()
         sys.modules.update(preloaded.at_start)
+    yield
     says_no_more(preloaded)
+    for module in preloaded.modules.values():
+        yield
+        vars(module)
 
 
 def set_variable(name: str, value: str | None) -> None:

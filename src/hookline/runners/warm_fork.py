@@ -18,7 +18,7 @@ import struct
 import sys
 from typing import Any, NoReturn
 
-from warm_child import Call, Refused, be_quick, compiled, read, rehearse  # type: ignore[import-not-found]
+from warm_child import Call, Refused, be_quick, compiled, read, rehearsal  # type: ignore[import-not-found]
 
 LARGEST_REQUEST = 1 << 18
 TEXTS_KEPT = 32
@@ -133,8 +133,9 @@ class Server:
             os.setsid()
             for fd in (self.requests.detach(), other.detach(), *self.calls, *self.running, *self.let_go_of):
                 os.close(fd)
-            if not self.awaited:
-                rehearse(self.preloaded, self.names_of_main)
+            steps = rehearsal(self.preloaded, self.names_of_main)
+            while not self.awaited and not is_there(end) and next(steps, steps) is None:
+                pass
             request, fds = received(end)
             end.close()
             *streams, channel = fds
@@ -221,6 +222,11 @@ def received(end: socket.socket) -> tuple[bytes, list[int]]:
         return message, fds
     close(fds)
     return message, []
+
+
+def is_there(end: socket.socket) -> bool:
+    """Whether something can be read."""
+    return bool(select.select([end], (), (), 0)[0])
 
 
 def close(fds: list[int]) -> None:
