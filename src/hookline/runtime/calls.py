@@ -93,13 +93,9 @@ class ToolCalls:
     async def _run(self, call: Call, tool: Tool, decision: Decision, approval: ApprovalRow | None) -> Done:
         result = await execute(call, decision, tool, self.session.place_of(self.thread), approval)
         self.session.tool_calls += 1
-        facts = {
-            **_facts(call, tool),
-            "result": result.content,
-            "ok": result.ok,
-            "error": result.error,
-            "attachments": list(result.attachments),
-        }
+        facts = {**_facts(call, tool), **_told(result)}
+        if result.attachments:
+            facts["attachments"] = list(result.attachments)
         event = "tool.succeeded" if result.ok else "tool.failed"
         looked = await self.session.decide(self.thread, event, {"tool": facts})
         after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
@@ -117,8 +113,7 @@ class ToolCalls:
         halted: str | None = None,
     ) -> Done:
         """The result as hooks leave it, stored as a message, with what the decisions had to say."""
-        told = {**facts, "result": result.content, "ok": result.ok, "error": result.error}
-        stored = await self.session.decide(self.thread, "tool.store", {"tool": told})
+        stored = await self.session.decide(self.thread, "tool.store", {"tool": {**facts, **_told(result)}})
         left = stored.event.facts["tool"]
         final = _result(left)
         message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": _text(final)}
@@ -139,6 +134,16 @@ class ToolCalls:
 def _facts(call: Call, tool: Tool | None) -> dict[str, Any]:
     kind = {} if tool is None else {"kind": str(tool.kind)}
     return {"name": call.name, **kind, "id": call.id, "caller": call.caller, "input": call.input}
+
+
+def _told(result: ToolResult) -> dict[str, Any]:
+    """What it came to; there is no result where it has none, and no error where it succeeded."""
+    told: dict[str, Any] = {"ok": result.ok}
+    if result.content is not None:
+        told["result"] = result.content
+    if result.error or not result.ok:
+        told["error"] = result.error
+    return told
 
 
 def _result(facts: dict[str, Any]) -> ToolResult:

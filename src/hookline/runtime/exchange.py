@@ -101,7 +101,9 @@ class Exchange:
 
     def _new_flow(self, prompt: str) -> None:
         progress = self.thread.progress
-        progress.flow, progress.side, progress.step = f"flow_{uuid.uuid4().hex[:12]}", "a", 0
+        if progress.step:  # the first one was announced when the thread began
+            progress.flow = f"flow_{uuid.uuid4().hex[:12]}"
+        progress.side, progress.step = "a", 0
         progress.stopped, progress.prompt = False, prompt
 
     async def _answered(self) -> tuple[Ending, str]:

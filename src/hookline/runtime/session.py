@@ -232,16 +232,11 @@ class Session:
             },
             "thread": {"id": thread.id},
             "user": {"name": self.row.user},
-            "execution": {
-                "flow": progress.flow,
-                "side": progress.side,
-                "step": progress.step,
-                "stopped": progress.stopped,
-            },
+            "execution": progress.facts,
             "cwd": self.row.workspace,
             "workspace": self.row.workspace,
             "time": datetime.fromtimestamp(self.clock.wall(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "turn": {"number": max(self.turns - 1, 0), "max": thread.side.max_steps},
+            "turn": {"number": self._turn_of(thread), "max": thread.side.max_steps},
             "metadata": progress.metadata,
         }
         wanted = self.runtime.reads(self.book, event)
@@ -250,6 +245,9 @@ class Session:
         if _DEAR in wanted:
             facts[_DEAR] = await thread.history()
         return facts
+
+    def _turn_of(self, thread: StoredThread) -> int:
+        return max(self.turns - 1, 0) if thread.progress.turn is None else thread.progress.turn
 
     async def _context(self, thread: StoredThread) -> dict[str, Any]:
         limit = (await self.model_of(thread)).context_limit

@@ -100,10 +100,11 @@ async def started(session: Session, parent: StoredThread, input: dict[str, Any])
         "agent": {"id": agent.id, "name": agent.name or agent.id},
     }
     about |= {"name": agent.name or agent.id, "task": task, "depth": child.depth}
+    about["execution"] = child.progress.facts
     await session.decide(child, "thread.created", {})
     await session.decide(parent, "subagent.created", {"subagent": about})
     given = {"agent_id": child.id, "specialist": agent.id, "task": task}
-    start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": _tool(given)})
+    start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": given}})
     if start.denied or start.halt:
         return ToolResult(None, False, start.reason or f"{agent.id} was denied")
     await Exchange(session, child).take_notes(start)
@@ -121,7 +122,7 @@ async def _run(
         result = _result(given, ended)
         facts = {
             "subagent": about,
-            "tool": {**_tool(given), "result": result, "ok": not result["errors"]},
+            "tool": {"input": given, "result": result, "ok": not result["errors"]},
             "stop": {"active": denied > 0},
         }
         decision = await session.decide(parent, "subagent.end", facts)
@@ -146,10 +147,6 @@ def _result(given: dict[str, Any], ended: Ended) -> dict[str, Any]:
     fine = ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP)
     status = "completed" if fine else str(ended.ending)
     return {**given, "status": status, "errors": [] if fine else [ended.text], "summary": ended.text if fine else ""}
-
-
-def _tool(given: dict[str, Any]) -> dict[str, Any]:
-    return {"name": "agent", "kind": str(Kind.AGENT), "input": given}
 
 
 def _agent(session: Session, parent: StoredThread, input: dict[str, Any]) -> Agent | None:

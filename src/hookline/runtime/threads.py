@@ -34,10 +34,15 @@ class Progress:
     flow: str = field(default_factory=lambda: f"flow_{uuid.uuid4().hex[:12]}")
     side: str = "a"
     step: int = 0
+    turn: int | None = None  # the session's count at this thread's own turn; sub-agents count on meanwhile
     stopped: bool = False
     prompt: str = ""  # the user's last words
     tokens: int = 0  # of the last request and its answer, as far as is known
     metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"flow": self.flow, "side": self.side, "step": self.step, "stopped": self.stopped}
 
 
 class StoredThread:

@@ -70,6 +70,7 @@ class Turn:
         return await self._call_all(calls) if calls else None
 
     def _begin(self) -> None:
+        self.thread.progress.turn = self.session.turns
         self.session.turns += 1
         self.thread.progress.step += 1
         self.thread.progress.metadata = {}
