@@ -45,6 +45,8 @@ async def test_a_session_is_touched(url: str) -> None:
             await store.touch_session("none", turns=1)
         with pytest.raises(TypeError, match="no tokens"):
             await store.touch_session("s", tokens=1)
+        with pytest.raises(TypeError, match="nothing of the SessionRow"):
+            await store.touch_session("s")
 
 
 @runs

@@ -13,12 +13,12 @@ from hookline.runtime.storage.schema import queue, tool_calls
 from hookline.runtime.storage.texts import encoded
 from hookline.runtime.storage.work import Work, hold, made, rows_of, values_of
 
-_ATTEMPTS: Final = (
-    select(func.coalesce(func.max(tool_calls.c.attempt), 0))
-    .where(tool_calls.c.thread == bindparam("of_thread"), tool_calls.c.call == bindparam("of_call"))
-    .scalar_subquery()
-)
+_OF_CALL: Final = (tool_calls.c.thread == bindparam("of_thread"), tool_calls.c.call == bindparam("of_call"))
+_OF_ATTEMPT: Final = (*_OF_CALL, tool_calls.c.attempt == bindparam("of_attempt"))
+_ATTEMPTS: Final = select(func.coalesce(func.max(tool_calls.c.attempt), 0)).where(*_OF_CALL).scalar_subquery()
 _BEGINNING: Final = insert(tool_calls).values(attempt=_ATTEMPTS + 1).returning(tool_calls.c.attempt)
+_BEGUN: Final = select(tool_calls.c.sequence).where(*_OF_ATTEMPT)
+_ENDING: Final = update(tool_calls).where(*_OF_ATTEMPT, tool_calls.c.ended.is_(None))
 
 
 def begin(call: CallRow) -> Work[int]:
@@ -33,13 +33,13 @@ def begin(call: CallRow) -> Work[int]:
 
 
 def end(thread: str, call: str, attempt: int, outcome: dict[str, Any]) -> Work[None]:
-    its = tool_calls.c.thread == thread, tool_calls.c.call == call, tool_calls.c.attempt == attempt
-    ending = update(tool_calls).where(*its, tool_calls.c.ended.is_(None)).values(ended=time.time(), **outcome)
+    its = {"of_thread": thread, "of_call": call, "of_attempt": attempt}
+    values = {**its, **outcome, "ended": time.time()}
 
     def work(connection: Connection) -> None:
-        if connection.execute(ending).rowcount:
+        if connection.execute(_ENDING, values).rowcount:
             return
-        if connection.execute(select(tool_calls.c.sequence).where(*its)).first() is None:
+        if connection.execute(_BEGUN, its).first() is None:
             raise HooklineError(f"the call {call!r} has no attempt {attempt} in the thread {thread}")
 
     return work

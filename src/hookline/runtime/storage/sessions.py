@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.schema import kept, sessions, threads
 from hookline.runtime.storage.work import Work, changed_columns, made, must_be_one, rows_of, values_of
+
+_TOUCHING: Final = update(sessions).where(sessions.c.id == bindparam("of_id"))
+_TOUCHING_THREAD: Final = update(threads).where(threads.c.id == bindparam("of_id"))
 
 
 def add(session: SessionRow) -> Work[None]:
@@ -28,9 +31,8 @@ def last_used(limit: int) -> Work[list[SessionRow]]:
 
 
 def touch(id: str, changed: dict[str, Any]) -> Work[None]:
-    values = changed_columns(SessionRow, changed)
-    changing = update(sessions).where(sessions.c.id == id).values(values)
-    return lambda connection: must_be_one(connection.execute(changing).rowcount, f"session {id!r}")
+    values = {"of_id": id, **changed_columns(SessionRow, changed)}
+    return lambda connection: must_be_one(connection.execute(_TOUCHING, values).rowcount, f"session {id!r}")
 
 
 def remove(id: str) -> Work[None]:
@@ -59,9 +61,8 @@ def threads_of(session: str) -> Work[list[ThreadRow]]:
 
 
 def touch_thread(id: str, changed: dict[str, Any]) -> Work[None]:
-    values = changed_columns(ThreadRow, changed)
-    changing = update(threads).where(threads.c.id == id).values(values)
-    return lambda connection: must_be_one(connection.execute(changing).rowcount, f"thread {id!r}")
+    values = {"of_id": id, **changed_columns(ThreadRow, changed)}
+    return lambda connection: must_be_one(connection.execute(_TOUCHING_THREAD, values).rowcount, f"thread {id!r}")
 
 
 def _run(connection: Connection, statement: Any, values: dict[str, Any]) -> None:

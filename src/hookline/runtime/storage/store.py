@@ -9,7 +9,7 @@ from hookline.runtime.storage import approvals, calls, files, kept, messages, se
 from hookline.runtime.storage.migrate import bring_up
 from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
 from hookline.runtime.storage.urls import connected
-from hookline.runtime.storage.work import Database
+from hookline.runtime.storage.work import Database, in_order
 
 
 class Store:
@@ -148,6 +148,19 @@ class Store:
 
     async def save_counts(self, session: str, counts: list[dict[str, Any]]) -> None:
         await self._database.write(kept.save_counts(session, counts))
+
+    async def save_progress(
+        self,
+        session: str,
+        changed: dict[str, Any],
+        counts: list[dict[str, Any]] | None = None,
+        thread: tuple[str, dict[str, Any]] | None = None,
+    ) -> None:
+        """Fields of SessionRow, counts if there are any, and a thread's fields: all of it or nothing."""
+        works = [sessions.touch(session, changed)]
+        works += [] if counts is None else [kept.save_counts(session, counts)]
+        works += [] if thread is None else [sessions.touch_thread(*thread)]
+        await self._database.write(in_order(works))
 
     async def counts(self, session: str) -> list[dict[str, Any]]:
         return await self._database.read(kept.counts(session))

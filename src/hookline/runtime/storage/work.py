@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -35,6 +35,14 @@ def hold(connection: Connection, thread: str) -> None:
         connection.execute(select(threads.c.sequence).where(threads.c.id == thread).with_for_update())
 
 
+def in_order(works: Sequence[Work[Any]]) -> Work[None]:
+    def work(connection: Connection) -> None:
+        for each in works:
+            each(connection)
+
+    return work
+
+
 def values_of(row: Row) -> dict[str, Any]:
     return columns_of({each.name: getattr(row, each.name) for each in fields(row)})
 
@@ -51,6 +59,8 @@ def changed_columns(row_type: type[Row], changed: dict[str, Any]) -> dict[str, A
     unknown = changed.keys() - ({each.name for each in fields(row_type)} - {"id"})
     if unknown:
         raise TypeError(f"{row_type.__name__} has no {', '.join(sorted(unknown))} that could be changed")
+    if not changed:
+        raise TypeError(f"nothing of the {row_type.__name__} was given that should be changed")
     return columns_of(changed)
 
 
