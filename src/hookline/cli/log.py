@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from hookline.config.problem import printable
@@ -28,6 +29,15 @@ class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
         err_line(self.format(record))
 
 
+class _Shown(logging.Handler):
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._show(self.format(record))
+
+
 def start_log(*, debug: bool = False) -> None:
     """From now on the log goes to stderr, and only there."""
     log = logging.getLogger(_NAME)
@@ -37,6 +47,13 @@ def start_log(*, debug: bool = False) -> None:
     log.propagate = False
     wanted = any(os.environ.get(switch, "").strip().lower() == "debug" for switch in _SWITCHES)
     log.setLevel(logging.DEBUG if debug or wanted else logging.INFO)
+
+
+def log_to(show: Callable[[str], None]) -> None:
+    """From now on a screen shows the log, between its own lines."""
+    handler = _Shown(show)
+    handler.setFormatter(_Lines())
+    logging.getLogger(_NAME).handlers = [handler]
 
 
 def debugging() -> bool:

@@ -49,6 +49,16 @@ def out_json(value: Any) -> None:
     _write(sys.stdout, json_text(value))
 
 
+def out_json_line(value: Any) -> None:
+    """One line, seen at once."""
+    _write(sys.stdout, json_text(value, indent=None))
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+
+
 def json_text(value: Any, indent: int | None = 2) -> str:
     """Always JSON that any program can read: what a hook or host put there and JSON has no word for is made plain."""
     try:

@@ -2,30 +2,119 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from hookline.cli.running import run
 from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 
+if TYPE_CHECKING:
+    from hookline.cli.chat.opening import Options
+
+_LARGEST: Final = 1_000_000  # characters of a prompt from stdin
+_LAST: Final = ""
+
 
 @click.command("run", cls=Verb, short_help="An agent with hooks, in the terminal.")
+@click.argument("first", metavar="[PROMPT]", required=False)
+@click.option(
+    "-p", "--print", "prompt", metavar="TEXT", help="Print the answer to this and end; - reads it from stdin."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all that happens, one JSON object a line.")
+@click.option("--model", metavar="NAME", help="A model, as provider:model, or script:FILE; before all that files name.")
+@click.option("--agent", metavar="ID", help="Which agent of the app; without it, the first.")
+@click.option("--app", metavar="FILE", help="The app of this file, which is trusted, instead of the one found here.")
+@click.option("--config", metavar="FILE", help="Only the hooks of this file, which is trusted.")
+@click.option("--resume", is_flag=False, flag_value=_LAST, metavar="[ID]", help="Go on with this session, or the last.")
+@click.option("--sessions", is_flag=True, help="List the sessions of this directory.")
+@click.option("--store", metavar="URL", help="Where sessions are kept: sqlite:///FILE or postgresql://…")
+@click.option("--yes", is_flag=True, help="With -p: whatever hooks ask about, the answer is yes.")
+@click.option("--serve", is_flag=True, help="Wait for the app's triggers until interrupted.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="With --serve: where routes listen; else any.")
 @click.option("--demo", is_flag=True, help="A scripted session, offline: it shows what hooks do and ends by itself.")
-def verb(demo: bool) -> None:
-    """An agent with hooks, in the terminal.
+def verb(
+    first: str | None,
+    prompt: str | None,
+    as_json: bool,
+    sessions: bool,
+    yes: bool,
+    serve: bool,
+    port: int,
+    demo: bool,
+    **chosen: str | None,
+) -> int | None:
+    """Talk to an agent that works in this directory under the hooks in force here.
 
     \b
-    hookline run --demo
+    hookline run                            a chat; /help says what it can do
+    hookline run -p "What does this do?"    one answer, for scripts
+    hookline run --resume                   go on with the last session
+    hookline run --demo                     what hooks do, without a model or a key
 
-    The demo needs no key, no server and no network. Its agent is scripted; its hooks, its tool calls and the
-    decisions are real, in a scratch directory that is removed afterwards.
+    With -p the exit code is 0 if there is an answer, 2 if hooks refused the prompt or stopped the agent, 3 if
+    somebody had to be asked, who was not there, and 1 if it failed.
     """
-    if not demo:
-        raise HooklineError("there is no agent to talk to yet: run `hookline run --demo`")
+    if demo:
+        _demo()
+        return None
+    from hookline.cli.chat.opening import Options
+
+    options = Options(**chosen)
+    if sessions:
+        return run(_list(options, as_json))
+    if serve:
+        from hookline.cli.chat.serve import serve as served
+
+        return run(served(options, port))
+    if prompt is not None or as_json or not _is_terminal():
+        return _once(options, prompt if prompt is not None else first, as_json, yes)
+    from hookline.cli.chat.terminal import talk
+
+    return run(talk(options, first))
+
+
+def _once(options: Options, prompt: str | None, as_json: bool, yes: bool) -> int:
+    from hookline.cli.chat.once import once
+
+    if prompt is None and options.resume is None:
+        raise HooklineError("this is no terminal to chat in: give the prompt with -p TEXT, or -p - for stdin")
+    return run(once(options, _stdin() if prompt == "-" else prompt, as_json=as_json, yes=yes))
+
+
+async def _list(options: Options, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from hookline.cli.chat.opening import opened, session_table, sessions_here
+    from hookline.cli.output import out, out_json, table
+
+    async with opened(options) as runtime:
+        if as_json:
+            out_json([asdict(row) for row in await sessions_here(runtime)])
+            return
+        head, rows = await session_table(runtime)
+        table(head, rows) if rows else out("There are no sessions of this directory yet.")
+
+
+def _is_terminal() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def _stdin() -> str:
+    text = sys.stdin.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
+        raise HooklineError(f"the prompt on stdin is longer than {_LARGEST:,} characters")
+    if not text.strip():
+        raise HooklineError("there is no prompt on stdin")
+    return text
+
+
+def _demo() -> None:
     from rich.console import Console
 
+    from hookline.cli.chat.screen import Screen
     from hookline.demo.session import play
-    from hookline.demo.timeline import Timeline
 
-    asyncio.run(play(Timeline(Console(highlight=False))))
+    run(play(Screen(Console(highlight=False))))

@@ -1,115 +1,86 @@
-"""The session: every event is decided by the book before or after what really happens."""
+"""The demo: an agent with a scripted model, and hooks of every format acting on its one session."""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Final, Protocol
 
-from hookline.demo.script import FILES, PROMPT, Call, Stop, steps
-from hookline.engine.account import Decision
 from hookline.engine.book import Book
-from hookline.hooks.event import Event
-from hookline.hooks.host import Command, ToolResult
-from hookline.hooks.outcome import Failed, Verdict
-from hookline.hooks.tools import kind_of
-from hookline.project import load_text
-from hookline.runners.process import Slots, run
+from hookline.errors import HooklineError
+from hookline.hosts.session import Question
+from hookline.project import Trust, find, state_file
+from hookline.runtime.happenings import Ended, Ending, Happening
+from hookline.runtime.runtime import Runtime
+from hookline.runtime.settings import Settings
+from hookline.runtime.storage.urls import file_url
 
-_TOOL_TIMEOUT = timedelta(seconds=30)
+PROMPT: Final = "Clean up this project, fix app.py, check the config, then deploy and publish."
+PROJECT: Final = Path(__file__).parent / "project"
+FILES: Final = {
+    "settings.ini": "[service]\nurl = https://api.example.com\napi_key = sk-live-4f9a8b7c6d\n",
+    "old_build/report.txt": "numbers from last year\n",
+    "test_app.py": "from app import double\n\nassert double(21) == 42\nprint('tests passed')\n",
+}
 
 
-class Screen(Protocol):
+class Stage(Protocol):
     """Whoever watches."""
 
-    def prompt(self, text: str, decision: Decision) -> None: ...
-    def call(self, call: Call, decision: Decision) -> None: ...
-    def answer(self, yes: bool) -> None: ...
-    def result(self, result: ToolResult, decision: Decision) -> None: ...
-    def stop(self, stop: Stop, decision: Decision) -> None: ...
+    def __call__(self, happening: Happening) -> None: ...
+    def prompt(self, text: str) -> None: ...
+    def say(self, text: str) -> None: ...
 
 
-class Session:
-    def __init__(self, book: Book, workspace: Path, screen: Screen) -> None:
-        self._book = book
-        self._workspace = workspace
-        self._screen = screen
-        self._messages: list[dict[str, Any]] = []
-        self._slots = Slots()
-
-    async def run(self) -> None:
-        decision = await self._decide("prompt.submit", {"prompt": PROMPT})
-        self._messages.append({"role": "user", "content": PROMPT})
-        self._screen.prompt(PROMPT, decision)
-        for step in steps():
-            self._messages.append({"role": "assistant", "content": step.says})
-            if isinstance(step, Call):
-                await self._call(step)
-            else:
-                self._screen.stop(step, await self._decide("stop", {"stop": {"reason": "end_turn"}}))
-
-    async def _call(self, call: Call) -> None:
-        """The tool runs with the input that the hooks left, or not at all."""
-        tool = {"name": call.tool, "kind": str(kind_of(call.tool)), "input": call.input}
-        decision = await self._decide("tool.before", {"tool": tool})
-        self._screen.call(call, decision)
-        if decision.verdict is Verdict.ASK:
-            self._screen.answer(False)
-        if decision.verdict >= Verdict.ASK:
-            self._messages.append({"role": "tool", "content": decision.reason})
-            return
-        tool = decision.event.facts["tool"]
-        result = await self._execute(call.tool, tool["input"])
-        after = {**tool, "result": result.content, "ok": result.ok, "error": result.error}
-        left = await self._decide("tool.after", {"tool": after})
-        content = left.event.facts["tool"]["result"]
-        self._messages.append({"role": "tool", "content": content})
-        self._screen.result(ToolResult(content, result.ok, result.error), left)
-
-    async def _decide(self, event: str, facts: dict[str, Any]) -> Decision:
-        place = str(self._workspace)
-        shared = {"host": {"name": "hookline"}, "session": {"id": "demo"}, "cwd": place, "workspace": place}
-        return await self._book.decide(Event(event, {**shared, "messages": list(self._messages), **facts}))
-
-    async def _execute(self, tool: str, input: dict[str, Any]) -> ToolResult:
-        if tool == "bash":
-            return await self._bash(input["command"])
-        path = self._workspace / input["path"]
-        if tool == "write_file":
-            path.write_text(input["content"], encoding="utf-8")
-            return ToolResult(f"wrote {len(input['content'])} characters to {input['path']}")
-        return ToolResult(path.read_text(encoding="utf-8"))
-
-    async def _bash(self, command: str) -> ToolResult:
-        try:
-            finished = await run(
-                Command(argv=("sh", "-c", command), cwd=str(self._workspace), timeout=_TOOL_TIMEOUT), slots=self._slots
-            )
-        except Failed as failed:
-            return ToolResult("", False, str(failed))
-        output = (finished.stdout + finished.stderr).strip()
-        return ToolResult(output, finished.exit_code == 0, "" if finished.exit_code == 0 else output)
+async def play(stage: Stage) -> None:
+    """Raises HooklineError if the session does not come to its end."""
+    with scratch() as (workspace, settings):
+        async with Runtime.open(workspace, settings(stage)) as runtime:
+            stage.say(_cast(runtime.book))
+            session = await runtime.start()
+            stage.prompt(PROMPT)
+            last: Happening | None = None
+            async for happening in session.say(PROMPT):
+                last = happening
+            await session.end()
+            if not isinstance(last, Ended) or last.ending is not Ending.ANSWERED:
+                raise HooklineError("the demo did not come to its end")
 
 
-def demo_hooks() -> str:
-    return files("hookline.demo").joinpath("hookline.yaml").read_text(encoding="utf-8")
+class _Settings(Protocol):
+    def __call__(self, stage: Stage) -> Settings: ...
 
 
 @contextmanager
-def scratch() -> Iterator[Path]:
-    """A workspace with the demo's files, gone afterwards."""
+def scratch() -> Iterator[tuple[Path, _Settings]]:
+    """A project with the demo's files, accepted as `hookline trust` does it, in a home of its own; gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="hookline-demo-") as name:
-        workspace = Path(name).resolve()
+        place = Path(name).resolve()
+        workspace, home = place / "project", place / "home"
+        shutil.copytree(PROJECT, workspace, ignore=shutil.ignore_patterns("__pycache__"))
+        home.mkdir()
+        (workspace / ".git").mkdir()  # nothing above it belongs to the project
         for file, text in FILES.items():
             (workspace / file).parent.mkdir(parents=True, exist_ok=True)
             (workspace / file).write_text(text, encoding="utf-8")
-        yield workspace
+        Trust(state_file(home)).accept(find(workspace, home))
+
+        def settings(stage: Stage) -> Settings:
+            store = file_url(place / "sessions.db")
+            return Settings(home=home, env={}, store=store, watch=stage, ask=_no, explain=True)
+
+        yield workspace, settings
 
 
-async def play(screen: Screen) -> None:
-    with scratch() as workspace:
-        await Session(load_text(demo_hooks(), "hookline.yaml"), workspace, screen).run()
+async def _no(question: Question) -> bool:
+    return False
+
+
+def _cast(book: Book) -> str:
+    counted = Counter((hook.origin.dialect, hook.origin.file) for hook in book.hooks)
+    lines = [f"  {dialect:<16}{file:<26}{count}" for (dialect, file), count in counted.items()]
+    return "\n".join(("A session with hooks of six formats, offline. Only its model is scripted.", "", *lines))

@@ -1,0 +1,107 @@
+"""All that happens, as one JSON object a line. The keys are a promise; new ones may come."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hookline.cli.chat.words import changes_of, spoke
+from hookline.engine.account import Decision
+from hookline.runtime.happenings import (
+    Answered,
+    Asked,
+    Called,
+    Calling,
+    Compacted,
+    Decided,
+    Ended,
+    Happening,
+    Noticed,
+    Spawned,
+    Spoke,
+    Told,
+    TryingAgain,
+)
+from hookline.standard_agents.state import result_text
+
+VERSION: Final = 1
+
+TYPES: Final = {
+    "session": "the first line: `version`, `session` (its id), `agent`, `model`, `workspace`, `problems`",
+    "text": "a piece of the answer: `text`",
+    "decision": "hooks spoke, about anything but a call: `event`, `verdict`, `reason`, `by`, `halt`, `changed`, `notes`, `requests`, `hooks`",
+    "call": "a tool is called: `id`, `tool`, `input` as the model wrote it, `left` as hooks left it, and the keys of a decision",
+    "result": "what came of it, as the model reads it: `id`, `tool`, `ran`, `ok`, `content`, `error`",
+    "question": "a person has to say whether a call may run: `approval`, `tool`, `input`, `reason`, `hook`",
+    "answer": "the answer to it: `approval`, `yes`, `by`",
+    "line": "words for a person: `text`, `level`, `hook`",
+    "notice": "a notification of a hook: `channel`, `title`, `message`, `level`, `tag`, `hook`, `data`",
+    "retry": "a call of the model failed, and what it had said does not count: `code`, `text`, `seconds`",
+    "compacted": "one message stands in the place of `gone`: `summary`",
+    "subagent": "an agent started another one: `child` (its thread), `child_agent`, `task`",
+    "end": "an agent has answered, or will not: `ending`, `text`; on the last line `exit_code`",
+}
+"""Type → what its line tells, beside `type`, `thread` and `agent`."""
+
+
+def has_line(happening: Happening) -> bool:
+    """A decision about a call stands in the call's own line."""
+    return not isinstance(happening, Decided) or happening.decision.event.name != "tool.before"
+
+
+def line_of(happening: Happening) -> dict[str, Any]:
+    told = _told(happening)
+    return {"type": told.pop("type"), "thread": happening.thread, "agent": happening.agent, **told}
+
+
+def _told(happening: Happening) -> dict[str, Any]:
+    match happening:
+        case Spoke(_, _, text):
+            return {"type": "text", "text": text}
+        case Decided(_, _, decision):
+            return {"type": "decision", "event": decision.event.name, **_decision(decision)}
+        case Calling(_, _, call, decision):
+            left = decision.event.read(("tool", "input"))
+            called = {"id": call.id, "tool": call.name, "input": call.input, "left": left}
+            return {"type": "call", **called, **_decision(decision)}
+        case Called(_, _, call, result, ran):
+            called = {"id": call.id, "tool": call.name, "ran": ran, "ok": result.ok}
+            return {"type": "result", **called, "content": result_text(result.content), "error": result.error}
+        case Asked(_, _, approval, tool, input, reason, hook):
+            asked = {"approval": approval, "tool": tool, "input": input, "reason": reason, "hook": hook}
+            return {"type": "question", **asked}
+        case Answered(_, _, approval, yes, by):
+            return {"type": "answer", "approval": approval, "yes": yes, "by": by}
+        case Told(_, _, text, level, hook):
+            return {"type": "line", "text": text, "level": level, "hook": hook}
+        case _:
+            return _rarely_told(happening)
+
+
+def _rarely_told(happening: Happening) -> dict[str, Any]:
+    match happening:
+        case Noticed(_, _, notice):
+            words = {"channel": notice.channel, "title": notice.title, "message": notice.message}
+            more = {"level": notice.level, "tag": notice.tag, "hook": notice.hook, "data": notice.data}
+            return {"type": "notice", **words, **more}
+        case TryingAgain(_, _, code, text, seconds):
+            return {"type": "retry", "code": code, "text": text, "seconds": seconds}
+        case Compacted(_, _, gone, summary):
+            return {"type": "compacted", "gone": gone, "summary": summary}
+        case Spawned(_, _, child, child_agent, task):
+            return {"type": "subagent", "child": child, "child_agent": child_agent, "task": task}
+        case Ended(_, _, ending, text):
+            return {"type": "end", "ending": str(ending), "text": text}
+    raise AssertionError(f"{type(happening).__name__} has no line")
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
+    return {
+        "verdict": decision.verdict.word,
+        "reason": decision.reason,
+        "by": decision.by,
+        "halt": decision.halt,
+        "changed": changes_of(decision),
+        "notes": [{"for": str(note.audience), "text": note.text} for note in decision.notes],
+        "requests": [type(request).__name__.lower() for request in decision.requests],
+        "hooks": [account.as_json() for account in spoke(decision)],
+    }

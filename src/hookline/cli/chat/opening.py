@@ -1,0 +1,135 @@
+"""From the command line's options to a runtime and a session."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hookline.cli.place import directory, home
+from hookline.config.problem import Problem
+from hookline.errors import HooklineError
+from hookline.runtime.app import Agent
+from hookline.runtime.models.model import Model
+from hookline.runtime.runtime import NO_MODEL, Runtime
+from hookline.runtime.session import Session
+from hookline.runtime.settings import Settings
+from hookline.runtime.storage.rows import SessionRow
+
+_NOT_TRUSTED: Final = "no model is named in a file that you trust: run `hookline trust`, or give --model"
+_MOST: Final = 1000  # sessions of all directories that are looked through
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    model: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    config: str | None = None
+    store: str | None = None
+    resume: str | None = None  # an id; "": the last session of this directory
+
+    def settings(self, **more: object) -> Settings:
+        """For this machine and its user."""
+        known = {
+            "home": home(),
+            "env": dict(os.environ),
+            "app_file": None if self.app is None else _file(self.app),
+            "config": None if self.config is None else _file(self.config),
+            "model": self.model,
+            "store": self.store,
+        }
+        return Settings(**{**known, **more})  # type: ignore[arg-type]
+
+
+def _file(name: str) -> Path:
+    path = Path(name)
+    if not path.exists():
+        raise HooklineError(f"{name} does not exist")
+    return path
+
+
+@asynccontextmanager
+async def opened(options: Options, **more: object) -> AsyncIterator[Runtime]:
+    """Raises HooklineError if an agent cannot work here."""
+    async with Runtime.open(directory(), options.settings(**more)) as runtime:
+        yield runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A session that is about to begin, or to go on."""
+
+    id: str
+    agent: str
+    model: str
+    row: SessionRow | None = None  # of one that is there already
+
+    async def begun(self, runtime: Runtime) -> tuple[Session, bool]:
+        """The session, and whether it was cut off in the middle. Raises Denied if hooks do not let it begin."""
+        if self.row is None:
+            return await runtime.start(self.agent, self.id), False
+        session = await runtime.reopen(self.id)
+        return session, self.row.ended is None and await session.unfinished()
+
+
+async def beginning(runtime: Runtime, options: Options) -> Beginning:
+    """Raises HooklineError, in one line, if there is no such session or agent, or no model; nothing happened then."""
+    row = None if options.resume is None else await found(runtime, options.resume)
+    agent = runtime.agent(row.agent if row is not None else options.agent)
+    model = await _model(runtime, options, agent)
+    id = row.id if row is not None else f"session_{uuid.uuid4().hex[:16]}"
+    return Beginning(id, agent.id, model.name, row)
+
+
+async def _model(runtime: Runtime, options: Options, agent: Agent) -> Model:
+    named = agent.side_a.prompt.model or agent.model
+    if options.model is None and named is None and runtime.app.model is None:
+        waits = any(isinstance(each, Problem) and each.code == "not-trusted" for each in runtime.problems)
+        raise HooklineError(_NOT_TRUSTED if waits else f"{NO_MODEL}. `hookline run --demo` needs none.")
+    return await runtime.model(named)
+
+
+async def found(runtime: Runtime, id: str) -> SessionRow:
+    """By its id or the beginning of it; "" is the last one of this directory. Raises HooklineError."""
+    if not id:
+        past = await sessions_here(runtime)
+        if not past:
+            raise HooklineError("there is no session of this directory to resume")
+        return past[0]
+    row = await runtime.store.session(id)
+    if row is not None:
+        return row
+    matching = [row for row in await sessions_here(runtime) if row.id.removeprefix("session_").startswith(id)]
+    if len(matching) != 1:
+        raise HooklineError(f"there {'is no session' if not matching else 'are several sessions'} {id!r}")
+    return matching[0]
+
+
+async def sessions_here(runtime: Runtime) -> list[SessionRow]:
+    """Those of this directory in which something was said, the newest first."""
+    here = [row for row in await runtime.store.sessions(_MOST) if row.workspace == str(runtime.workspace)]
+    return [row for row in here if row.turns or await runtime.store.messages(row.id, limit=1)]
+
+
+async def session_table(runtime: Runtime) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    rows: list[tuple[str, ...]] = []
+    for row in (await sessions_here(runtime))[:20]:
+        messages = await runtime.store.messages(row.id)
+        said = next((str(m.get("content") or "") for m in messages if m["role"] == "user"), "")
+        state = "open" if row.ended is None else row.ended
+        rows.append((row.id, _ago(time.time() - row.last_used), str(row.turns), state, " ".join(said.split())[:60]))
+    return ("session", "last used", "turns", "ended", "began with"), rows
+
+
+def _ago(seconds: float) -> str:
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            count = int(seconds // length)
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -1,0 +1,205 @@
+"""All that happens, as lines for a person."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from hookline.cli.chat.words import (
+    account_words,
+    agent_notes,
+    changes_of,
+    input_words,
+    result_lines,
+    says_something,
+    shortened,
+    spoke,
+    verdict_words,
+)
+from hookline.cli.output import safe
+from hookline.engine.account import Decision
+from hookline.hooks.outcome import Verdict
+from hookline.runtime.happenings import (
+    Answered,
+    Called,
+    Calling,
+    Compacted,
+    Decided,
+    Ended,
+    Ending,
+    Happening,
+    Noticed,
+    Spawned,
+    Spoke,
+    Told,
+    TryingAgain,
+)
+
+MOST_LINES: Final = 6  # of a result or a note
+_COLOURS: Final = {Verdict.SILENT: "cyan", Verdict.ALLOW: "green", Verdict.ASK: "yellow", Verdict.DENY: "bold red"}
+_LEVELS: Final = {"info": "cyan", "warning": "yellow", "error": "bold red"}
+_ENDINGS: Final = {
+    Ending.REFUSED: ("the prompt was not sent", "bold red"),
+    Ending.HALTED: ("the agent was stopped", "bold red"),
+    Ending.STEPS: ("stopped", "yellow"),
+    Ending.SESSION_STOP: ("the agent ended the session", "green"),
+    Ending.SESSION_FAIL: ("the agent gave up", "bold red"),
+    Ending.FAILED: ("failed", "bold red"),
+    Ending.CANCELLED: ("cancelled", "yellow"),
+}
+_ALREADY_SAID: Final = (Ending.REFUSED, Ending.HALTED)  # by the decision
+
+
+class Screen:
+    """Call it with what happens. Lines of sub-agents are indented; what the main agent says comes as it says it."""
+
+    def __init__(self, console: Console, *, speech: bool = True) -> None:
+        self.console = console
+        self._speech = speech
+        self._main: str | None = None
+        self._depths: dict[str, int] = {}
+        self._held: dict[str, str] = {}  # what a sub-agent has said of a line that is not whole yet
+        self._settled: set[str] = set()  # calls of which a line has said that they are not run, or asked about
+        self._in_line = False
+
+    def begin(self, main: str) -> None:
+        """The thread that is talked to."""
+        self._main = main
+        self._depths = {main: 0}
+
+    def __call__(self, happening: Happening) -> None:
+        if self._main is None:
+            self.begin(happening.thread)
+        if isinstance(happening, Spoke):
+            self._spoke(happening)
+            return
+        self._say_held(happening.thread)
+        match happening:
+            case Decided(_, _, decision):
+                self._decided(happening, decision)
+            case Calling():
+                self._calling(happening)
+            case Called():
+                self._called(happening)
+            case Answered(_, _, _, yes, by):
+                self._line(happening, "→", f"{'yes' if yes else 'no'}, {by}", "green" if yes else "red")
+            case Told(_, _, text, level, _):
+                self._line(happening, "!" if level != "info" else "»", text, _LEVELS.get(level, "cyan"))
+            case Noticed(_, _, notice):
+                words = f"{notice.title}: {notice.message}" if notice.title else notice.message
+                self._line(happening, "»", f"{words}  [{notice.hook}]", _LEVELS.get(notice.level, "cyan"))
+            case TryingAgain(_, _, code, text, seconds):
+                self._line(happening, "↻", f"{code}: {text}; again in {seconds:g} s", "yellow")
+            case Compacted(_, _, gone, summary):
+                self._line(happening, "≡", f"{gone} earlier messages became one: {shortened(summary)}", "cyan")
+            case Spawned(_, _, child, child_agent, task):
+                self._depths[child] = self._depth(happening) + 1
+                self._line(happening, "▸", f"{child_agent}: {shortened(task)}", "bold")
+            case Ended():
+                self._ended(happening)
+
+    # Words of the chat itself
+
+    def say(self, text: str, style: str = "") -> None:
+        """Lines that nobody's agent or hook made; still, not a character of them moves the cursor."""
+        self._end_line()
+        for line in text.split("\n"):
+            self.console.print(Text(self._fit(line), style), soft_wrap=True)
+
+    def prompt(self, text: str) -> None:
+        """What the person said, where the terminal does not show it already."""
+        self._end_line()
+        self.console.print()
+        for mark, line in zip(("› ", *["  "] * text.count("\n")), text.split("\n"), strict=True):
+            self.console.print(Text(self._fit(mark + line), "bold"), soft_wrap=True)
+
+    # What happens
+
+    def _spoke(self, spoken: Spoke) -> None:
+        if not self._speech:
+            return
+        if self._depth(spoken):
+            whole, newline, rest = (self._held.get(spoken.thread, "") + spoken.text).rpartition("\n")
+            self._held[spoken.thread] = rest
+            if newline:
+                self._line(spoken, "", whole)
+            return
+        if not self._in_line:
+            self.console.out("", highlight=False)
+        self.console.out(self._fit(spoken.text), end="", highlight=False)
+        self.console.file.flush()
+        self._in_line = True
+
+    def _say_held(self, thread: str) -> None:
+        held = self._held.pop(thread, "")
+        if held.strip():
+            self._line(Happening(thread, ""), "", held)
+
+    def _decided(self, happening: Happening, decision: Decision) -> None:
+        if decision.event.name == "tool.before" or not says_something(decision):  # the call itself is told next
+            return
+        words = verdict_words(decision)
+        changed = f"changed {', '.join(changes_of(decision))}" if changes_of(decision) else ""
+        asked = "compacts the history" if decision.requests else ""
+        said = "; ".join(filter(None, (words, changed, asked)))
+        self._line(happening, "◆", f"{decision.event.name}  {said}".rstrip(), _COLOURS[decision.verdict])
+        self._accounts(happening, decision)
+
+    def _calling(self, calling: Calling) -> None:
+        call, decision = calling.call, calling.decision
+        self._line(calling, "●", f"{call.name} {input_words(call.input)}", "bold")
+        left = decision.event.read(("tool", "input"))
+        if isinstance(left, dict) and left != call.input:
+            self._line(calling, "", f"changed: {input_words(left)}", "cyan")
+        if words := verdict_words(decision):
+            self._settled |= {call.id} if decision.halt or decision.verdict >= Verdict.ASK else set()
+            mark = {Verdict.DENY: "✗", Verdict.ASK: "?"}.get(decision.verdict, "")
+            self._line(calling, mark, words, _COLOURS[decision.verdict])
+        self._accounts(calling, decision)
+
+    def _accounts(self, happening: Happening, decision: Decision) -> None:
+        for account in spoke(decision):
+            self._line(happening, "", account_words(account), "magenta")
+        for note in agent_notes(decision):
+            for number, line in enumerate(result_lines(note, MOST_LINES)):
+                self._line(happening, "", f"{'' if number else 'for the agent: '}{line}", "cyan")
+
+    def _called(self, called: Called) -> None:
+        result = called.result
+        if not called.ran and called.call.id in self._settled:
+            return
+        lines = result_lines(result.content if result.ok else result.error, MOST_LINES) or ["done"]
+        for number, line in enumerate(lines):
+            self._line(called, "" if number else ("✓" if result.ok else "✗"), line, "dim" if result.ok else "red")
+
+    def _ended(self, ended: Ended) -> None:
+        if ended.ending is Ending.ANSWERED:
+            self._end_line()
+            return
+        words, style = _ENDINGS[ended.ending]
+        said = ended.ending in _ALREADY_SAID or not ended.text or ended.text == words
+        self._line(ended, "■", words if said else f"{words}: {ended.text}", style)
+
+    # Lines
+
+    def _depth(self, happening: Happening) -> int:
+        return self._depths.get(happening.thread, 1)
+
+    def _line(self, happening: Happening, mark: str, text: str, style: str = "") -> None:
+        self._end_line()
+        indent = "  │ " * self._depth(happening)
+        for number, line in enumerate(text.split("\n")):
+            lead = f"{indent}  {mark if number == 0 else '':<2}"
+            self.console.print(Text.assemble((self._fit(lead), "dim"), (self._fit(line), style)), soft_wrap=True)
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            self.console.out("", highlight=False)
+            self._in_line = False
+
+    def _fit(self, text: str) -> str:
+        """What this terminal can show, and nothing that could do something to it."""
+        shown = safe(text.expandtabs(4))
+        return shown.encode(self.console.encoding, "backslashreplace").decode(self.console.encoding)
