@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hookline.hosts.guard import guard
     from hookline.hosts.session import Question, Session, session
     from hookline.project import load
+    from hookline.runtime.runtime import Runtime
+    from hookline.runtime.settings import Settings
 
     __version__: str
 
@@ -33,7 +35,9 @@ __all__ = [
     "Note",
     "Outcome",
     "Question",
+    "Runtime",
     "Session",
+    "Settings",
     "Verdict",
     "__version__",
     "guard",
@@ -56,7 +60,9 @@ _HOMES = {
     "Note": "hookline.hooks.outcome",
     "Outcome": "hookline.hooks.outcome",
     "Question": "hookline.hosts.session",
+    "Runtime": "hookline.runtime.runtime",
     "Session": "hookline.hosts.session",
+    "Settings": "hookline.runtime.settings",
     "Verdict": "hookline.hooks.outcome",
     "guard": "hookline.hosts.guard",
     "load": "hookline.project",

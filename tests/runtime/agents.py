@@ -15,8 +15,9 @@ from hookline.runtime.app import Agent, App, Prompt, Side
 from hookline.runtime.happenings import Decided, Ended, Happening
 from hookline.runtime.models.model import Request
 from hookline.runtime.models.script import ScriptedModel, Step
-from hookline.runtime.runtime import Runtime, Settings
+from hookline.runtime.runtime import Runtime
 from hookline.runtime.session import Session
+from hookline.runtime.settings import Settings
 
 
 def agent(id: str = "helper", **options: Any) -> Agent:

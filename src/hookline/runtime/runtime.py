@@ -6,9 +6,9 @@ import asyncio
 import getpass
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +16,9 @@ from typing import Any, Final
 from hookline.config.problem import Problem
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
-from hookline.hooks.host import Clock, SystemClock
+from hookline.hooks.host import Clock
 from hookline.project.loading import load
 from hookline.project.sources import Source, find
-from hookline.project.trust import Trust, state_file
 from hookline.project.watched import Watched
 from hookline.runners.process import Slots
 from hookline.runtime.app import Agent, App
@@ -30,10 +29,10 @@ from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.table import model_named
 from hookline.runtime.session import Session
+from hookline.runtime.settings import Settings
 from hookline.runtime.skills import Skills
 from hookline.runtime.storage.rows import SessionRow
 from hookline.runtime.storage.store import Store
-from hookline.runtime.storage.urls import file_url
 from hookline.runtime.subagents import StartAgent, StartAgents
 from hookline.runtime.tools.table import built_in, modules
 from hookline.runtime.tools.tool import Tool
@@ -44,28 +43,6 @@ NO_MODEL: Final = (
     "no model is named: write `model: anthropic:claude-sonnet-4-5` (or openai:…, google:…, ollama:…) into hookline.yaml, "
     "or give --model"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How an agent is run; what is not said is found in the directory and the user's home."""
-
-    home: Path = field(default_factory=Path.home)
-    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    app: App | None = None
-    app_file: Path | None = None
-    config: Path | None = None  # hooks of this file only, which is trusted
-    book: Book | None = None
-    model: str | Model | None = None
-    store: str | None = None  # a URL
-    watch: Callable[[Happening], None] | None = None  # told of all that happens, from a session's first event on
-    ask: Ask | None = None  # called where hooks want a person to look
-    unattended: bool = False  # nobody can be asked: a question is a no at once
-    patience: timedelta = timedelta(minutes=10)  # with a question
-    idle: timedelta = timedelta(minutes=30)  # after which a session ends
-    explain: bool = False  # decisions tell why each hook did not act
-    clock: Clock = field(default_factory=SystemClock)
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class Runtime:
@@ -97,11 +74,11 @@ class Runtime:
         app = settings.app or load_app(
             workspace,
             settings.home,
-            _trust(settings),
+            settings.trust,
             settings.app_file,
-            config_home=_absolute(settings, "XDG_CONFIG_HOME"),
+            config_home=settings.absolute("XDG_CONFIG_HOME"),
         )
-        store = await Store.open(settings.store or app.store or default_store(workspace, settings))
+        store = await Store.open(settings.store or app.store or settings.store_for(workspace))
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)
@@ -114,7 +91,7 @@ class Runtime:
         if settings.config is not None:
             self._book = load(settings.config)
         elif self._book is None:
-            self._watched = stack.enter_context(Watched(self._sources, _trust(settings)))
+            self._watched = stack.enter_context(Watched(self._sources, settings.trust))
         served, unserved = await self._served(stack)
         languages = await stack.enter_async_context(LanguageServers(self.app.language_servers, self.workspace))
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
@@ -136,14 +113,16 @@ class Runtime:
         return servers.tools(), servers.problems
 
     def app_tools(self) -> tuple[Any, ...]:
-        """Tools that were defined in Python, and the one that invokes skills."""
-        from hookline.runtime.tools.function import defined
+        """Tools that were defined in Python."""
+        from hookline.runtime.tools.function import defined, function_tool
 
-        return tuple(defined(each, self.app.definitions) for each in self.app.definitions.tools.values())
+        definitions = self.app.definitions
+        given = tuple(function_tool(function) for function in self._settings.tools)
+        return (*given, *(defined(each, definitions) for each in definitions.tools.values()))
 
     def _sources(self) -> tuple[Source, ...]:
         """The hooks in force here; those of an app that the user named count as named, wherever it stands."""
-        found = find(self.workspace, self._settings.home, _absolute(self._settings, "XDG_CONFIG_HOME"))
+        found = find(self.workspace, self._settings.home, self._settings.absolute("XDG_CONFIG_HOME"))
         file = self._settings.app_file
         if file is None:
             return found
@@ -335,29 +314,10 @@ class Runtime:
             await model.close()
 
 
-def default_store(workspace: Path, settings: Settings) -> str:
-    """Beside the project where it has a .hookline folder, else in the user's state."""
-    beside = workspace / ".hookline"
-    if beside.is_dir():
-        return file_url(beside / "sessions.db")
-    state = _absolute(settings, "XDG_STATE_HOME") or settings.home / ".local" / "state"
-    return file_url(state / "hookline" / "sessions.db")
-
-
 def _skills(app: App, workspace: Path, settings: Settings) -> Skills:
     named = settings.app_file is not None
-    config_home = _absolute(settings, "XDG_CONFIG_HOME")
-    return Skills(app, workspace, settings.home, _trust(settings), named=named, config_home=config_home)
-
-
-def _trust(settings: Settings) -> Trust:
-    return Trust(state_file(settings.home, _absolute(settings, "XDG_STATE_HOME")))
-
-
-def _absolute(settings: Settings, name: str) -> Path | None:
-    """A relative path in such a variable counts as unset, as its specification says."""
-    value = settings.env.get(name, "")
-    return Path(value) if os.path.isabs(value) else None
+    config_home = settings.absolute("XDG_CONFIG_HOME")
+    return Skills(app, workspace, settings.home, settings.trust, named=named, config_home=config_home)
 
 
 def _is_script(name: str, app: App) -> bool:
