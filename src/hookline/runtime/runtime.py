@@ -78,7 +78,7 @@ class Runtime:
             settings.app_file,
             config_home=settings.absolute("XDG_CONFIG_HOME"),
         )
-        store = await Store.open(settings.store or app.store or settings.store_for(workspace))
+        store = await Store.open(settings.store or app.store or settings.default_store)
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)

@@ -51,10 +51,8 @@ class Settings:
         value = self.env.get(name, "")
         return Path(value) if os.path.isabs(value) else None
 
-    def store_for(self, workspace: Path) -> str:
-        """Beside the project where it has a .hookline folder, else in the user's state."""
-        beside = workspace / ".hookline"
-        if beside.is_dir():
-            return file_url(beside / "sessions.db")
+    @property
+    def default_store(self) -> str:
+        """In the user's state, never in the workspace: a repository could bring a store with answers in it."""
         state = self.absolute("XDG_STATE_HOME") or self.home / ".local" / "state"
         return file_url(state / "hookline" / "sessions.db")
