@@ -165,7 +165,7 @@ class Exchange:
             if note.audience is Audience.AGENT:
                 anchor = await self._anchor(note, result)
                 injection = Injection(note.text, str(note.place), anchor, note.role, note.position)
-                await self.session.store.add_injection(self.thread.id, injection)
+                await self.thread.inject(injection)
 
     async def _anchor(self, note: Note, result: str | None) -> str | None:
         if note.place is Place.SYSTEM:

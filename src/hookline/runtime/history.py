@@ -22,7 +22,7 @@ NO_RESULT: Final = "There is no result: the call was interrupted."
 
 async def request_for(session: Session, thread: StoredThread, messages: list[Message]) -> Request:
     """The request of a turn, as the hooks on the history leave it."""
-    injections = await session.store.injections(thread.id)
+    injections = await thread.injections()
     system = await _system(session, thread, injections)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
     kept = _list(filtered, messages, "messages")

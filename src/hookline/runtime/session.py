@@ -53,6 +53,7 @@ class Session:
         self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
         self._threads: dict[str, StoredThread] = {}
         self._hosts: dict[str, ThreadHost] = {}
+        self._saved: list[dict[str, Any]] = []  # the counts as the store has them
         self._parts: list[Part] = []  # hooks that came with skills
         self._own: Layer | None = None
         self._joined: tuple[Book, Book] | None = None  # the files' hooks, and the same with our own
@@ -199,7 +200,8 @@ class Session:
             thread = StoredThread(row.id, self, agent, row.parent, row.depth)
             thread.progress.flow, thread.progress.side, thread.progress.step = row.flow, row.side, row.step
             self._threads[row.id] = thread
-        self.counts.restore(self.id, await self.store.counts(self.id))
+        self._saved = await self.store.counts(self.id)
+        self.counts.restore(self.id, self._saved)
         if self.row.hooks is not None:
             loaded = restored(self.row.hooks)
             self._parts = [Part(**_part(value)) for value in self.row.hooks.get("files", ())]
@@ -278,13 +280,14 @@ class Session:
         """A line for the person who watches."""
         self.tell(Told(thread.id, thread.agent.id, text, level, hook))
 
-    async def save(self, **changed: Any) -> None:
-        """How far the session has come, and how often its hooks fired."""
+    async def save(self, thread: StoredThread | None = None, **changed: Any) -> None:
+        """How far the session, and this thread of it, has come, and how often its hooks fired."""
         self.last_used = self.clock.wall()
-        await self.store.save_counts(self.id, self.counts.saved(self.id))
-        await self.store.touch_session(
-            self.id, last_used=self.last_used, turns=self.turns, tool_calls=self.tool_calls, **changed
-        )
+        counts = self.counts.saved(self.id)
+        progress = {"last_used": self.last_used, "turns": self.turns, "tool_calls": self.tool_calls, **changed}
+        moved = None if thread is None else (thread.id, thread.progress.stored)
+        await self.store.save_progress(self.id, progress, None if counts == self._saved else counts, moved)
+        self._saved = counts
 
     async def add_hooks(self, parts: tuple[Part, ...]) -> None:
         """A skill's hooks, from now on and until the session ends; they are stored with it."""

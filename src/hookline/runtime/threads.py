@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import copy
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.engine.account import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent, Side
+from hookline.runtime.storage.rows import Injection
 from hookline.runtime.storage.store import Store
 
 if TYPE_CHECKING:
     from hookline.runtime.session import Session
+
+T = TypeVar("T")
 
 _MILLISECONDS: Final = 1000
 
@@ -41,6 +46,10 @@ class Progress:
     metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
 
     @property
+    def stored(self) -> dict[str, Any]:
+        return {"flow": self.flow, "side": self.side, "step": self.step}
+
+    @property
     def facts(self) -> dict[str, Any]:
         return {"flow": self.flow, "side": self.side, "step": self.step, "stopped": self.stopped}
 
@@ -57,6 +66,9 @@ class StoredThread:
         self.abort = Abort()
         self.progress = Progress()
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
+        self._injected: list[Injection] | None = None
+        self._changes = [0, 0]  # of the history: begun, ended
+        self._queue_is_empty = False
 
     @property
     def store(self) -> Store:
@@ -83,14 +95,19 @@ class StoredThread:
 
     async def history(self) -> list[dict[str, Any]]:
         """The messages, oldest first. They are not the caller's to change."""
-        if self._history is None:
-            self._history = await self.store.messages(self.id)
-        return list(self._history)
+        if self._history is not None:
+            return list(self._history)
+        before = list(self._changes)
+        read = await self.store.messages(self.id)
+        if self._changes == before and before[0] == before[1]:  # else it may have half of what goes on at the same time
+            self._history = read
+        return list(read)
 
     async def compact(self, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
         """One message in the place of those."""
-        self._history = None
-        await self.store.compact_messages(self.id, gone, stands_in)
+        with self._changing():
+            await _to_its_end(self.store.compact_messages(self.id, gone, stands_in))
+            self._history = None
 
     async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
         """Raises NotStored if a hook prevents it."""
@@ -100,19 +117,45 @@ class StoredThread:
             new = {"parent_id": self.parent, "depth": self.depth, **new}
         decision = await self.session.decide(self, "message.create", {"message": new})
         stored = _left(decision, "message")
-        await self.store.add_message(self.id, stored)
-        if self._history is not None:
-            self._history.append(stored)
+        with self._changing():
+            await _to_its_end(self.store.add_message(self.id, stored))
+            if self._history is not None:
+                self._history.append(stored)
         await self.session.decide(self, "message.created", {"message": copy.deepcopy(stored)})
         return copy.deepcopy(stored)
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """Raises NotStored if a hook prevents it."""
         decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
-        self._history = None
-        changed = await self.store.change_message(self.id, id, _left(decision, "message", "updates"))
+        with self._changing():
+            left = _left(decision, "message", "updates")
+            changed = await _to_its_end(self.store.change_message(self.id, id, left))
+            self._history = None
         await self.session.decide(self, "message.updated", {"message": copy.deepcopy(changed)})
         return changed
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self._changes[0] += 1
+        try:
+            yield
+        except BaseException:  # whoever was cancelled, or told of an error, does not know what is stored
+            self._history = None
+            raise
+        finally:
+            self._changes[1] += 1
+
+    async def injections(self) -> list[Injection]:
+        """What hooks put beside the messages, for the model."""
+        if self._injected is None:
+            self._injected = await self.store.injections(self.id)
+        return self._injected
+
+    async def inject(self, injection: Injection) -> None:
+        try:
+            await _to_its_end(self.store.add_injection(self.id, injection))
+        finally:
+            self._injected = None
 
     async def read_file(self, path: str) -> bytes | None:
         return await self.store.read_file(self.id, path)
@@ -128,6 +171,18 @@ class StoredThread:
 
     async def queue_tool(self, name: str, input: dict[str, Any]) -> None:
         await self.store.queue_tool(self.id, name, input)
+        self._queue_is_empty = False
+
+    async def take_queued(self) -> list[tuple[str, dict[str, Any]]]:
+        """The tools that wait for their turn, in order, each once."""
+        if self._queue_is_empty:
+            return []
+        self._queue_is_empty = True  # before it is asked: what comes meanwhile counts
+        try:
+            return await self.store.take_queued(self.id)
+        except BaseException:
+            self._queue_is_empty = False
+            raise
 
     async def stored_files(self, attachments: Any) -> list[dict[str, Any]]:
         """Entries with data become files of the thread; references stay what they are."""
@@ -146,6 +201,16 @@ class StoredThread:
         path = f"attachments/{uuid.uuid4().hex[:8]}-{name}"
         reference = await self.write_file(path, raw, str(entry.get("mimeType") or "application/octet-stream"))
         return {**{key: value for key, value in entry.items() if key not in ("data", "name", "mimeType")}, **reference}
+
+
+async def _to_its_end(writing: Coroutine[Any, Any, T]) -> T:
+    """Whoever is cancelled meanwhile goes on when it is over, for it is written all the same."""
+    task = asyncio.ensure_future(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 Decide = Callable[[StoredThread, str, dict[str, Any]], Awaitable[Decision]]

@@ -81,11 +81,7 @@ class Turn:
         await self.exchange.take_notes(ended)
         requested, self.exchange.requested = self.exchange.requested, ()
         await self.exchange.obey_requests(*requested, ended)
-        await self.session.save()
-        progress = self.thread.progress
-        await self.session.store.touch_thread(
-            self.thread.id, flow=progress.flow, side=progress.side, step=progress.step
-        )
+        await self.session.save(self.thread)
         if ended.halt:
             return Turned(ended.reason, ending=Ending.HALTED)
         if turned.ending is None:
@@ -93,7 +89,7 @@ class Turn:
         return turned
 
     async def _run_queued(self) -> None:
-        for name, input in await self.session.store.take_queued(self.thread.id):
+        for name, input in await self.thread.take_queued():
             await ToolCalls(self.exchange).queued(name, input)
 
     def _calls(self, answer: _Answer) -> dict[str, Any]:
