@@ -35,7 +35,8 @@ class _Shown(logging.Handler):
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._show(self.format(record))
+        if not hasattr(record, "notice") and not hasattr(record, "failure"):  # a screen shows them by itself
+            self._show(self.format(record))
 
 
 def start_log(*, debug: bool = False) -> None:

@@ -115,6 +115,9 @@ def _demo() -> None:
     from rich.console import Console
 
     from hookline.cli.chat.screen import Screen
+    from hookline.cli.log import log_to
     from hookline.demo.session import play
 
-    run(play(Screen(Console(highlight=False))))
+    screen = Screen(Console(highlight=False))
+    log_to(lambda line: screen.say(line, "dim"))
+    run(play(screen))

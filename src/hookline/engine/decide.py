@@ -334,7 +334,7 @@ class Round:
 
     def _failed(self, failure: Failure) -> Failure:
         self._failures += (failure,)
-        _log.warning("[%s] %s: %s", failure.hook, failure.kind, failure.text)
+        _log.warning("[%s] %s: %s", failure.hook, failure.kind, failure.text, extra={"failure": failure})
         return failure
 
     def _decision(self) -> Decision:

@@ -62,7 +62,7 @@ class Here(Nobody):
         """One line in the log, whatever the notice holds."""
         parts = (notice.hook, notice.title, notice.message)
         line = ": ".join(_one_line(part) for part in parts if part)
-        log.log(_LEVELS.get(notice.level.lower(), logging.INFO), "%s", line)
+        log.log(_LEVELS.get(notice.level.lower(), logging.INFO), "%s", line, extra={"notice": notice})
 
     def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         self._background.later(work, session)

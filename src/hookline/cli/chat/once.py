@@ -11,6 +11,7 @@ from rich.console import Console
 from hookline.cli.chat.json_lines import VERSION, has_line, line_of
 from hookline.cli.chat.opening import Beginning, Options, beginning, opened
 from hookline.cli.chat.screen import Screen
+from hookline.cli.log import log_to
 from hookline.cli.output import err, out, out_as_is, out_json_line
 from hookline.config.problem import Problem
 from hookline.errors import HooklineError
@@ -66,7 +67,8 @@ class Reader:
     def __init__(self) -> None:
         self._screen: Screen | None = None
         if sys.stderr is not None and sys.stderr.isatty():
-            self._screen = Screen(Console(stderr=True, highlight=False), speech=False)
+            self._screen = screen = Screen(Console(stderr=True, highlight=False), speech=False)
+            log_to(lambda line: screen.say(line, "dim"))
         self._asked: dict[str, Asked] = {}
         self.unanswered: list[Asked] = []  # what nobody could be asked about
 
@@ -81,7 +83,7 @@ class Reader:
         self._remember(happening)
         if self._screen is not None:
             self._screen(happening)
-        elif isinstance(happening, Told) and happening.level != "info":
+        elif isinstance(happening, Told) and happening.level != "info" and not happening.hook:  # else it is in the log
             err(happening.text)
 
     def end(self, ended: Ended, code: int) -> None:

@@ -12,10 +12,10 @@ from hookline.cli.chat.words import (
     agent_notes,
     changes_of,
     input_words,
+    mattered,
     result_lines,
     says_something,
     shortened,
-    spoke,
     verdict_words,
 )
 from hookline.cli.output import safe
@@ -160,7 +160,7 @@ class Screen:
         self._accounts(calling, decision)
 
     def _accounts(self, happening: Happening, decision: Decision) -> None:
-        for account in spoke(decision):
+        for account in mattered(decision):
             self._line(happening, "", account_words(account), "magenta")
         for note in agent_notes(decision):
             for number, line in enumerate(result_lines(note, MOST_LINES)):

@@ -46,7 +46,7 @@ def _done(fired: Fired, how: Ended | HooklineError) -> None:
 
 
 def _warn(happening: Happening) -> None:
-    if isinstance(happening, Told) and happening.level != "info":
+    if isinstance(happening, Told) and happening.level != "info" and not happening.hook:  # else it is in the log
         err(happening.text)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookline.engine.account import Account, Decision
 from hookline.hooks.event import path_text
 from hookline.hooks.hook import Hook
-from hookline.hooks.outcome import Audience, Verdict
+from hookline.hooks.outcome import Audience, Outcome, Verdict
 from hookline.standard_agents.state import result_text
 
 LONGEST: Final = 200  # characters of a value that are shown
@@ -50,6 +50,15 @@ def account_words(account: Account) -> str:
 def spoke(decision: Decision) -> list[Account]:
     """The hooks that did something."""
     return [account for account in decision.trace if account.applied]
+
+
+def mattered(decision: Decision) -> list[Account]:
+    """The hooks of which a person wants to know: a log has its own lines, and so has a failure."""
+    return [account for account in spoke(decision) if account.outcome is not None and _asks(account.outcome)]
+
+
+def _asks(outcome: Outcome) -> bool:
+    return bool(outcome.verdict or outcome.changes or outcome.notes or outcome.requests or outcome.halt)
 
 
 def changes_of(decision: Decision) -> list[str]:
