@@ -81,6 +81,9 @@ def rehearsal(preloaded: Any, names_of_main: dict[str, Any]) -> Any:
 
     In steps, after each of which a call may begin.
     """
+    for module in preloaded.modules.values():
+        vars(module)
+    yield
     if preloaded.find_spec("json") is not None:  # else importing it might run somebody's code
         yield
         call = Call(REHEARSED, compiled(checked(SOURCE), __file__))
@@ -93,9 +96,6 @@ def rehearsal(preloaded: Any, names_of_main: dict[str, Any]) -> Any:
         sys.modules.update(preloaded.at_start)
     yield
     says_no_more(preloaded)
-    for module in preloaded.modules.values():
-        yield
-        vars(module)
 
 
 def set_variable(name: str, value: str | None) -> None:
