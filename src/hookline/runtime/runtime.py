@@ -224,8 +224,15 @@ class Runtime:
     async def expire(self) -> None:
         """Ends the sessions that nobody has used for too long."""
         before = self.clock.wall() - self._settings.idle.total_seconds()
-        for session in [each for each in self.sessions.values() if each.last_used <= before and not each.busy]:
+        for session in list(self.sessions.values()):
+            if session.last_used <= before and not session.busy:  # now: ending the ones before it may have taken long
+                await self._ended_idle(session)
+
+    async def _ended_idle(self, session: Session) -> None:
+        try:
             await session.end("idle")
+        except HooklineError as error:  # the store's trouble with one is no reason to keep the others
+            session.line(session.main, str(error), "error")
 
     async def model(self, name: str | None, session: str = "") -> Model:
         """The model of this name; what was said on the command line counts before all names.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -102,13 +103,15 @@ class Session:
 
     async def say(self, prompt: str) -> AsyncIterator[Happening]:
         """Everything that happens until the answer; the last one is Ended. Leaving early cancels the exchange."""
-        async for happening in self._watched(Exchange(self, self.main).begun_with(prompt)):
-            yield happening
+        async with aclosing(self._watched(lambda: Exchange(self, self.main).begun_with(prompt))) as happenings:
+            async for happening in happenings:
+                yield happening
 
     async def go_on(self) -> AsyncIterator[Happening]:
         """Goes on where the process before us was cut off."""
-        async for happening in self._watched(Exchange(self, self.main).taken_up()):
-            yield happening
+        async with aclosing(self._watched(lambda: Exchange(self, self.main).taken_up())) as happenings:
+            async for happening in happenings:
+                yield happening
 
     async def ask(self, prompt: str) -> str:
         """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if it failed."""
@@ -144,15 +147,16 @@ class Session:
         async with self._ending:
             if self.row.ended is not None:
                 return
+            self.row = replace(self.row, ended=reason)
             self.cancel(reason)
+            await self._stopped()
             await self._said("agent.end", {})
             await self._said("session.end", {"session": {**self._session_facts(), "reason": reason}})
             for host in self._hosts.values():
                 await host.drain(_DRAINED)
-            self.row = replace(self.row, ended=reason)
-            await self.save(ended=reason)
             self._own = None
             self.runtime.forget(self)
+            await self.save(ended=reason)
 
     @property
     def busy(self) -> bool:
@@ -160,10 +164,13 @@ class Session:
 
     async def settle_down(self) -> None:
         """Waits for what was cancelled, and for hooks in the background; the session can be resumed."""
-        if self._running is not None:
-            await asyncio.gather(self._running, return_exceptions=True)
+        await self._stopped()
         for host in self._hosts.values():
             await host.drain(_DRAINED)
+
+    async def _stopped(self) -> None:
+        if self._running is not None and self._running is not asyncio.current_task():
+            await asyncio.wait([self._running])
 
     # Beginning
 
@@ -313,15 +320,15 @@ class Session:
         except HooklineError as error:  # the session ends whatever its hooks or its store do
             self.line(self.main, str(error), "error")
 
-    async def _watched(self, exchange: Any) -> AsyncIterator[Happening]:
-        if self.row.ended is not None:
-            exchange.close()
-            raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
+    async def _watched(self, exchange: Callable[[], Coroutine[Any, Any, Ended]]) -> AsyncGenerator[Happening, None]:
         queue: asyncio.Queue[Happening | None] = asyncio.Queue()
         async with self._exchange:
+            if self.row.ended is not None:
+                raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
+            self.last_used = self.clock.wall()
             self.main.abort = Abort()
             forget, ended = self.watch(queue.put_nowait), False
-            self._running = task = asyncio.ensure_future(exchange)
+            self._running = task = asyncio.ensure_future(exchange())
             task.add_done_callback(lambda _: queue.put_nowait(None))
             try:
                 while (happening := await queue.get()) is not None:
