@@ -183,4 +183,4 @@ class Exchange:
 
         for decision in decisions:
             for request in decision.requests:
-                await compact(self.session, self.thread, request, "hook")
+                await compact(self.session, self.thread, request, "auto")

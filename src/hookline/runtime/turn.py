@@ -171,7 +171,7 @@ class Turn:
     async def _shortened(self) -> None:
         from hookline.runtime.compaction import compact
 
-        await compact(self.session, self.thread, Compact(keep_recent=4), "overflow")
+        await compact(self.session, self.thread, Compact(keep_recent=4), "auto")
 
     async def _streamed(self, request: Request) -> _Answer:
         model = await self.session.model_of(self.thread)
