@@ -1,80 +1,110 @@
-"""The demo is a real session: its hooks decide, and its tools really run or do not."""
+"""The demo is a real session of the runtime: hooks of every format act on it, and its tools really run or do not."""
 
 from __future__ import annotations
 
 import asyncio
-import io
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.console import Console
+import pytest
 
-from hookline.demo.script import Call, Stop
-from hookline.demo.session import Session, demo_hooks, play, scratch
-from hookline.demo.timeline import Timeline
+from hookline.demo.session import play, scratch
 from hookline.engine.account import Decision
-from hookline.hooks.host import ToolResult
-from hookline.hooks.outcome import Verdict
-from hookline.project import load_text
+from hookline.project import load_here
+from hookline.runtime.happenings import Answered, Called, Calling, Compacted, Decided, Happening, Noticed
 
 
+@dataclass
 class Recorder:
-    def __init__(self, workspace: Path) -> None:
-        self.workspace = workspace
-        self.calls: list[tuple[Call, Decision]] = []
-        self.results: list[tuple[ToolResult, Decision]] = []
-        self.stops: list[Decision] = []
-        self.answers: list[bool] = []
-        self.after_deny: bool | None = None
+    happenings: list[Happening] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
 
-    def prompt(self, text: str, decision: Decision) -> None:
-        self.prompted = decision
+    def __call__(self, happening: Happening) -> None:
+        self.happenings.append(happening)
 
-    def call(self, call: Call, decision: Decision) -> None:
-        self.calls.append((call, decision))
-        if len(self.calls) == 2:
-            self.after_deny = (self.workspace / "old_build/report.txt").exists()
+    def prompt(self, text: str) -> None:
+        self.prompts.append(text)
 
-    def answer(self, yes: bool) -> None:
-        self.answers.append(yes)
+    def say(self, text: str) -> None:
+        assert text
 
-    def result(self, result: ToolResult, decision: Decision) -> None:
-        self.results.append((result, decision))
+    def calls(self) -> list[Calling]:
+        return [each for each in self.happenings if isinstance(each, Calling)]
 
-    def stop(self, stop: Stop, decision: Decision) -> None:
-        self.stops.append(decision)
+    def results(self) -> list[Called]:
+        return [each for each in self.happenings if isinstance(each, Called)]
+
+    def decisions(self, event: str) -> list[Decision]:
+        found = [each.decision for each in self.happenings if isinstance(each, Decided)]
+        return [decision for decision in found if decision.event.name == event]
 
 
-def test_each_hook_of_the_demo_does_what_it_says() -> None:
-    with scratch() as workspace:
-        seen = Recorder(workspace)
-        book = load_text(demo_hooks(), "hookline.yaml")
+@pytest.fixture(scope="module")
+def seen() -> Recorder:
+    recorder = Recorder()
+    asyncio.run(asyncio.wait_for(play(recorder), 60))
+    return recorder
+
+
+def test_hooks_of_every_format_act(seen: Recorder) -> None:
+    decisions = [each.decision for each in seen.happenings if isinstance(each, Decided)]
+    acted = {each.hook.origin.dialect for decision in decisions for each in decision.trace if each.applied}
+    assert acted == {"native", "flo", "microai", "ai_agents", "digitorn", "standard_agents"}
+
+
+def test_what_is_denied_does_not_run(seen: Recorder) -> None:
+    denied = {str(each.call.input["command"]): each.decision.by for each in seen.calls() if each.decision.denied}
+    assert denied == {"rm -rf old_build": "no-recursive-delete", "git push origin main": "settings.json:PreToolUse[0]"}
+    ran = {each.call.id for each in seen.results() if each.ran}
+    assert not ran & {each.call.id for each in seen.calls() if each.decision.denied}
+
+
+def test_javascript_changes_an_input_before_it_runs(seen: Recorder) -> None:
+    assert "deploy staging --dry-run" in [each.result.content for each in seen.results()]
+
+
+def test_a_question_is_answered_by_the_demo_itself(seen: Recorder) -> None:
+    assert [each.yes for each in seen.happenings if isinstance(each, Answered)] == [False]
+    assert "deploy production" not in [each.result.content for each in seen.results()]
+
+
+def test_the_agent_hears_what_a_linter_says(seen: Recorder) -> None:
+    notes = [note.text for decision in seen.decisions("tool.after") for note in decision.notes]
+    assert len(notes) == 1
+    assert "SyntaxError" in notes[0]
+
+
+def test_python_keeps_a_key_out_of_the_history(seen: Recorder) -> None:
+    texts = [str(each.result.content) for each in seen.results()]
+    assert any("[redacted key]" in text for text in texts)
+    assert not any("sk-live" in text for text in texts)
+
+
+def test_the_history_is_compacted_once_and_the_end_is_told(seen: Recorder) -> None:
+    assert len([each for each in seen.happenings if isinstance(each, Compacted)]) == 1
+    assert [each.notice.title for each in seen.happenings if isinstance(each, Noticed)] == ["Session over"]
+
+
+def test_the_agent_stops_only_after_the_tests(seen: Recorder) -> None:
+    assert [decision.denied for decision in seen.decisions("stop")] == [True]
+    assert seen.results()[-1].result.content == "tests passed"
+
+
+def test_its_files_have_no_problems_and_leave_nothing_behind() -> None:
+    with scratch() as (workspace, _):
+        book = load_here(workspace, workspace.parent / "home")
         assert not book.problems
-        asyncio.run(Session(book, workspace, seen).run())
-        by = [decision.by for _, decision in seen.calls]
-        assert by[0] == "no-recursive-delete"
-        assert seen.after_deny is True
-        assert (workspace / "trash/old_build/report.txt").exists()
-        texts = [str(result.content) for result, _ in seen.results]
-        assert "deploy --dry-run" in texts
-        assert "deploy to production" not in texts
-        assert seen.answers == [False]
-        assert any("[redacted key]" in text for text in texts)
-        assert not any("sk-live" in text for text in texts)
-        assert any("SyntaxError" in note.text for _, decision in seen.results for note in decision.notes)
-        assert [decision.verdict for decision in seen.stops] == [Verdict.DENY, Verdict.SILENT]
-        assert "tests passed" in texts
+        assert len(book.hooks) == 11
+    assert not workspace.exists()
 
 
-def test_the_timeline_names_each_hook_with_its_line() -> None:
-    out = io.StringIO()
-    asyncio.run(play(Timeline(Console(file=out, width=200))))
-    assert "no-recursive-delete (hookline.yaml:8) because tool matches bash" in out.getvalue()
-
-
-def test_the_command_ends_by_itself() -> None:
-    code = "from hookline.cli.main import main; main()"
-    ended = subprocess.run([sys.executable, "-c", code, "run", "--demo"], capture_output=True, text=True, timeout=60)
+def test_the_command_ends_by_itself_and_names_each_hook_with_its_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from hookline.cli.main import main; main()", "run", "--demo"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert "goes on: Run the tests before you stop." in ended.stdout
+    assert not ended.stderr
+    assert "no-recursive-delete (hookline.yaml:7) because tool matches bash" in ended.stdout
+    assert "stop  denied: Run the tests before you stop." in ended.stdout
+    assert not list(tmp_path.iterdir())
