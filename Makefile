@@ -22,24 +22,21 @@ run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
 test: $(VENV)/.ready  ## every test
 	@$(BIN)/python -m pytest -n 2
 
-test-agents: $(VENV)/.ready  ## the real coding agents, from npm, with a model of ours
-	@if command -v npm >/dev/null; then $(MAKE) -s $(AGENTS)/.ready && $(BIN)/python -m pytest tests_agents; \
-	else echo 'test-agents: skipped, for npm is not installed'; fi
+# Without npm, or without a network, a line says that it was skipped; a failure is tried once more before it counts.
+define with_packages
+	@reason=$$(.ci/npm-install $(2)/npm $(3)); code=$$?; \
+	if [ $$code -eq 75 ]; then echo "$(1): skipped, for $$reason"; exit 0; fi; \
+	[ $$code -eq 0 ] || exit 1; \
+	$(4) $(BIN)/python -m pytest $(2) || { echo "$(1): once more, what failed"; $(BIN)/python -m pytest $(2) --last-failed; }
+endef
 
-$(AGENTS)/.ready: tests_agents/npm/package-lock.json
-	@mkdir -p $(AGENTS)
-	@cp tests_agents/npm/package.json tests_agents/npm/package-lock.json $(AGENTS)
-	@npm install --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error
-	@touch $@
+test-agents: $(VENV)/.ready  ## the real coding agents, from npm, with a model of ours
+	$(call with_packages,test-agents,tests_agents,$(AGENTS),)
 
 test-mcp: $(VENV)/.ready  ## the MCP reference servers, with and without the proxy
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(MCP)/.ready && $(BIN)/python -m pytest tests_mcp; \
-	else echo 'test-mcp: skipped, for npm is not installed'; fi
+	$(call with_packages,test-mcp,tests_mcp,$(MCP),$(MAKE) -s $(MCP)/python/.ready &&)
 
-$(MCP)/.ready: tests_mcp/npm/package-lock.json tests_mcp/requirements.lock
-	@mkdir -p $(MCP)
-	@cp tests_mcp/npm/package.json tests_mcp/npm/package-lock.json $(MCP)
-	@npm install --prefix $(MCP) --ignore-scripts --no-audit --no-fund --loglevel=error
+$(MCP)/python/.ready: tests_mcp/requirements.lock
 	@test -x $(MCP)/python/bin/python || $(BIN)/python -m venv --without-pip $(MCP)/python
 	@$(BIN)/uv pip install --quiet --python $(MCP)/python/bin/python --require-hashes -r tests_mcp/requirements.lock
 	@touch $@
