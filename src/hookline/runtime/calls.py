@@ -13,8 +13,9 @@ from hookline.hooks.outcome import Verdict
 from hookline.runtime.approvals import Refused, agreed
 from hookline.runtime.gate import Call, execute
 from hookline.runtime.happenings import Called, Calling
+from hookline.runtime.interrupted import known
 from hookline.runtime.models.model import Wants
-from hookline.runtime.storage.rows import ApprovalRow
+from hookline.runtime.storage.rows import ApprovalRow, CallRow
 from hookline.runtime.tools.tool import Tool
 from hookline.standard_agents.state import result_text
 
@@ -93,6 +94,16 @@ class ToolCalls:
     async def _run(self, call: Call, tool: Tool, decision: Decision, approval: ApprovalRow | None) -> Done:
         result = await execute(call, decision, tool, self.session.place_of(self.thread), approval)
         self.session.tool_calls += 1
+        return await self._looked_at(call, tool, result, (decision,))
+
+    async def cut_off(self, wants: Wants, row: CallRow) -> Done:
+        """A call that was begun before and never answered: hooks look at what is known of it, as at any other."""
+        tool = self.session.toolbox.find(wants.name)
+        return await self._looked_at(Call(wants.id, row.name, _object(wants), row.caller), tool, known(row), ())
+
+    async def _looked_at(
+        self, call: Call, tool: Tool | None, result: ToolResult, decisions: tuple[Decision, ...]
+    ) -> Done:
         facts = {**_facts(call, tool), **_told(result)}
         if result.attachments:
             facts["attachments"] = list(result.attachments)
@@ -101,7 +112,7 @@ class ToolCalls:
         after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
         halted = after.reason if after.halt else None
         left = after.event.facts["tool"]
-        return await self._kept(call, left, _result(left), True, (decision, after), halted)
+        return await self._kept(call, left, _result(left), True, (*decisions, after), halted)
 
     async def _kept(
         self,
@@ -129,6 +140,14 @@ class ToolCalls:
 
     def _tell(self, call: Call, decision: Decision) -> None:
         self.session.tell(Calling(self.thread.id, self.thread.agent.id, call, decision))
+
+
+def _object(wants: Wants) -> dict[str, Any]:
+    try:
+        input = json.loads(wants.arguments)
+    except ValueError:
+        return {}
+    return input if isinstance(input, dict) else {}
 
 
 def _facts(call: Call, tool: Tool | None) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from hookline.engine.account import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.outcome import Audience, Note, Place
 from hookline.runtime.app import MOST_STEPS
+from hookline.runtime.calls import ToolCalls
 from hookline.runtime.happenings import Ended, Ending
-from hookline.runtime.interrupted import settle
+from hookline.runtime.interrupted import NEVER, open_calls
 from hookline.runtime.storage.rows import Injection
 from hookline.runtime.threads import StoredThread
 from hookline.runtime.turn import Turn, Turned
@@ -78,7 +79,7 @@ class Exchange:
 
     async def _prompted(self, prompt: str) -> tuple[Ending, str]:
         self._new_flow(prompt)
-        await settle(self.session, self.thread)
+        await self._settle()
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
         if decision.denied or decision.halt:  # the prompt is gone: neither stored nor sent
             return Ending.REFUSED, decision.reason
@@ -88,6 +89,12 @@ class Exchange:
         await self.take_notes(decision)
         await self.obey_requests(decision)
         return await self._answered()
+
+    async def _settle(self) -> None:
+        """Before a new prompt: every call gets a result, and nothing is run that was not wanted now."""
+        calling = ToolCalls(self)
+        for wants, row in await open_calls(self.thread):
+            await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
 
     async def _taken_up(self) -> tuple[Ending, str]:
         for message in reversed(await self.thread.history()):

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from hookline.hooks.host import ToolResult
 from hookline.runtime.history import calls_of
 from hookline.runtime.models.model import Wants
 from hookline.runtime.storage.rows import CallRow
 from hookline.runtime.threads import StoredThread
 
-if TYPE_CHECKING:
-    from hookline.runtime.session import Session
-
-UNKNOWN: Final = "Error: interrupted while it ran; whether it took effect is not known"
-NEVER: Final = "Error: not run, for the agent was interrupted"
+UNKNOWN: Final = "interrupted while it ran; whether it took effect is not known"
+NEVER: Final = "not run, for the agent was interrupted"
 
 
-async def open_calls(thread: StoredThread) -> list[Wants]:
-    """Calls of the last answer that were never begun; those that were begun get the result that is known of them."""
+async def open_calls(thread: StoredThread) -> list[tuple[Wants, CallRow | None]]:
+    """Calls of the last answer that have no result; with the record of what was begun, which nobody runs again."""
+    wanted = await _without_result(thread)
+    if not wanted:
+        return []
     begun = {row.call: row for row in await thread.store.calls(thread.id)}
-    never: list[Wants] = []
-    for wants in await _without_result(thread):
-        if wants.id in begun:
-            await _store_result(thread, wants, _known(begun[wants.id]))
-        else:
-            never.append(wants)
-    return never
+    return [(wants, begun.get(wants.id)) for wants in wanted]
 
 
-async def settle(session: Session, thread: StoredThread) -> None:
-    """Before a new prompt: every call gets a result, and nothing is run that was not wanted now."""
-    for wants in await open_calls(thread):
-        await _store_result(thread, wants, NEVER)
+def known(row: CallRow) -> ToolResult:
+    """The result of a call that was begun, as far as its record has it."""
+    if row.ended is None:
+        return ToolResult(None, False, UNKNOWN)
+    return ToolResult(row.result, row.ok is True, row.error or "")
 
 
 async def _without_result(thread: StoredThread) -> list[Wants]:
@@ -46,13 +42,3 @@ async def _without_result(thread: StoredThread) -> list[Wants]:
         if call.get("id") not in answered:
             wanted.append(Wants(str(call.get("id")), function.get("name", ""), function.get("arguments", "")))
     return wanted
-
-
-def _known(row: CallRow) -> str:
-    if row.ended is None:
-        return UNKNOWN
-    return (row.result or "") if row.ok else f"Error: {row.error or row.result or ''}"
-
-
-async def _store_result(thread: StoredThread, wants: Wants, text: str) -> None:
-    await thread.inject_message({"role": "tool", "tool_call_id": wants.id, "name": wants.name, "content": text})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +15,7 @@ from hookline.runtime.history import request_for
 from hookline.runtime.interrupted import open_calls
 from hookline.runtime.models.model import ErrorCode, ModelError, Piece, Request, Said, Spent, Wants
 from hookline.runtime.models.tokens import message_tokens, request_tokens
+from hookline.runtime.storage.rows import CallRow
 
 if TYPE_CHECKING:
     from hookline.runtime.exchange import Exchange
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MOST_TRIES: Final = 4
 _FIRST_WAIT: Final = 1.0  # seconds before the second try; doubled for each one after it
 _LONGEST_WAIT: Final = 60.0
+_NONE: Final[Mapping[str, CallRow]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,9 @@ class Turn:
 
     async def finish_calls(self) -> Turned | None:
         """Calls of the last answer that a process before us did not get to."""
-        calls = await open_calls(self.thread)
-        return await self._call_all(calls) if calls else None
+        found = await open_calls(self.thread)
+        begun = {wants.id: row for wants, row in found if row is not None}
+        return await self._call_all([wants for wants, _ in found], begun)
 
     def _begin(self) -> None:
         self.thread.progress.turn = self.session.turns
@@ -105,10 +108,13 @@ class Turn:
         tool = self.session.toolbox.find(wants.name)
         return wants.name if tool is None else tool.name
 
-    async def _call_all(self, calls: list[Wants]) -> Turned | None:
+    async def _call_all(self, calls: list[Wants], begun: Mapping[str, CallRow] = _NONE) -> Turned | None:
         """One after the other; what remains after a stop is answered with that, so that each call has its result."""
         calling, stopped = ToolCalls(self.exchange), None
         for wants in calls:
+            if wants.id in begun:
+                stopped = self._stopped_by(await calling.cut_off(wants, begun[wants.id])) or stopped
+                continue
             if stopped is not None:
                 await calling.not_run(wants, "not run: the agent was stopped")
                 continue
