@@ -110,7 +110,7 @@ class ToolCalls:
         event = "tool.succeeded" if result.ok else "tool.failed"
         looked = await self.session.decide(self.thread, event, {"tool": facts})
         after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
-        halted = after.reason if after.halt else None
+        halted = self.thread.take_halt(after)
         left = after.event.facts["tool"]
         return await self._kept(call, left, _result(left), True, (*decisions, after), halted)
 

@@ -25,15 +25,26 @@ _MOST_OF_ONE: Final = 4_000  # characters of one message that are summarised
 
 
 async def compact(session: Session, thread: StoredThread, how: Compact, trigger: str) -> bool:
-    """True if the history is shorter now. Hooks may prevent it; what they request meanwhile is not obeyed."""
+    """True if the history is shorter now. Hooks may prevent it; what they request meanwhile is not obeyed.
+
+    If they stop the agent, that is kept in the thread's progress for whoever runs it.
+    """
+    from hookline.runtime.exchange import Exchange
+
     messages = await thread.history()
     limit = (await session.model_of(thread)).context_limit
     gone = dropped(messages, how, limit)
     if not gone:
         return False
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
-    if decision.denied or decision.halt:
-        return False
+    if decision.halt:
+        thread.progress.halted = decision.reason
+    shorter = not decision.denied and not decision.halt and await _shortened(session, thread, gone, how)
+    await Exchange(session, thread).take_notes(decision)
+    return shorter
+
+
+async def _shortened(session: Session, thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
     text = await _summary(session, thread, gone, how)
     first = gone[0]
     stands_in = {

@@ -14,7 +14,7 @@ from hookline.runtime.calls import ToolCalls
 from hookline.runtime.happenings import Ended, Ending
 from hookline.runtime.interrupted import NEVER, open_calls
 from hookline.runtime.storage.rows import Injection
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.threads import Halted, StoredThread
 from hookline.runtime.turn import Turn, Turned
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Exchange:
         """However it ends, whoever watches is told, in one clear line."""
         try:
             ending, text = await work
-        except Halt as halt:
+        except (Halt, Halted) as halt:
             ending, text = Ending.HALTED, str(halt)
         except HooklineError as error:
             ending, text = Ending.FAILED, str(error)
@@ -111,7 +111,7 @@ class Exchange:
         if progress.step:  # the first one was announced when the thread began
             progress.flow = f"flow_{uuid.uuid4().hex[:12]}"
         progress.side, progress.step = "a", 0
-        progress.stopped, progress.prompt = False, prompt
+        progress.stopped, progress.halted, progress.prompt = False, None, prompt
 
     async def _answered(self) -> tuple[Ending, str]:
         """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
@@ -158,8 +158,9 @@ class Exchange:
         decision = await self.session.decide(self.thread, "stop", {"stop": stop})
         await self.take_notes(decision)
         await self.obey_requests(decision)
-        if decision.halt:
-            raise Halt(decision.reason)
+        halted = self.thread.take_halt(decision)
+        if halted is not None:
+            raise Halt(halted)
         if not decision.denied or self._denied_stops >= MOST_DENIED_STOPS:
             return True
         self._denied_stops += 1

@@ -316,7 +316,8 @@ class Session:
 
     async def _said(self, event: str, facts: dict[str, Any]) -> None:
         try:
-            await self.decide(self.main, event, facts)
+            decision = await self.decide(self.main, event, facts)
+            await Exchange(self, self.main).take_notes(decision)
         except HooklineError as error:  # the session ends whatever its hooks or its store do
             self.line(self.main, str(error), "error")
 

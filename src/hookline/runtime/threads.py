@@ -32,6 +32,10 @@ class NotStored(HooklineError):
     """A hook prevented that a message is stored or changed."""
 
 
+class Halted(NotStored):
+    """It stopped the agent as well."""
+
+
 @dataclass(slots=True)
 class Progress:
     """How far a thread has come. Before the first step: the coming flow, side a, step 0, not stopped."""
@@ -41,6 +45,7 @@ class Progress:
     step: int = 0
     turn: int | None = None  # the session's count at this thread's own turn; sub-agents count on meanwhile
     stopped: bool = False
+    halted: str | None = None  # why hooks want the agent to stop, until it does
     prompt: str = ""  # the user's last words
     tokens: int = 0  # of the last request and its answer, as far as is known
     metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
@@ -65,6 +70,7 @@ class StoredThread:
         self.depth = depth
         self.abort = Abort()
         self.progress = Progress()
+        self._asked_of_us: list[Decision] = []  # whose requests wait for the turn's end
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
         self._injected: list[Injection] | None = None
         self._changes = [0, 0]  # of the history: begun, ended
@@ -117,6 +123,7 @@ class StoredThread:
             new = {"parent_id": self.parent, "depth": self.depth, **new}
         decision = await self.session.decide(self, "message.create", {"message": new})
         stored = _left(decision, "message")
+        self.note_requests(decision)
         with self._changing():
             await _to_its_end(self.store.add_message(self.id, stored))
             if self._history is not None:
@@ -127,6 +134,7 @@ class StoredThread:
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """Raises NotStored if a hook prevents it."""
         decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
+        self.note_requests(decision)
         with self._changing():
             left = _left(decision, "message", "updates")
             changed = await _to_its_end(self.store.change_message(self.id, id, left))
@@ -156,6 +164,20 @@ class StoredThread:
             await _to_its_end(self.store.add_injection(self.id, injection))
         finally:
             self._injected = None
+
+    def note_requests(self, decision: Decision) -> None:
+        """What hooks ask of the host is done at the end of the turn."""
+        if decision.requests:
+            self._asked_of_us.append(decision)
+
+    def take_requests(self) -> list[Decision]:
+        taken, self._asked_of_us = self._asked_of_us, []
+        return taken
+
+    def take_halt(self, decision: Decision) -> str | None:
+        """Why the agent is to stop: because of this decision, or of one that was made meanwhile."""
+        held, self.progress.halted = self.progress.halted, None
+        return decision.reason if decision.halt else held
 
     async def read_file(self, path: str) -> bytes | None:
         return await self.store.read_file(self.id, path)
@@ -218,8 +240,8 @@ Decide = Callable[[StoredThread, str, dict[str, Any]], Awaitable[Decision]]
 
 def _left(decision: Decision, *place: str) -> dict[str, Any]:
     """What the hooks left to be written."""
-    if decision.denied:
-        raise NotStored(decision.reason)
+    if decision.denied or decision.halt:
+        raise (Halted if decision.halt else NotStored)(decision.reason)
     value = decision.event.read(place)
     if not isinstance(value, dict):
         raise NotStored("a hook left nothing that could be stored")

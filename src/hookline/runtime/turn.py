@@ -52,8 +52,9 @@ class Turn:
         started = await self.session.decide(self.thread, "turn.start", facts)
         await self.exchange.take_notes(started)
         await self.exchange.obey_requests(started)
-        if started.halt:
-            return await self._over(Turned(started.reason, ending=Ending.HALTED))
+        halted = self.thread.take_halt(started)
+        if halted is not None:
+            return await self._over(Turned(halted, ending=Ending.HALTED))
         left = started.event.facts["messages"]
         answer = await self._asked(left if left is not stored and isinstance(left, list) else None)
         message = {"role": "assistant", "content": answer.text or None, **self._calls(answer)}
@@ -83,17 +84,20 @@ class Turn:
         ended = await self.session.decide(self.thread, "turn.end", {})
         await self.exchange.take_notes(ended)
         requested, self.exchange.requested = self.exchange.requested, ()
-        await self.exchange.obey_requests(*requested, ended)
+        await self.exchange.obey_requests(*requested, *self.thread.take_requests(), ended)
         await self.session.save(self.thread)
-        if ended.halt:
-            return Turned(ended.reason, ending=Ending.HALTED)
-        if turned.ending is None:
-            await self._run_queued()
-        return turned
+        halted = self.thread.take_halt(ended)
+        if halted is not None:
+            return Turned(halted, ending=Ending.HALTED)
+        return turned if turned.ending is not None else await self._run_queued() or turned
 
-    async def _run_queued(self) -> None:
+    async def _run_queued(self) -> Turned | None:
+        """None, unless one of them ends it; those after it are not run."""
         for name, input in await self.thread.take_queued():
-            await ToolCalls(self.exchange).queued(name, input)
+            stopped = self._stopped_by(await ToolCalls(self.exchange).queued(name, input))
+            if stopped is not None:
+                return stopped
+        return None
 
     def _calls(self, answer: _Answer) -> dict[str, Any]:
         if not answer.calls:
@@ -166,7 +170,8 @@ class Turn:
         decision = await self.session.decide(self.thread, "model.error", facts)
         await self.exchange.take_notes(decision)
         await self.exchange.obey_requests(decision)
-        return Halt(decision.reason or str(error)) if decision.halt else None
+        halted = self.thread.take_halt(decision)
+        return None if halted is None else Halt(halted or str(error))
 
     async def _wait(self, error: ModelError, attempt: int) -> None:
         asked = error.retry_after.total_seconds() if error.retry_after is not None else 0.0
