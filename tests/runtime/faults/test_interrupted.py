@@ -1,0 +1,90 @@
+"""A result that a process before us did not get to store passes the hooks like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hookline.runtime.interrupted import NEVER, UNKNOWN
+from hookline.runtime.runtime import Runtime
+from hookline.runtime.session import Session
+from hookline.runtime.storage.rows import CallRow
+from runtime.agents import Seen, calls, play, running, said
+
+REDACTS = """
+hooks:
+  - {id: redact, on: tool.store, when: {tool: bash, result: secret}, then: {set: {tool.result: gone}}}
+  - {id: see, on: tool.after, then: {log: seen}}
+"""
+WANTS = (
+    '[{"id": "one", "type": "function", "function": {"name": "bash", "arguments": "{\\"command\\": \\"cat key\\"}"}},'
+    ' {"id": "two", "type": "function", "function": {"name": "bash", "arguments": "{\\"command\\": \\"echo 2\\"}"}}]'
+)
+
+
+async def cut_off(runtime: Runtime, ended: bool) -> Session:
+    """A session whose agent wanted two calls and was killed in the first of them, or right after it."""
+    session = await runtime.start()
+    await runtime.store.add_message(session.id, {"id": "m1", "role": "user", "content": "go"})
+    await runtime.store.add_message(session.id, {"id": "m2", "role": "assistant", "tool_calls": WANTS})
+    await runtime.store.begin_call(CallRow(session.id, "one", "bash", "hash", {"verdict": "silent"}))
+    if ended:
+        await runtime.store.end_call(session.id, "one", 1, True, "the secret", "")
+    return session
+
+
+async def results(session: Session) -> list[str | None]:
+    return [message["content"] for message in await session.main.history() if message["role"] == "tool"]
+
+
+@pytest.mark.parametrize(("ended", "first"), [(True, "gone"), (False, f"Error: {UNKNOWN}")])
+def test_going_on_shows_hooks_the_result_that_was_not_stored(tmp_path: Path, ended: bool, first: str) -> None:
+    async def work() -> None:
+        async with running(tmp_path, REDACTS, ["ok"]) as (runtime, _):
+            session, seen = await cut_off(runtime, ended), Seen()
+            async for happening in session.go_on():
+                seen(happening)
+            assert seen.events.count("tool.after") == 2
+            assert seen.facts("tool.after")["tool"]["input"] == {"command": "cat key"}
+            assert await results(session) == [first, "2"]
+            assert [row.attempt for row in await runtime.store.calls(session.id)] == [1, 1]
+
+    play(work)
+
+
+@pytest.mark.parametrize(("ended", "first"), [(True, "gone"), (False, f"Error: {UNKNOWN}")])
+def test_a_new_prompt_settles_what_was_left_and_runs_none_of_it(tmp_path: Path, ended: bool, first: str) -> None:
+    async def work() -> None:
+        async with running(tmp_path, REDACTS, ["ok"]) as (runtime, _):
+            session = await cut_off(runtime, ended)
+            assert (await said(session, "something else")).ended.text == "ok"
+            assert await results(session) == [first, f"Error: {NEVER}"]
+            assert len(await runtime.store.calls(session.id)) == 1
+
+    play(work)
+
+
+def test_a_result_that_nobody_waited_for_is_there_for_the_next_prompt(tmp_path: Path) -> None:
+    """Cancelled while its message was being written, the history is what the store has."""
+
+    async def work() -> None:
+        steps = [calls(("bash", {"command": "echo 1"})), "ok", "fine"]
+        async with running(tmp_path, "", steps) as (runtime, _):
+            session = await runtime.start()
+            add, adding = runtime.store.add_message, []
+
+            async def add_and_leave(thread: str, message: dict[str, object]) -> None:
+                if message["role"] == "tool" and not adding:
+                    adding.append(message)
+                    session.cancel("left")
+                await add(thread, message)
+
+            runtime.store.add_message = add_and_leave  # type: ignore[method-assign]
+            assert (await said(session, "go")).ended.text == "left"
+            assert adding
+            assert await session.main.history() == await runtime.store.messages(session.id)
+            await said(session, "again")
+            assert await results(session) == ["1"]
+
+    play(work)
