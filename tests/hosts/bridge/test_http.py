@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,14 @@ def ask(desk: Desk, payload: bytes, event: str = "PreToolUse") -> tuple[int, byt
     return posted(address, "claude-code", event, payload)
 
 
+def answered(desk: Desk) -> bool:
+    """Whether a guarded command is denied by now."""
+    try:
+        return reason_of(ask(desk, desk.payload())[1].decode()) == "Never."
+    except (OSError, HTTPException):
+        return False
+
+
 @pytest.fixture
 def keeper(desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
     """An engine for HTTP hooks, with the process that keeps it; it would end at once when idle, if it could."""
@@ -163,6 +172,30 @@ def test_programs_get_the_environment_that_the_session_began_with(
     assert "from the agent" in reason_of(ask(desk, desk.payload())[1].decode())
 
 
+def test_an_event_by_http_and_by_a_projects_command_is_decided_once(
+    desk: Desk, keeper: subprocess.Popen[bytes], c_client: list[str]
+) -> None:
+    desk.hooks("hooks:\n  - {id: once, on: tool.before, then: {deny: Once.}, max_fires: 1}\n", users=True)
+    desk.variables["HOOKLINE_ENTRY"] = "project"
+    desk.ask(c_client, json.dumps({"session_id": "s", "cwd": str(desk.project)}).encode(), event="SessionStart")
+    assert reason_of(ask(desk, desk.payload())[1].decode()) == "Once."
+    assert reason_of(desk.ask(c_client, desk.payload() + b"\n")[0]) == "Once."
+    assert ask(desk, desk.payload()) == (200, b"{}")
+
+
+def test_whoever_only_connects_does_not_hinder_the_commands(
+    desk: Desk, keeper: subprocess.Popen[bytes], c_client: list[str]
+) -> None:
+    desk.hooks(GUARD)
+    address = address_in(kept(desk))
+    assert address is not None
+    silent = [socket.create_connection(("127.0.0.1", address.port)) for _ in range(400)]
+    assert reason_of(desk.ask(c_client, desk.payload())[0]) == "Never."
+    for each in silent:
+        each.close()
+    wait_for(lambda: answered(desk))
+
+
 def test_a_killed_engine_is_followed_by_another_and_nobody_is_refused(
     desk: Desk, keeper: subprocess.Popen[bytes]
 ) -> None:
@@ -188,14 +221,7 @@ def test_another_address_is_in_force_at_once(desk: Desk, keeper: subprocess.Pope
     new = choose_address(kept(desk))
     assert old != new
     desk.hooks(GUARD)
-
-    def answered() -> bool:
-        try:
-            return reason_of(ask(desk, desk.payload())[1].decode()) == "Never."
-        except OSError:
-            return False
-
-    wait_for(answered)
+    wait_for(lambda: answered(desk))
     assert keeper.poll() is None
 
 

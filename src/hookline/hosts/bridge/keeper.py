@@ -11,13 +11,15 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from typing import Final
 
 OUTDATED: Final = 75
 """The exit code of an engine that makes room for another version of hookline."""
-_LONGEST: Final = 30.0  # seconds between two engines that fail
+_SHORTEST: Final = 0.05  # seconds between two engines that fail
+_LONGEST: Final = 30.0
 _HEALTHY: Final = 60.0  # seconds after which an engine counts as one that works
 
 log = logging.getLogger("hookline")
@@ -25,27 +27,28 @@ log = logging.getLogger("hookline")
 
 def keep(listening: socket.socket, engine: Sequence[str]) -> int:
     """Runs an engine, given the port as its last argument, until one ends by its own will; its exit code."""
-    ended = False
+    ended = threading.Event()
     process: subprocess.Popen[bytes] | None = None
 
     def end(number: int, frame: object) -> None:
-        nonlocal ended
-        ended = True
-        if process is not None and process.poll() is None:
-            process.send_signal(signal.SIGTERM)
+        ended.set()
+        if process is not None:
+            process.terminate()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    pause, file = 0.05, listening.fileno()
-    while not ended:
+    pause, file = _SHORTEST, listening.fileno()
+    while not ended.is_set():
         begun = time.monotonic()
         process = subprocess.Popen([*engine, str(file)], stdin=subprocess.DEVNULL, pass_fds=[file])
+        if ended.is_set():  # it was told to end before there was a process to tell
+            process.terminate()
         code = process.wait()
-        if code in (0, OUTDATED) or ended:
+        if code in (0, OUTDATED):
             return code
         log.error("the engine ended with %d; another one is started", code)
-        pause = 0.05 if time.monotonic() - begun > _HEALTHY else min(pause * 2, _LONGEST)
-        time.sleep(pause)
+        pause = _SHORTEST if time.monotonic() - begun > _HEALTHY else min(pause * 2, _LONGEST)
+        ended.wait(pause)
     return 0
 
 

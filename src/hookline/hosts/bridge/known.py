@@ -15,6 +15,7 @@ from typing import Final
 from hookline.hosts.agent import CodingAgent
 from hookline.hosts.bridge.call import Call, Place
 from hookline.hosts.bridge.sessions import Sessions
+from hookline.hosts.bridge.twins import ENTRY
 from hookline.hosts.table import NAMES
 from hookline.hosts.table import agent as agent_named
 
@@ -37,7 +38,8 @@ class Known:
         session, cwd = _told(call.payload)
         if not session or call.agent not in NAMES:
             return
-        self._environments[session] = call.environment
+        own = {name: value for name, value in call.environment.items() if name != os.fsencode(ENTRY)}
+        self._environments[session] = own
         self._environments.move_to_end(session)
         while len(self._environments) > _MOST:
             self._environments.popitem(last=False)

@@ -36,6 +36,7 @@ from hookline.project import load_text
 _ANY: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK: Final = "engine.lock"
 _MOST: Final = 1_000  # connections
+_MOST_BY_HTTP: Final = 300  # of them: anybody on this machine can connect there, and must not hinder the commands
 _SOON: Final = 0.1  # seconds until a client hears that its call is being decided
 _LOOK: Final = 1.0  # seconds between two looks at whether the engine is still the right one
 _PATIENCE: Final = 10.0  # seconds for a client to send all of its message, and to take the answer
@@ -204,14 +205,17 @@ class _Door:
         self._serving = serving
         self.address = address
         self.known = Known(dict(os.environb), serving.engine.sessions)
+        self._inside: set[HttpConnection] = set()
 
     def entered(self, connection: HttpConnection) -> bool:
-        if len(self._serving.connections) >= _MOST:
+        if len(self._inside) >= _MOST_BY_HTTP:
             return False
+        self._inside.add(connection)
         self._serving.connections.add(connection)
         return True
 
     def left(self, connection: HttpConnection) -> None:
+        self._inside.discard(connection)
         self._serving.left(connection)
 
     async def answer(self, agent: str, event: str, payload: bytes) -> Reply:
