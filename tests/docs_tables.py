@@ -26,7 +26,7 @@ from hookline.hooks.actions.reading import Reads
 from hookline.hooks.events import EVENTS, EVERYWHERE, EventKind
 from hookline.hooks.outcome import Audience, FailureKind, Place, Verdict
 from hookline.hooks.shaped import SHAPES
-from hookline.hooks.tools import _FIELDS, TONGUES, Kind
+from hookline.hooks.tools import FIELDS, TONGUES, Kind
 from hookline.testing import __all__ as testing_names
 from hookline.testing import case, expect
 
@@ -146,7 +146,7 @@ _NAMED = tuple(kind for kind in Kind if kind is not Kind.OTHER)
 
 
 def _tool_fields() -> str:
-    rows = [(kind, f"`{ours}`", code(others)) for kind, fields in _FIELDS.items() for ours, others in fields.items()]
+    rows = [(kind, f"`{ours}`", code(others)) for kind, fields in FIELDS.items() for ours, others in fields.items()]
     return table(("kind", "field", "also known as"), rows)
 
 

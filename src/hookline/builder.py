@@ -22,9 +22,10 @@ from hookline.errors import Unavailable
 from hookline.hooks.action import May
 from hookline.hooks.actions.call import words_of
 from hookline.hooks.event import MISSING, Event
+from hookline.hooks.fields import field_value
 from hookline.hooks.host import Host, ToolResult
 from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind, Note, Outcome, Place
-from hookline.hooks.tools import TONGUES, ToolName, field_value
+from hookline.hooks.tools import TONGUES, ToolName
 from hookline.register import ACTIONS, CONDITIONS, register_action
 
 COMPILED: Final = "compile.json"

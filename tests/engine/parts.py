@@ -18,10 +18,11 @@ from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Changes, Event, Path, parse_path
+from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.host import Host, Nobody, ToolResult
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
-from hookline.hooks.tools import ToolField, ToolName
+from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import pattern
 
 _NUMBER = count()

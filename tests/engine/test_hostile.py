@@ -26,11 +26,12 @@ from hookline.hooks.conditions.tool import KindIs
 from hookline.hooks.event import Event, parse_path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.facts import Names
+from hookline.hooks.fields import ToolField
 from hookline.hooks.filled import Filled
 from hookline.hooks.hook import Limit, Scope
 from hookline.hooks.outcome import Note, Outcome, Verdict
 from hookline.hooks.template import template
-from hookline.hooks.tools import TONGUES, Kind, ToolField, ToolName
+from hookline.hooks.tools import TONGUES, Kind, ToolName
 from hookline.patterns.expressions import expression
 from hookline.patterns.pattern import pattern
 

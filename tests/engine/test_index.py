@@ -26,9 +26,10 @@ from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.conditions.numbers import Compared
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
 from hookline.hooks.event import REMOVED, Event
+from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Note, Outcome, Verdict
-from hookline.hooks.tools import ToolField, ToolName
+from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 

@@ -13,8 +13,9 @@ from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.condition import Condition, TextPattern
 from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.conditions.text import Matches
+from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import Hook
-from hookline.hooks.tools import TONGUES, Tongue, ToolField, ToolName
+from hookline.hooks.tools import TONGUES, Tongue, ToolName
 from hookline.patterns.spelt import Spelt, spelt
 
 _NAMES: Final = re.compile(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, Path, parse_path
+from hookline.hooks.fields import field_value, input_in
 from hookline.hooks.json_text import json_text
 from hookline.hooks.shaped import Otherwise, Shaped, shaped
-from hookline.hooks.tools import NATIVE, Tongue, field_value, input_in, name_in
+from hookline.hooks.tools import NATIVE, Tongue, name_in
 
 _SHORT: Final[dict[str, Path]] = {
     "input": ("tool", "input"),

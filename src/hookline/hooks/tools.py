@@ -1,7 +1,7 @@
 """One name for a tool, everywhere: what each kind of tool and its main fields are called in each dialect and host.
 
 A *tongue* is one column of the table: how a dialect or a host says it. A matcher is tested against a tool's own name
-and against its tongue's names for that kind; input fields are renamed the same way, and a changed input back.
+and against its tongue's names for that kind; hookline.hooks.fields does the same for the fields of its input.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from hookline.hooks.event import MISSING, Event, Path, read
+from hookline.hooks.event import Event, Path
 
 
 class Kind(StrEnum):
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 
 # kind → field, as our own runtime says it → every name that it goes by somewhere
-_FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
+FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
     Kind.SHELL: {"command": ("cmd", "script"), "cwd": ("workdir", "directory", "dir_path"), "timeout": ()},
     Kind.READ: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
@@ -313,108 +313,6 @@ class ToolName:
         return "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolField:
-    """The subject of a matcher on an input field, by the tongue's name for it; only text counts."""
-
-    path: Path  # within the input
-    tongue: Tongue = NATIVE
-    few = False
-
-    def texts(self, event: Event) -> tuple[str, ...]:
-        value = field_value(event, self.path)
-        return (value,) if isinstance(value, str) else ()
-
-    def reads(self) -> tuple[Path, ...]:
-        return (("tool", "input", *self.path), *(("tool", "input", name) for name in _RIVALS.get(self.path[0], ())))
-
-    def __str__(self) -> str:
-        return "input." + ".".join(str(step) for step in self.path)
-
-
-def field_value(event: Event, path: Path) -> Any:
-    """The value at `path` of the tool's input, whatever the host calls that field."""
-    tool = event.facts.get("tool")
-    input = tool.get("input", MISSING) if isinstance(tool, dict) else MISSING
-    if not path or not isinstance(input, dict):
-        return input if not path else MISSING
-    name = path[0]
-    if len(path) == 1 and name in input and _RIVALS.get(name, _NONE).isdisjoint(input):
-        return input[name]
-    return read(input, (field_of(event, str(name)), *path[1:]))
-
-
-def value_at(event: Event, path: Path) -> Any:
-    """The fact at `path`; a field of the tool's input by whatever name the host has for it."""
-    return field_value(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else event.read(path)
-
-
-def field_of(event: Event, name: str) -> str:
-    """What the event's tool calls the field that somebody's tongue calls `name`; `name` itself where it has none."""
-    tool = event.facts["tool"]
-    host = event.read(("host", "name"))
-    return own_field(tool["input"], name, declared_kind(tool), host if isinstance(host, str) else "")
-
-
-def own_field(input: Mapping[str, Any], name: str, kind: Kind, host: str = "") -> str:
-    """Where one field is given by several names, the host's own counts: its tool reads no other."""
-    names = _SYNONYMS[kind].get(name, ())
-    given = [other for other in names if other in input]
-    if len(given) < 2:
-        return given[0] if given else name
-    spoken = TONGUES.get(host.replace("-", "_"))
-    own = spoken.fields.get(names[0], names[0]) if spoken else name
-    return own if own in given else name if name in given else given[0]
-
-
-# kind → any name of a field → all of its names, ours first
-_SYNONYMS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
-    kind: {name: (ours, *others) for ours, others in reversed(fields.items()) for name in (ours, *others)}
-    for kind, fields in _FIELDS.items()
-}
-_NONE: Final[frozenset[str]] = frozenset()
-
-
-def _names_beside(name: str) -> frozenset[str]:
-    """What a field of this name may also be called, whatever the kind of tool."""
-    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name}
-
-
-_RIVALS: Final[dict[str | int, frozenset[str]]] = {
-    name: _names_beside(name) for names in _SYNONYMS.values() for name in names
-}
-
-
-def input_in(event: Event, tongue: Tongue) -> Any:
-    """The tool's input with its fields named as the tongue names them."""
-    tool = event.facts.get("tool")
-    if not isinstance(tool, dict):
-        return MISSING
-    input, kind = tool.get("input", MISSING), declared_kind(tool)
-    if not isinstance(input, dict):
-        return input
-    renamed: dict[str, Any] = {}
-    for name, value in input.items():
-        names = _SYNONYMS[kind].get(name)
-        theirs = tongue.fields.get(names[0], names[0]) if names else name
-        renamed[name if theirs in input or theirs in renamed else theirs] = value
-    return renamed
-
-
-def input_back(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
-    """A whole changed input with its fields named as this event's host names them."""
-    tool = event.facts.get("tool")
-    input = tool.get("input") if isinstance(tool, dict) else None
-    if not isinstance(input, dict):
-        return dict(changed)
-    back = {name: value for name, value in changed.items() if name in input}
-    for name, value in changed.items():
-        if name not in input:
-            given = [other for other in _SYNONYMS[declared_kind(tool)].get(name, ()) if other in input]
-            back[next((other for other in given if other not in back), name)] = value
-    return back
-
-
 def name_in(event: Event, tongue: Tongue) -> str:
     """What a program that speaks this tongue is told the tool's name is."""
     tool = event.facts.get("tool")
@@ -428,9 +326,9 @@ def name_in(event: Event, tongue: Tongue) -> str:
 @lru_cache(maxsize=1024)
 def is_path_field(name: str) -> bool:
     """Whether some kind of tool takes a path by this name."""
-    return any(name == "path" or name in fields.get("path", ()) for fields in _FIELDS.values())
+    return any(name == "path" or name in fields.get("path", ()) for fields in FIELDS.values())
 
 
 def main_field(kind: Kind) -> str | None:
     """The field that says what a call is about: a shell's command, a file's path."""
-    return next(iter(_FIELDS[kind]), None)
+    return next(iter(FIELDS[kind]), None)

@@ -13,7 +13,8 @@ from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, AnyOf, Not, all_of
 from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
-from hookline.hooks.tools import Kind, ToolField, ToolName, kind_of
+from hookline.hooks.fields import ToolField
+from hookline.hooks.tools import Kind, ToolName, kind_of
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 from hookline.patterns.spelt import Spelt, spelt
 

@@ -39,10 +39,11 @@ from hookline.hooks.actions.tell import Log
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import Never, all_of
 from hookline.hooks.conditions.text import Matches
+from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
 from hookline.hooks.template import BadTemplate
-from hookline.hooks.tools import ToolField, ToolName
+from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 ACTIONS: Final = ("deny", "allow", "log", "script")

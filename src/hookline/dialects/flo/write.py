@@ -32,9 +32,10 @@ from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.events import name_in
+from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
 from hookline.hooks.outcome import Outcome, Verdict
-from hookline.hooks.tools import Tongue, ToolField, ToolName
+from hookline.hooks.tools import Tongue, ToolName
 
 
 def written(hooks: Iterable[Hook]) -> Written:

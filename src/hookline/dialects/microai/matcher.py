@@ -12,7 +12,8 @@ from hookline.hooks.condition import Condition, Subject
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, AnyOf, Never, all_of
 from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Matches
-from hookline.hooks.tools import TONGUES, Kind, Tongue, ToolField, ToolName, kind_of, own_field
+from hookline.hooks.fields import ToolField, own_field
+from hookline.hooks.tools import TONGUES, Kind, Tongue, ToolName, kind_of
 from hookline.patterns.pattern import BadPattern
 from hookline.patterns.spelt import Spelt, spelt
 

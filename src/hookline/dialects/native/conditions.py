@@ -19,7 +19,8 @@ from hookline.hooks.conditions.tool import KindIs
 from hookline.hooks.event import Path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.facts import fact_path
-from hookline.hooks.tools import Kind, Tongue, ToolField, ToolName, is_path_field
+from hookline.hooks.fields import ToolField
+from hookline.hooks.tools import Kind, Tongue, ToolName, is_path_field
 from hookline.patterns.expressions import BadExpression, expression
 from hookline.patterns.pattern import BadPattern, Syntax, pattern
 from hookline.patterns.spelt import WORDS, spelt

@@ -16,7 +16,8 @@ from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
 from hookline.hooks.conditions.tool import KindIs
 from hookline.hooks.event import Path, path_text
-from hookline.hooks.tools import ToolField, ToolName, is_path_field
+from hookline.hooks.fields import ToolField
+from hookline.hooks.tools import ToolName, is_path_field
 from hookline.patterns.pattern import Pattern, Syntax
 from hookline.patterns.spelt import Spelt
 

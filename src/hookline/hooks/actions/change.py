@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from hookline.hooks.action import May
 from hookline.hooks.condition import TextPattern
 from hookline.hooks.event import MISSING, REMOVED, Changes, Event, Path
+from hookline.hooks.fields import field_of
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, Outcome
 from hookline.hooks.template import Template
-from hookline.hooks.tools import field_of
 
 _REPLACING = 0.1  # seconds that one replacement may take
 _DEEPEST = 100

@@ -10,8 +10,8 @@ from hookline.hooks.actions import object_answer
 from hookline.hooks.actions.object_answer import no_word, object_in, text_in, unreadable
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS
+from hookline.hooks.fields import input_back
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Place, Verdict
-from hookline.hooks.tools import input_back
 
 _ONLY_SHOWN: Final = ("session.start", "session.end", "subagent.start")
 """Here a block stops nothing: the user sees its words."""

@@ -13,10 +13,10 @@ from hookline.hooks.action import May
 from hookline.hooks.actions.call import words_of
 from hookline.hooks.actions.tell import who
 from hookline.hooks.event import MISSING, Changes, Event, Path
+from hookline.hooks.fields import field_value
 from hookline.hooks.host import Host, Notice
 from hookline.hooks.outcome import NOT_APPLIED, SILENT, Failed, FailureKind, Note, Outcome, Place
 from hookline.hooks.template import as_text
-from hookline.hooks.tools import field_value
 
 _log = logging.getLogger("hookline")
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from hookline.hooks.action import May
 from hookline.hooks.event import Changes, Event, Path
+from hookline.hooks.fields import input_back
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import Host, Script
 from hookline.hooks.outcome import SILENT, Failed, FailureKind, Outcome, Verdict
-from hookline.hooks.tools import input_back
 
 _VERDICTS: Final = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.hooks.condition import NEVER, Need
 from hookline.hooks.conditions.text import shown
 from hookline.hooks.event import Event, Path, path_text
-from hookline.hooks.tools import value_at
+from hookline.hooks.fields import value_at
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,

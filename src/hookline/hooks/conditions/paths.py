@@ -6,7 +6,8 @@ import posixpath
 from dataclasses import dataclass
 
 from hookline.hooks.event import Event, Path
-from hookline.hooks.tools import NATIVE, Tongue, ToolField
+from hookline.hooks.fields import ToolField
+from hookline.hooks.tools import NATIVE, Tongue
 
 
 @dataclass(frozen=True, slots=True)

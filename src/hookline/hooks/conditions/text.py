@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
 from hookline.hooks.event import MISSING, Event, Path, path_text, same
-from hookline.hooks.tools import value_at
+from hookline.hooks.fields import value_at
 
 _REMEMBERED = 64
 _SHOWN = 60  # characters of a fact that an explanation repeats

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.hooks.tools import Kind, kind_of, main_field, own_field
+from hookline.hooks.fields import own_field
+from hookline.hooks.tools import Kind, kind_of, main_field
 
 
 def kind_by(name: str, schema: Mapping[str, Any], *, read_only: bool = False) -> Kind:

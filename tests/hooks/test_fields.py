@@ -1,0 +1,117 @@
+"""The fields of a tool's input, by any of their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.hooks.event import MISSING, Event
+from hookline.hooks.fields import ToolField, field_value, input_back, input_in
+from hookline.hooks.tools import TONGUES
+
+CLAUDE, FLO, OPENCODE, GEMINI = (TONGUES[name] for name in ("claude_code", "flo", "opencode", "gemini_cli"))
+
+
+def event(name: Any = "read_file", input: Any = None, kind: Any = None, host: Any = None) -> Event:
+    tool = {"name": name, "input": {} if input is None else input}
+    return Event("tool.before", {"tool": tool | ({"kind": kind} if kind else {}), **({"host": host} if host else {})})
+
+
+@pytest.mark.parametrize("name", ["path", "file_path", "filePath"])
+@pytest.mark.parametrize("called", ["path", "file_path", "target_file"])
+def test_a_field_is_found_by_any_name_that_its_kind_of_tool_gives_it(name: str, called: str) -> None:
+    assert ToolField((name,)).texts(event(input={called: "x"})) == ("x",)
+
+
+def test_a_tool_of_unknown_kind_has_no_other_names_for_its_fields() -> None:
+    assert ToolField(("path",)).texts(event("odd", {"file_path": "x"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("host", "judged"),
+    [
+        ({"name": "claude-code"}, "/etc/shadow"),
+        ({"name": "claude_code"}, "/etc/shadow"),
+        ({"name": "gemini_cli"}, "/etc/shadow"),
+        ({"name": "hookline"}, "decoy"),
+        ({"name": []}, "decoy"),
+        ([], "decoy"),
+        (None, "decoy"),
+    ],
+)
+def test_where_a_field_is_given_twice_the_hosts_own_name_for_it_counts(host: Any, judged: str) -> None:
+    """An agent may add `path: decoy` to a tool that reads file_path; a guard on path must not look at the decoy."""
+    given = event("Read", {"path": "decoy", "file_path": "/etc/shadow"}, "read", host)
+    assert field_value(given, ("path",)) == judged
+    assert ToolField(("path",)).texts(given) == (judged,)
+
+
+def test_values_below_a_field_are_reached_and_nothing_raises() -> None:
+    given = event("edit_file", {"edits": [{"new": "x"}], "0": "zero"})
+    assert field_value(given, ("edits", 0, "new")) == "x"
+    assert field_value(given, ("edits", "0")) is MISSING
+    assert field_value(given, (0,)) == "zero"
+    assert field_value(given, ()) == given.facts["tool"]["input"]
+
+
+@pytest.mark.parametrize(
+    "tool", [5, None, [], "text", {}, {"input": 5}, {"input": "text"}, {"input": None}, {"input": []}]
+)
+def test_an_input_that_is_no_mapping_has_no_fields(tool: Any) -> None:
+    odd = Event("tool.before", {"tool": tool})
+    assert field_value(odd, ("path",)) is MISSING
+    assert ToolField(("path", 0)).texts(odd) == ()
+    assert field_value(Event("stop", {}), ("path",)) is MISSING
+
+
+def test_a_mapping_of_a_hosts_own_making_is_not_touched() -> None:
+    from collections import defaultdict
+
+    tool: Any = defaultdict(dict, name="read_file")
+    facts: Any = defaultdict(dict, tool=tool)
+    assert field_value(Event("stop", facts), ("path",)) is MISSING
+    assert field_value(Event("stop", defaultdict(dict)), ("path",)) is MISSING
+    assert list(tool) == ["name"]
+
+
+@pytest.mark.parametrize(
+    ("given", "tongue", "shown"),
+    [
+        ({"path": "x", "limit": 3}, CLAUDE, {"file_path": "x", "limit": 3}),
+        ({"file_path": "x"}, FLO, {"path": "x"}),
+        ({"file_path": "x"}, OPENCODE, {"filePath": "x"}),
+        ({"odd": 1}, CLAUDE, {"odd": 1}),
+        ({"path": "x", "file_path": "y"}, CLAUDE, {"path": "x", "file_path": "y"}),
+        ({"path": "x", "file_path": "y"}, FLO, {"path": "x", "file_path": "y"}),
+        ({"filePath": "x", "filename": "y"}, FLO, {"path": "x", "filename": "y"}),
+        ({5: "x"}, CLAUDE, {5: "x"}),
+        ("text", CLAUDE, "text"),
+        (["x"], CLAUDE, ["x"]),
+    ],
+)
+def test_an_input_is_shown_in_a_tongue_and_nothing_is_lost(given: Any, tongue: Any, shown: Any) -> None:
+    assert input_in(event(input=given), tongue) == shown
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"path": "x"},
+        {"file_path": "x", "limit": 1},
+        {"filePath": "x", "filename": "y"},
+        {"path": "x", "file_path": "y"},
+    ],
+)
+@pytest.mark.parametrize("tongue", [CLAUDE, FLO, OPENCODE])
+def test_an_input_shown_and_given_back_is_the_same(given: dict[str, Any], tongue: Any) -> None:
+    assert input_back(event(input=given), input_in(event(input=given), tongue)) == given
+
+
+def test_two_names_for_one_field_given_back_are_both_kept() -> None:
+    assert input_back(event(input={"file_path": "old"}), {"path": "new", "file_path": "other"}) == {
+        "path": "new",
+        "file_path": "other",
+    }
+    assert input_back(event(input={"file_path": "old"}), {"path": "new"}) == {"file_path": "new"}
+    assert input_back(event(input="text"), {"path": "new"}) == {"path": "new"}
