@@ -14,6 +14,7 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from hookline.errors import HooklineError
 from hookline.runtime.storage.failures import explained
 from hookline.runtime.storage.lane import Lane
 from hookline.runtime.storage.work import Work
@@ -100,5 +101,22 @@ def _connected(file: str, begin: str, synchronous: str) -> Connection:
         return new
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(f"BEGIN {begin}"))
-    return engine.connect()
+    opened = engine.connect()
+    mine = _identity(file)
+
+    def begun(connection: Connection) -> None:
+        if _identity(file) != mine:
+            raise HooklineError(f"the database {file} was removed or replaced while it was used; bring it back")
+        connection.exec_driver_sql(f"BEGIN {begin}")
+
+    event.listen(engine, "begin", begun)
+    return opened
+
+
+def _identity(file: str) -> tuple[int, int] | None:
+    """SQLite goes on with a file that has lost its name, and all that it then stores is lost."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
