@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.hooks.outcome import Compact
@@ -57,6 +58,7 @@ class Turn:
             return await self._over(Turned(halted, ending=Ending.HALTED))
         left = started.event.facts["messages"]
         answer = await self._asked(left if left is not stored and isinstance(left, list) else None)
+        answer.calls = distinct(answer.calls, await self.thread.history())
         message = {"role": "assistant", "content": answer.text or None, **self._calls(answer)}
         if self.thread.agent.side_b is not None:
             message["side"] = self.thread.progress.side
@@ -200,6 +202,16 @@ class Turn:
         known = spent.input + spent.output if spent is not None else 0
         self.thread.progress.tokens = known or request_tokens(request) + message_tokens({"content": answer.text})
         return answer
+
+
+def distinct(calls: list[Wants], messages: list[dict[str, Any]]) -> list[Wants]:
+    """Some servers number the calls of each answer anew, and a result must belong to one call."""
+    taken = {message.get("tool_call_id") for message in messages} | {""} if calls else set()
+    named = []
+    for wants in calls:
+        named.append(replace(wants, id=f"call_{uuid.uuid4().hex[:12]}") if wants.id in taken else wants)
+        taken.add(wants.id)
+    return named
 
 
 @asynccontextmanager

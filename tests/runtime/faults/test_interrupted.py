@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookline.runtime.interrupted import NEVER, UNKNOWN
+from hookline.runtime.models.model import Request, Wants
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.session import Session
 from hookline.runtime.storage.rows import CallRow
-from runtime.agents import Seen, calls, play, running, said
+from runtime.agents import Listening, Seen, calls, play, running, said
 
 REDACTS = """
 hooks:
@@ -86,5 +90,25 @@ def test_a_result_that_nobody_waited_for_is_there_for_the_next_prompt(tmp_path: 
             assert await session.main.history() == await runtime.store.messages(session.id)
             await said(session, "again")
             assert await results(session) == ["1"]
+
+    play(work)
+
+
+def test_a_model_that_counts_its_calls_from_one_again_gets_each_its_own_result(tmp_path: Path) -> None:
+    class Counting(Listening):
+        async def stream(self, request: Request) -> AsyncIterator[Any]:
+            async for piece in super().stream(request):
+                yield replace(piece, id="0") if isinstance(piece, Wants) else piece
+
+    async def work() -> None:
+        echo = [("bash", {"command": f"echo {n}"}) for n in range(3)]
+        model = Counting([calls(*echo[:2]), "ok", calls(echo[2]), "ok"])
+        async with running(tmp_path, "", model=model) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "go")
+            await said(session, "go")
+            sent = [m["content"] for m in model.requests[-1].messages if m["role"] == "tool"]
+            assert sent == ["0", "1", "2"]
+            assert [row.attempt for row in await runtime.store.calls(session.id)] == [1, 1, 1]
 
     play(work)
