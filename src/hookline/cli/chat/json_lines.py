@@ -26,7 +26,7 @@ from hookline.standard_agents.state import result_text
 VERSION: Final = 1
 
 TYPES: Final = {
-    "session": "the first line: `version`, `session` (its id), `agent`, `model`, `workspace`, `problems`",
+    "session": "the first line: `version`, `session` (its id), `agent`, `model`, `workspace`, `resumed`, `problems`",
     "text": "a piece of the answer: `text`",
     "decision": "hooks spoke, about anything but a call: `event`, `verdict`, `reason`, `by`, `halt`, `changed`, `notes`, `requests`, `hooks`",
     "call": "a tool is called: `id`, `tool`, `input` as the model wrote it, `left` as hooks left it, and the keys of a decision",

@@ -1,0 +1,178 @@
+"""What happens, as lines."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from hookline.cli.chat.json_lines import TYPES, has_line, line_of
+from hookline.cli.chat.record import Record
+from hookline.cli.chat.screen import Screen
+from hookline.engine.account import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.host import Notice, ToolResult
+from hookline.project import load_text
+from hookline.runtime.gate import Call
+from hookline.runtime.happenings import (
+    Answered,
+    Asked,
+    Called,
+    Calling,
+    Compacted,
+    Decided,
+    Ended,
+    Ending,
+    Happening,
+    Noticed,
+    Spawned,
+    Spoke,
+    Told,
+    TryingAgain,
+)
+
+MAIN = ("main", "agent")
+CHILD = ("child", "reviewer")
+HOOKS = """
+hooks:
+  - {id: quiet, on: tool.before, then: {log: seen}}
+  - {id: dry, on: tool.before, when: {input: {command: --force}}, then: {replace: {in: input.command, pattern: --force, with: --dry-run}}}
+  - {id: no, on: tool.before, when: {input: {command: '^rm'}}, then: {deny: Not here.}}
+  - {id: note, on: tool.after, then: {tell: "one\\ntwo"}}
+"""
+
+
+def _decision(event: str, command: str) -> Decision:
+    book = load_text(HOOKS, "hookline.yaml")
+    return book.decide_now(Event(event, {"tool": {"name": "bash", "kind": "shell", "input": {"command": command}}}))
+
+
+def _shown(*happenings: Happening, **options: bool) -> list[str]:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=200), **options)
+    screen.begin("main")
+    for happening in happenings:
+        screen(happening)
+    return out.getvalue().split("\n")
+
+
+def _call(command: str, id: str = "call_1") -> Call:
+    return Call(id, "bash", {"command": command})
+
+
+def test_a_changed_input_is_shown_as_such_and_a_log_is_not() -> None:
+    lines = _shown(Calling(*MAIN, _call("deploy --force"), _decision("tool.before", "deploy --force")))
+    assert lines[:3] == [
+        "  ● bash deploy --force",
+        "    changed: deploy --dry-run",
+        "    dry (hookline.yaml:4) because input.command matches --force",
+    ]
+    assert lines[3:] == [""]
+
+
+def test_a_denied_call_is_said_once() -> None:
+    denied = _decision("tool.before", "rm x")
+    lines = _shown(
+        Decided(*MAIN, denied),
+        Calling(*MAIN, _call("rm x"), denied),
+        Called(*MAIN, _call("rm x"), ToolResult(None, False, "Not here."), False),
+    )
+    assert lines[1] == "  ✗ denied: Not here."
+    assert sum("Not here." in line for line in lines) == 1
+
+
+def test_a_call_that_nobody_was_asked_about_says_why_it_is_not_run() -> None:
+    lines = _shown(Called(*MAIN, _call("x"), ToolResult(None, False, "there is no tool 'bsh'"), False))
+    assert lines[0] == "  ✗ there is no tool 'bsh'"
+
+
+def test_text_comes_in_pieces_and_lines_begin_anew() -> None:
+    lines = _shown(Spoke(*MAIN, "Hel"), Spoke(*MAIN, "lo."), Told(*MAIN, "careful", "warning"), Spoke(*MAIN, "Bye."))
+    assert lines == ["", "Hello.", "  ! careful", "", "Bye."]
+
+
+def test_sub_agents_are_indented_and_speak_in_whole_lines() -> None:
+    lines = _shown(
+        Spawned(*MAIN, "child", "reviewer", "Look at it."),
+        Spoke(*CHILD, "It "),
+        Spoke(*CHILD, "looks"),
+        Calling(*CHILD, _call("ls"), Decision(Event("tool.before", {}))),
+        Ended(*CHILD, Ending.FAILED, "no model"),
+    )
+    assert lines[:4] == ["  ▸ reviewer: Look at it.", "  │     It looks", "  │   ● bash ls", "  │   ■ failed: no model"]
+
+
+def test_long_results_and_notes_are_cut() -> None:
+    result = ToolResult("\n".join(map(str, range(20))))
+    lines = _shown(Decided(*MAIN, _decision("tool.after", "ls")), Called(*MAIN, _call("ls"), result, True))
+    assert lines[:4] == [
+        "  ◆ tool.after",
+        "    note (hookline.yaml:6) because it always holds",
+        "    for the agent: one",
+        "    two",
+    ]
+    assert lines[4] == "  ✓ 0"
+    assert lines[9:11] == ["    … 15 more lines", ""]
+
+
+def test_nothing_that_is_shown_can_move_the_cursor() -> None:
+    evil = "\x1b[2J\rgone\u202e"
+    calls = (Calling(*MAIN, _call(evil), Decision(Event("tool.before", {}))), Told(*MAIN, evil), Spoke(*MAIN, evil))
+    text = "\n".join(_shown(*calls, Called(*MAIN, _call("x"), ToolResult(evil), True)))
+    assert not {"\x1b", "\r", "\u202e"} & set(text)
+
+
+def test_a_terminal_without_unicode_gets_escapes() -> None:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, "ascii")
+    Screen(Console(file=file, width=80))(Spoke(*MAIN, "naïve"))
+    file.flush()
+    assert b"na\\xefve" in raw.getvalue()
+
+
+def test_without_speech_only_what_happens_is_shown() -> None:
+    assert _shown(Spoke(*MAIN, "words"), speech=False) == [""]
+
+
+ALL: list[Happening] = [
+    Spoke(*MAIN, "a"),
+    Decided(*MAIN, _decision("tool.after", "ls")),
+    Calling(*MAIN, _call("deploy --force"), _decision("tool.before", "deploy --force")),
+    Called(*MAIN, _call("ls"), ToolResult({"files": 1}), True),
+    Asked(*MAIN, "approval_1", "bash", {"command": "ls"}, "why", "hook"),
+    Answered(*MAIN, "approval_1", True, "ada"),
+    Told(*MAIN, "text", "warning", "hook"),
+    Noticed(*MAIN, Notice("notify", "done", "Build", hook="hook")),
+    TryingAgain(*MAIN, "rate_limit", "slow down", 2.0),
+    Compacted(*MAIN, 4, "summary"),
+    Spawned(*MAIN, "child", "reviewer", "task"),
+    Ended(*MAIN, Ending.ANSWERED, "done"),
+]
+
+
+@pytest.mark.parametrize("happening", ALL, ids=lambda each: type(each).__name__)
+def test_everything_has_a_line_of_json_with_the_documented_keys(happening: Happening) -> None:
+    line = line_of(happening)
+    assert has_line(happening)
+    documented = {*TYPES[line["type"]].split("`")[1::2], "type", "thread", "agent"}
+    if line["type"] == "call":
+        documented |= set(TYPES["decision"].split("`")[1::2])
+    assert set(line) <= documented, set(line) - documented
+    _shown(happening)
+
+
+def test_the_types_of_lines_are_those_of_happenings() -> None:
+    assert {line_of(each)["type"] for each in ALL} | {"session"} == set(TYPES)
+
+
+def test_the_record_counts_and_finds_the_last_decision_that_mattered() -> None:
+    record = Record()
+    for command in ("ls", "rm x", "ls"):
+        record(Decided(*MAIN, _decision("tool.before", command)))
+    book = load_text(HOOKS, "hookline.yaml")
+    assert [record.fires(hook) for hook in book.hooks] == [3, 0, 1, 0]
+    last = record.decision()
+    assert last is not None
+    assert last.by == "no"
+    assert record.decision(2) is None
