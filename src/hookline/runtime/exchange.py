@@ -53,9 +53,9 @@ class Exchange:
         await self.thread.inject_message({"role": "user", "content": task})
         return await self._ended(self._answered())
 
-    async def told(self, reason: str) -> Ended:
+    async def told(self, decision: Decision) -> Ended:
         """Goes on because somebody was not content."""
-        await self.thread.inject_message({"role": "user", "content": reason or GO_ON})
+        await self.thread.inject_message({"role": "user", "content": _why(decision)})
         return await self._ended(self._answered())
 
     async def _ended(self, work: Any) -> Ended:
@@ -164,7 +164,7 @@ class Exchange:
         if not decision.denied or self._denied_stops >= MOST_DENIED_STOPS:
             return True
         self._denied_stops += 1
-        await self.thread.inject_message({"role": "user", "content": decision.reason or GO_ON})
+        await self.thread.inject_message({"role": "user", "content": _why(decision)})
         return False
 
     async def take_notes(self, decision: Decision, result: str | None = None) -> None:
@@ -192,3 +192,8 @@ class Exchange:
         for decision in decisions:
             for request in decision.requests:
                 await compact(self.session, self.thread, request, "auto")
+
+
+def _why(decision: Decision) -> str:
+    """A hook's own words for the agent; that a hook blocked something is no task."""
+    return GO_ON if decision.reason in ("", f"Blocked by hook {decision.by}") else decision.reason

@@ -132,7 +132,7 @@ async def _run(
         _note(parent, decision)
         if not decision.denied or decision.halt or denied == MOST_DENIED_STOPS:
             break
-        ended = await _child(exchange.told(decision.reason), child)
+        ended = await _child(exchange.told(decision), child)
     errors = "; ".join(result["errors"])
     return ToolResult(result, not errors, errors)
 
