@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-agents test-mcp check format bench lock clean
+.PHONY: help run test test-agents test-mcp check format bench bench-load lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what each goal does
@@ -52,6 +52,9 @@ format: $(VENV)/.ready  ## rewrite the sources the way `check` wants them
 
 bench: $(VENV)/.bench  ## our figures beside the others', in one run
 	@$(BIN)/python -m bench
+
+bench-load: $(VENV)/.ready  ## a thousand sessions of our agent at once
+	@$(BIN)/python -m bench.sessions
 
 lock: $(VENV)/.ready  ## resolve the dependencies anew
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group dev pyproject.toml -o requirements.lock

@@ -13,6 +13,8 @@ from bench.contenders import CONTENDERS, fresh_path
 from bench.programs import memory, python_hook, shell_hook, start_times
 from bench.proxy import mcp_call
 from bench.rules import Workload
+from bench.sessions import MODEL, figures
+from bench.table import table
 from bench.timing import seconds_each, shown
 
 SIZES = (1, 10, 100, 1_000, 10_000)
@@ -42,13 +44,6 @@ def decisions(load: Workload) -> dict[str, float]:
         if name == "hookline":
             calls["hookline, new path"] = lambda decide=decide: decide("write_file", fresh_path(input))  # type: ignore[misc]
     return seconds_each(calls)
-
-
-def table(rows: list[dict[str, str]]) -> str:
-    heads = list(dict.fromkeys(head for row in rows for head in row))
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    lines += ["| " + " | ".join(row.get(head, "–") for head in heads) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 def decision_rows(results: list[tuple[Workload, dict[str, float]]]) -> list[dict[str, str]]:
@@ -105,6 +100,9 @@ def main() -> None:
     print(table([{"one MCP call": "2 KB, 100 hooks", **{n: shown(t) for n, t in proxied.items()}}]), end="\n\n")
     starts = {name: shown(seconds) for name, seconds in start_times().items()}
     print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
+    agents = [figures(sessions) for sessions in (1, 100)]
+    print(table([each.row() for each in agents]), end="\n\n")
+    programs["hooks of a turn"] = max(each.hooks for each in agents)
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     programs |= calls
     programs["MCP proxy"] = proxied["added"]
@@ -133,6 +131,12 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
         ("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio"),
         ("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it"),
         ("an MCP call behind 100 hooks", programs["MCP proxy"] / 0.001, 1, "ms added"),
+        (
+            "5 hooks in a turn with a model of 50 ms",
+            programs["hooks of a turn"] / MODEL.total_seconds(),
+            1 / 20,
+            "of the turn",
+        ),
         *_bridged(programs),
     ]
     return [

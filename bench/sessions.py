@@ -1,0 +1,217 @@
+"""Many sessions of our own agent at once, with hooks and tools, in one process and one SQLite file.
+
+`python -m bench.sessions [SESSIONS]` prints the table; without a number, the thousand of `make bench-load`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Generator
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from functools import partial, wraps
+from pathlib import Path
+from time import perf_counter, process_time, thread_time
+from typing import Any
+
+from bench.table import table
+from bench.timing import shown
+from hookline.engine.book import Book, Layer
+from hookline.patterns.pattern import pattern
+from hookline.project import load, load_text
+from hookline.runtime.app import Agent, App, Prompt, Side
+from hookline.runtime.models.script import Script, ScriptedModel, Section, Step
+from hookline.runtime.runtime import Runtime
+from hookline.runtime.session import Session
+from hookline.runtime.settings import Settings
+from hookline.runtime.storage.urls import file_url
+from hookline.runtime.turn import Turn
+
+MODEL = timedelta(milliseconds=50)
+EXCHANGES, TURNS = 4, 20  # of each session; four turns of five call a tool
+_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("read_file", {"path": "README.md"}),
+    ("storage", {"action": "set", "key": "seen", "value": "README.md"}),
+    ("list_directory", {"path": "."}),
+    ("storage", {"action": "get", "key": "seen"}),
+)
+_NATIVE = """
+hooks:
+  - {id: no-keys, on: tool.before, when: {tool: write_file, input: {path: '\\.env$', content: KEY}}, then: {deny: no keys}}
+  - {id: brief, on: prompt.submit, then: {tell: {text: Keep it short., to: agent}}}
+"""
+_FLO = {
+    "hooks": {"PreToolUse": [{"matcher": "^(bash|storage)$", "inputMatchers": {"key": "^secret"}, "action": "deny"}]}
+}
+_DIGITORN = """
+runtime:
+  hooks:
+    - {id: room, on: turn_end, condition: {type: context_pressure, threshold: 0.9}, action: {type: compact_context}}
+"""
+_STANDARD = """
+from hookline.standard_agents import define_agent, define_hook
+
+@define_hook(hook="filter_messages", id="the_last_hundred")
+async def the_last_hundred(state, messages):
+    return messages[-100:]
+
+define_agent(name="helper", hooks=["the_last_hundred"])
+"""
+
+
+@dataclass
+class Spent:
+    hooks: float = 0.0  # seconds of the processor, with gathering what hooks are told
+    turns: list[float] = field(default_factory=list)
+
+
+@dataclass
+class Figures:
+    sessions: int
+    turns_per_second: float
+    turn: float
+    slowest_turns: float  # one of a hundred takes longer
+    cpu: float  # of one turn, in all threads
+    hooks: float  # of one turn
+    memory: float  # MiB of a session that is open
+
+    def row(self) -> dict[str, str]:
+        return {
+            "sessions at once": f"{self.sessions:,}",
+            "turns a second": f"{self.turns_per_second:,.0f}",
+            "turn, p50": shown(self.turn),
+            "turn, p99": shown(self.slowest_turns),
+            "processor, a turn": shown(self.cpu),
+            "of that, hooks": f"{shown(self.hooks)} ({self.hooks / self.cpu:.0%})",
+            "hooks in a turn of 50 ms": f"{self.hooks / MODEL.total_seconds():.2%}",
+            "memory, a session": f"{self.memory * 1024:,.0f} KiB",
+        }
+
+
+def figures(sessions: int) -> Figures:
+    """In a process of its own, for its memory is measured."""
+    run = [sys.executable, "-m", "bench.sessions", "--measure", str(sessions)]
+    said = subprocess.run(run, capture_output=True, text=True, check=False)
+    if said.returncode:
+        sys.exit(said.stderr)
+    return Figures(**json.loads(said.stdout))
+
+
+async def _measured(sessions: int) -> Figures:
+    spent = _watched()
+    with tempfile.TemporaryDirectory() as place:
+        async with Runtime.open(place, _settings(Path(place))) as runtime:
+            await _session(runtime, "warm up")
+            before, spent.hooks = _resident(), 0.0
+            spent.turns.clear()
+            begun, cpu = perf_counter(), process_time()
+            await asyncio.gather(*(_session(runtime, f"task {n}") for n in range(sessions)))
+            seconds, cpu = perf_counter() - begun, process_time() - cpu
+            turns = len(spent.turns)
+            assert turns == sessions * TURNS, turns
+            memory = (_resident() - before) / sessions
+    slowest = statistics.quantiles(spent.turns, n=100)[98]
+    return Figures(
+        sessions, turns / seconds, statistics.median(spent.turns), slowest, cpu / turns, spent.hooks / turns, memory
+    )
+
+
+async def _session(runtime: Runtime, name: str) -> None:
+    session = await runtime.start()
+    for number in range(EXCHANGES):
+        assert await session.ask(f"{name}.{number}") == "That is all."
+
+
+def _settings(place: Path) -> Settings:
+    (place / "README.md").write_text("What is here, and why.\n" * 40)
+    steps = [Step(calls=(call,), delay=MODEL, spend=(1000, 20)) for call in _CALLS]
+    steps.append(Step(say="That is all.", delay=MODEL, spend=(1000, 20)))
+    model = ScriptedModel(Script(sections=(Section(pattern("helper"), tuple(steps * EXCHANGES)),)))
+    app = App((Agent("helper", Side(Prompt("main", "You are a helper."))),))
+    return Settings(home=place, env={}, app=app, book=_book(place), model=model, store=file_url(place / "store.db"))
+
+
+def _book(place: Path) -> Book:
+    (place / "agents").mkdir()
+    (place / "agents" / "limit.py").write_text(_STANDARD)
+    books = [
+        load_text(_NATIVE, "hookline.yaml"),
+        load_text(json.dumps(_FLO), "hub.json", "flo"),
+        load_text(_DIGITORN, "digitorn.yaml", "digitorn"),
+        load(place / "agents", "standard_agents"),
+    ]
+    assert not any(book.problems for book in books), [book.problems for book in books]
+    book = Book(Layer(str(n), each.hooks) for n, each in enumerate(books))
+    assert len(book.hooks) == 5
+    return book
+
+
+def _watched() -> Spent:
+    """Counts, from now on, what asking hooks costs the processor and how long turns take."""
+    spent = Spent()
+    decide, run = Session.decide, Turn.run
+
+    @wraps(decide)
+    async def decide_watched(*asked: Any) -> Any:
+        return await _Steps(decide(*asked), spent)
+
+    @wraps(run)
+    async def run_watched(turn: Turn) -> Any:
+        begun = perf_counter()
+        try:
+            return await run(turn)
+        finally:
+            spent.turns.append(perf_counter() - begun)
+
+    Session.decide, Turn.run = decide_watched, run_watched  # type: ignore[method-assign]
+    return spent
+
+
+class _Steps:
+    """A coroutine whose own steps are timed, and not the waiting between them."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], spent: Spent) -> None:
+        self._work = work
+        self._spent = spent
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        step: Callable[[], Any] = partial(self._work.send, None)
+        while True:
+            begun = thread_time()
+            try:
+                waits = step()
+            except StopIteration as done:
+                return done.value
+            finally:
+                self._spent.hooks += thread_time() - begun
+            try:
+                value = yield waits
+                step = partial(self._work.send, value)
+            except BaseException as error:
+                step = partial(self._work.throw, error)
+
+
+def _resident() -> float:
+    """MiB of this process."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def main() -> None:
+    if "--measure" in sys.argv:
+        print(json.dumps(asdict(asyncio.run(_measured(int(sys.argv[-1]))))))
+        return
+    sessions = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+    print(table([figures(1).row(), figures(sessions).row()]))
+
+
+if __name__ == "__main__":
+    main()
