@@ -16,6 +16,8 @@ import docs_agents
 import docs_words as words
 from docs_pages import pages
 from hookline import __all__ as public_names
+from hookline.cli.chat.commands import COMMANDS
+from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
 from hookline.dialects.native import actions, conditions, programs
 from hookline.dialects.native.dialect import FILE_KEYS, KEYS
@@ -185,6 +187,7 @@ _ARGUMENTS = {
     "doctor": "a coding agent; without it, those that call hookline",
     "bridge": "an [agent](hosts/README.md), and one of its events as it calls it",
     "mcp": "the program that is the server, with its arguments",
+    "run": "what the chat begins with",
     "completion": "`bash`, `zsh` or `fish`",
 }
 
@@ -237,6 +240,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "told-fields": _told_fields,
     **docs_agents.tables(table),
     "verbs": _verbs,
+    "chat-commands": lambda: table(("command", "shows or does"), [(f"`/{n}`", w) for n, (_, w) in COMMANDS.items()]),
+    "json-lines": lambda: table(("`type`", "tells"), [(f"`{name}`", words) for name, words in TYPES.items()]),
     **{f"verb-{name}": partial(_verb_options, name) for name in VERBS},
     "case-keys": lambda: _meanings(("key", "means"), case.KEYS, words.CASE_KEYS),
     "case-step-keys": lambda: _meanings(("key of a step", "means"), case.STEP_KEYS, words.CASE_STEP_KEYS),

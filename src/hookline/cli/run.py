@@ -33,7 +33,13 @@ _LAST: Final = ""
 @click.option("--store", metavar="URL", help="Where sessions are kept: sqlite:///FILE or postgresql://…")
 @click.option("--yes", is_flag=True, help="With -p: whatever hooks ask about, the answer is yes.")
 @click.option("--serve", is_flag=True, help="Wait for the app's triggers until interrupted.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="With --serve: where routes listen; else any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="PORT",
+    help="With --serve: where routes listen; else any.",
+)
 @click.option("--demo", is_flag=True, help="A scripted session, offline: it shows what hooks do and ends by itself.")
 def verb(
     first: str | None,
