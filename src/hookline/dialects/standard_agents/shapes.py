@@ -85,7 +85,7 @@ def _message(
 def mapping(
     value: dict[str, Any], kind: type, place: str, more: frozenset[str], lacking: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    hints = _hints(kind)
+    hints, plainly = _hints(kind), _plainly(kind)
     missing = [key for key in _required(kind) - lacking if key not in value]
     if missing:
         raise Malformed(f"returned {place} without {min(missing)}")
@@ -93,7 +93,7 @@ def mapping(
     if unknown:
         raise Malformed(f"returned {place} with the unknown key {unknown[0][:40]!r}")
     for key, held in value.items():
-        if key in hints and not _fits(held, hints[key]):
+        if key in hints and type(held) not in plainly[key] and not _fits(held, hints[key]):
             raise Malformed(f"returned {place}.{key} as {_word(held)}, not as {_said(hints[key])}")
     return value
 
@@ -126,6 +126,16 @@ def _fits(value: Any, hint: Any) -> bool:
 @lru_cache(maxsize=16)
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
+
+
+@lru_cache(maxsize=16)
+def _plainly(kind: type) -> dict[str, frozenset[type]]:
+    """Of each key the types that surely fit: histories are long, and are checked in every turn."""
+    return {key: frozenset(each for each in _either(hint) if each in _WORDS) for key, hint in _hints(kind).items()}
+
+
+def _either(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _required(kind: type) -> frozenset[str]:
