@@ -273,7 +273,14 @@ class Session:
 
     def place_of(self, thread: StoredThread) -> Place:
         return Place(
-            self.runtime.workspace, self.id, thread.agent.id, thread, thread.id, self.store, self.runtime.slots
+            self.runtime.workspace,
+            self.id,
+            thread.agent.id,
+            thread,
+            thread.id,
+            self.store,
+            self.runtime.slots,
+            thread.progress.facts,
         )
 
     async def model_of(self, thread: StoredThread) -> Model:

@@ -166,12 +166,12 @@ def _taken(definition: ToolDefinition) -> int:
 
 
 async def _state(place: Place, definitions: Definitions) -> ThreadState:
-    row, session = await place.store.thread(place.thread_id), await place.store.session(place.session)
-    side: Literal["a", "b"] = "b" if row is not None and row.side == "b" else "a"
+    session, now = await place.store.session(place.session), place.execution
+    side: Literal["a", "b"] = "b" if now.get("side") == "b" else "a"
     execution = ExecutionState(
-        (row.flow if row is not None else "") or f"flow_{place.thread_id}",
+        now.get("flow") or f"flow_{place.thread_id}",
         side,
-        row.step if row is not None else 0,
+        now.get("step", 0),
         place.thread.abort.aborted,
         AbortSignal(lambda: place.thread.abort),
     )

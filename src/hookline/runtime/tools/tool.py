@@ -24,6 +24,7 @@ class Place:
     thread_id: str  # as the store knows it
     store: Store
     slots: Slots = field(default_factory=Slots)
+    execution: dict[str, Any] = field(default_factory=dict)  # flow, side and step of the thread
 
 
 class Tool(Protocol):
