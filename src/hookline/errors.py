@@ -6,6 +6,8 @@ HooklineError                 something the user can mend; exit code 1
 ├── Unavailable               an action needs something that this host does not have
 └── Denied                    hooks, or a person whom they had asked, did not let a tool or a prompt pass
     └── Halted                hooks want the agent to stop
+
+Undecided and InDoubt are not among them: whoever asks a pattern or a condition has an answer for them.
 """
 
 from __future__ import annotations
@@ -45,3 +47,11 @@ class Denied(HooklineError):
 
 class Halted(Denied):
     pass
+
+
+class Undecided(Exception):
+    """A pattern could not be decided on a text before the deadline."""
+
+
+class InDoubt(Exception):
+    """An event can be read in several ways, which lead to different answers; its text says which."""

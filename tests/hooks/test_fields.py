@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 
+from hookline.errors import InDoubt
+from hookline.hooks.condition import Condition
+from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, AnyOf, Not
+from hookline.hooks.conditions.numbers import Compared
+from hookline.hooks.conditions.paths import ToolPath
+from hookline.hooks.conditions.text import Exists, Is, Matches
 from hookline.hooks.event import MISSING, Event
-from hookline.hooks.fields import ToolField, field_value, input_back, input_in
+from hookline.hooks.fields import ToolField, field_value, field_values, input_back, input_in
 from hookline.hooks.tools import TONGUES
+from hookline.patterns.pattern import pattern
 
 CLAUDE, FLO, OPENCODE, GEMINI = (TONGUES[name] for name in ("claude_code", "flo", "opencode", "gemini_cli"))
 
@@ -35,9 +42,6 @@ def test_a_tool_of_unknown_kind_has_no_other_names_for_its_fields() -> None:
         ({"name": "claude_code"}, "/etc/shadow"),
         ({"name": "gemini_cli"}, "/etc/shadow"),
         ({"name": "hookline"}, "decoy"),
-        ({"name": []}, "decoy"),
-        ([], "decoy"),
-        (None, "decoy"),
     ],
 )
 def test_where_a_field_is_given_twice_the_hosts_own_name_for_it_counts(host: Any, judged: str) -> None:
@@ -115,3 +119,57 @@ def test_two_names_for_one_field_given_back_are_both_kept() -> None:
     }
     assert input_back(event(input={"file_path": "old"}), {"path": "new"}) == {"file_path": "new"}
     assert input_back(event(input="text"), {"path": "new"}) == {"path": "new"}
+
+
+TWICE = {"path": "decoy", "file_path": "/etc/shadow"}
+UNKNOWN_HOSTS: list[Any] = [None, [], {"name": []}, {"name": "somebody's"}]
+
+
+@pytest.mark.parametrize("host", UNKNOWN_HOSTS)
+@pytest.mark.parametrize("name", ["path", "file_path", "filename"])
+def test_where_nobody_knows_the_hosts_name_every_value_is_judged(host: Any, name: str) -> None:
+    given = event("Read", TWICE, "read", host)
+    assert set(field_values(given, (name,))) >= {"decoy", "/etc/shadow"}
+    assert set(ToolField((name,)).texts(given)) == {"decoy", "/etc/shadow"}
+    assert field_values(event("Read", {"path": "same", "file_path": "same"}, "read", host), (name,)) == ("same",)
+
+
+def test_a_host_that_was_not_given_its_own_name_for_a_field_is_like_an_unknown_one() -> None:
+    given = event("Read", {"path": "a", "filename": "b"}, "read", {"name": "claude_code"})
+    assert ToolField(("path",)).texts(given) == ("a", "b")
+
+
+def test_what_a_host_calls_the_path_of_a_folder_is_not_taken_for_known() -> None:
+    given = event("Grep", {"pattern": "x", "path": "/etc", "file_path": "src"}, "grep", {"name": "claude_code"})
+    assert set(ToolField(("path",)).texts(given)) == {"/etc", "src"}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Matches(ToolField(("path",)), pattern("shadow")),
+        Matches(ToolField(("file_path",)), pattern("shadow")),
+        Matches(ToolPath(("path",)), pattern("shadow")),
+        Not(Matches(ToolField(("path",)), pattern("decoy"))),
+        AnyOf((Matches(ToolField(("path",)), pattern("shadow")), Exists(("tool", "input", "url")))),
+        Is(("tool", "input", "path"), "/etc/shadow"),
+    ],
+)
+def test_values_that_lead_to_different_answers_are_a_doubt(condition: Condition) -> None:
+    with pytest.raises(InDoubt, match="given by several names"):
+        condition.holds(event("Read", TWICE, "read"))
+    condition.holds(event("Read", TWICE, "read", {"name": "claude_code"}))
+
+
+def test_a_value_that_is_no_text_is_another_answer() -> None:
+    with pytest.raises(InDoubt):
+        Matches(ToolField(("path",)), pattern("^src/")).holds(event("Read", {"path": "src/a", "file_path": ["x"]}))
+    with pytest.raises(InDoubt):
+        Compared(("tool", "input", "content"), "above", 3).holds(event("write_file", {"content": 5, "text": 1}))
+
+
+def test_a_doubt_does_not_matter_where_another_part_decides() -> None:
+    doubtful, given = Matches(ToolField(("path",)), pattern("shadow")), event("Read", TWICE, "read")
+    assert not All((doubtful, NEVER_HOLDS)).holds(given)
+    assert AnyOf((doubtful, ALWAYS)).holds(given)
+    assert All((doubtful, NEVER_HOLDS)).why_not(given) == NEVER_HOLDS.because

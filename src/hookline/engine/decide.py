@@ -15,7 +15,7 @@ from hookline.engine.account import Account, Decision
 from hookline.engine.budget import Budget
 from hookline.engine.index import Entry, Index, Shelf
 from hookline.engine.limits import session_of
-from hookline.errors import Unavailable
+from hookline.errors import InDoubt, Unavailable, Undecided
 from hookline.hooks.action import May
 from hookline.hooks.attempt import Sum, attempt, instead_of
 from hookline.hooks.event import Changes, Event
@@ -23,7 +23,6 @@ from hookline.hooks.events import EVENTS, METADATA
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import Asking, Host, asking
 from hookline.hooks.outcome import Failure, FailureKind, Outcome, Verdict
-from hookline.patterns.pattern import Undecided
 
 _log = getLogger("hookline")
 
@@ -240,7 +239,8 @@ class Round:
         """Why the hook is not asked about the event, or None if it is.
 
         A hook that may stop the event is not passed over because its condition could not be decided: either it guards,
-        or it counts as failed.
+        or it counts as failed. Where the event can be read in several ways, one in which the hook holds is enough,
+        except for an allow.
         """
         hook = entry.hook
         self._undecided = False
@@ -257,7 +257,10 @@ class Round:
                 return "the event is outside of its scope"
         if self._explain and self._possible and rank[2] not in self._possible[rank[1]]:
             return self._why_not(hook)
-        holds = self._holds(hook)
+        try:
+            holds = self._holds(hook)
+        except InDoubt as doubt:
+            return str(doubt) if hook.only_allows else None
         if holds is None:
             self._undecided = True
             return None if hook.may_stop else _UNDECIDED
@@ -281,6 +284,8 @@ class Round:
             return hook.when.why_not(self.event)
         except Undecided:
             return _UNDECIDED
+        except InDoubt as doubt:
+            return str(doubt)
         finally:
             self._time.resume(perf_counter() - begun, left)  # nor is explaining
 

@@ -14,10 +14,10 @@ from typing import Final
 
 from hookline.engine.accept import accepted
 from hookline.engine.sieve import Sieve
+from hookline.errors import Undecided
 from hookline.hooks.condition import Need, Subject
 from hookline.hooks.event import Changes, Event, Path, touches
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
-from hookline.patterns.pattern import Undecided
 
 _ALL: Final = 2  # hooks that are quicker asked than looked up
 _FEW: Final = 4  # patterns on one subject that are quicker asked directly

@@ -33,6 +33,10 @@ class Subject(Protocol):
         """True if its texts come again and again, so that an answer about them is worth remembering."""
 
     def texts(self, event: Event) -> tuple[str, ...]: ...
+
+    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        """Its texts for each value that it may stand for; () where there is no doubt about which one it is."""
+
     def reads(self) -> tuple[Path, ...]: ...
 
 
@@ -46,7 +50,7 @@ class Need:
 
 class Condition(Protocol):
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        """May raise patterns.Undecided when the deadline passes."""
+        """May raise errors.Undecided when the deadline passes, and errors.InDoubt."""
 
     def needs(self) -> tuple[Need, ...]:
         """All of these must hold for it to hold; () means that the index can say nothing."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hookline.hooks.event import MISSING, Event, Path, read
+from hookline.errors import InDoubt
+from hookline.hooks.event import MISSING, Event, Path, read, same
 from hookline.hooks.tools import FIELDS, NATIVE, TONGUES, Kind, Tongue, declared_kind
 
 
@@ -19,8 +20,14 @@ class ToolField:
     few = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
-        value = field_value(event, self.path)
-        return (value,) if isinstance(value, str) else ()
+        values = field_values(event, self.path)
+        if len(values) == 1:
+            return values if isinstance(values[0], str) else ()
+        return tuple(value for value in values if isinstance(value, str))
+
+    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        values = field_values(event, self.path)
+        return tuple((value,) if isinstance(value, str) else () for value in values) if len(values) > 1 else ()
 
     def reads(self) -> tuple[Path, ...]:
         return (("tool", "input", *self.path), *(("tool", "input", name) for name in _RIVALS.get(self.path[0], ())))
@@ -41,6 +48,40 @@ def field_value(event: Event, path: Path) -> Any:
     return read(input, (field_of(event, str(name)), *path[1:]))
 
 
+def field_values(event: Event, path: Path) -> tuple[Any, ...]:
+    """Each value that the tool may take for the field.
+
+    One, unless it is given by several names, with different values, and nobody knows which of them the host reads.
+    """
+    tool = event.facts.get("tool")
+    input = tool.get("input") if isinstance(tool, dict) else None
+    if (
+        len(path) == 1
+        and isinstance(input, dict)
+        and path[0] in input
+        and _RIVALS.get(path[0], _NONE).isdisjoint(input)
+    ):
+        return (input[path[0]],)
+    value = field_value(event, path)
+    if not path or not isinstance(input, dict):
+        return (value,)
+    rivals = (read(input, (name, *path[1:])) for name in _rivals(event, str(path[0])))
+    return (value, *(other for other in rivals if not same(other, value)))
+
+
+def values_at(event: Event, path: Path) -> tuple[Any, ...]:
+    """As value_at, but every value that the tool may take."""
+    return field_values(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else (event.read(path),)
+
+
+def agreed(what: str, answers: Iterable[bool]) -> bool:
+    """The one answer that there is for all that `what` may be. Raises InDoubt where they differ."""
+    said = set(answers)
+    if len(said) > 1:
+        raise InDoubt(f"{what} is given by several names, and nobody knows which of them the tool reads")
+    return True in said
+
+
 def value_at(event: Event, path: Path) -> Any:
     """The fact at `path`; a field of the tool's input by whatever name the host has for it."""
     return field_value(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else event.read(path)
@@ -59,9 +100,27 @@ def own_field(input: Mapping[str, Any], name: str, kind: Kind, host: str = "") -
     given = [other for other in names if other in input]
     if len(given) < 2:
         return given[0] if given else name
-    spoken = TONGUES.get(host.replace("-", "_"))
-    own = spoken.fields.get(names[0], names[0]) if spoken else name
+    own = _own_name(names[0], kind, host)
     return own if own in given else name if name in given else given[0]
+
+
+def _rivals(event: Event, name: str) -> tuple[str, ...]:
+    """The names by which the field is given, where the host's own is not known or not among them."""
+    tool = event.facts["tool"]
+    host = event.read(("host", "name"))
+    kind = declared_kind(tool)
+    names = _SYNONYMS[kind].get(name, ())
+    given = tuple(other for other in names if other in tool["input"])
+    own = _own_name(names[0], kind, host) if names and isinstance(host, str) else None
+    return () if own in given else given
+
+
+def _own_name(ours: str, kind: Kind, host: str) -> str | None:
+    """The host's name for the field, where we know it."""
+    spoken = TONGUES.get(host.replace("-", "_"))
+    if spoken is None or (ours == "path" and kind not in _OF_ONE_FILE):
+        return None  # what a host calls the path of a file, its tools for folders may call otherwise
+    return spoken.fields.get(ours, ours)
 
 
 # kind → any name of a field → all of its names, ours first
@@ -69,6 +128,7 @@ _SYNONYMS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
     kind: {name: (ours, *others) for ours, others in reversed(fields.items()) for name in (ours, *others)}
     for kind, fields in FIELDS.items()
 }
+_OF_ONE_FILE: Final = (Kind.READ, Kind.WRITE, Kind.EDIT)
 _NONE: Final[frozenset[str]] = frozenset()
 
 

@@ -95,6 +95,11 @@ class Hook:
         return self.then.instant and self.may_stop and not self.may & (May.ALLOW | May.CHANGE)
 
     @property
+    def only_allows(self) -> bool:
+        """It loosens and never stops: it does not hold where an event may be read in another way."""
+        return bool(self.then.may & May.ALLOW) and not self.then.may & (May.DENY | May.ASK | May.HALT)
+
+    @property
     def may(self) -> May:
         """What its action or its answer to a failure may ask for."""
         return self.then.may | may_of(self.on_error)

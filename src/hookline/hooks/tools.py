@@ -306,6 +306,9 @@ class ToolName:
         names = names_of if len(name) <= _LONGEST_KEPT else names_of.__wrapped__
         return names(name, kind if isinstance(kind, str) and kind in _KINDS else None, self.tongue.name)
 
+    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        return ()
+
     def reads(self) -> tuple[Path, ...]:
         return (("tool", "name"), ("tool", "kind"))
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import regex
 from re2 import _re2  # the public wrapper costs twice a short search
 
+from hookline.errors import Undecided
 from hookline.patterns.tree import BadPattern
 
 BUDGET = 0.1
@@ -23,10 +24,6 @@ _LONGEST_TABLE_TEXT = 16_000_000
 _TAME, _TOLERABLE = 5, 12  # breadths at which hostile texts of 1 MB still took less than BUDGET, and about that
 _BYTES_A_CHARACTER = 4
 _LONGEST_BACKTRACKING_TEXT = 65_536  # beyond this the regex module looks at its clock too rarely
-
-
-class Undecided(Exception):
-    """The text could not be decided before the deadline."""
 
 
 class Shape(NamedTuple):

@@ -13,10 +13,11 @@ from enum import Enum
 from functools import lru_cache, partial
 from typing import Any
 
+from hookline.errors import Undecided
 from hookline.patterns import javascript, native, python
 from hookline.patterns.cost import breadth, weight, width
 from hookline.patterns.emit import NotLinear, for_re2, for_re2_at_least, for_regex
-from hookline.patterns.engines import BUDGET, Backtracking, Linear, Measured, Shape, Undecided
+from hookline.patterns.engines import BUDGET, Backtracking, Linear, Measured, Shape
 from hookline.patterns.replace import replaced
 from hookline.patterns.searchable import as_code_points, as_utf16_units
 from hookline.patterns.tree import BadPattern, Look, Node, Reference, children

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from hookline.patterns.engines import BUDGET, Undecided
+from hookline.errors import Undecided
+from hookline.patterns.engines import BUDGET
 from hookline.patterns.searchable import SURROGATE_OFFSET, as_code_points
 
 if TYPE_CHECKING:

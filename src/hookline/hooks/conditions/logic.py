@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hookline.errors import InDoubt
 from hookline.hooks.condition import NEVER, Condition, Need
 from hookline.hooks.event import Event, Path
 
@@ -49,14 +50,20 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Stops at the first part that does not hold."""
+    """Stops at the first part that does not hold; a part in doubt counts only where the others hold."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        for part in self.parts:  # noqa: SIM110 - a generator costs more than most conditions
-            if not part.holds(event, deadline):
-                return False
+        doubt: InDoubt | None = None
+        for part in self.parts:
+            try:
+                if not part.holds(event, deadline):
+                    return False
+            except InDoubt as raised:
+                doubt = raised
+        if doubt is not None:
+            raise doubt
         return True
 
     def needs(self) -> tuple[Need, ...]:
@@ -69,17 +76,26 @@ class All:
         return " and ".join(str(part) for part in self.parts) or "it always holds"
 
     def why_not(self, event: Event) -> str:
-        return next((part.why_not(event) for part in self.parts if not part.holds(event)), "")
+        return next((part.why_not(event) for part in self.parts if _surely_not(part, event)), "")
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Stops at the first part that holds; of nothing, nothing holds."""
+    """Stops at the first part that holds; of nothing, nothing holds. A part in doubt counts only where no other holds."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return any(part.holds(event, deadline) for part in self.parts)
+        doubt: InDoubt | None = None
+        for part in self.parts:
+            try:
+                if part.holds(event, deadline):
+                    return True
+            except InDoubt as raised:
+                doubt = raised
+        if doubt is not None:
+            raise doubt
+        return False
 
     def needs(self) -> tuple[Need, ...]:
         return self.parts[0].needs() if len(self.parts) == 1 else ()
@@ -112,6 +128,13 @@ class Not:
 
     def why_not(self, event: Event) -> str:
         return f"{self.part} holds, and it must not"
+
+
+def _surely_not(part: Condition, event: Event) -> bool:
+    try:
+        return not part.holds(event)
+    except InDoubt:
+        return False
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:

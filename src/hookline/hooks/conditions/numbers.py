@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.hooks.condition import NEVER, Need
 from hookline.hooks.conditions.text import shown
 from hookline.hooks.event import Event, Path, path_text
-from hookline.hooks.fields import value_at
+from hookline.hooks.fields import agreed, value_at, values_at
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,
@@ -26,7 +26,10 @@ _LARGE: Final = 10**300
 
 def number_at(event: Event, path: Path) -> float | None:
     """The number there; a list or a mapping stands for its length."""
-    value: Any = value_at(event, path)
+    return _number(value_at(event, path))
+
+
+def _number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -46,7 +49,10 @@ class Compared:
     number: float
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        found = number_at(event, self.path)
+        return agreed(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
+
+    def _holds_for(self, value: Any) -> bool:
+        found = _number(value)
         return found is not None and COMPARISONS[self.comparison](found, self.number)
 
     def needs(self) -> tuple[Need, ...]:
@@ -72,7 +78,10 @@ class Every:
     number: int
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        found = number_at(event, self.path)
+        return agreed(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
+
+    def _holds_for(self, value: Any) -> bool:
+        found = _number(value)
         return found is not None and found > 0 and self.number > 0 and found % self.number == 0
 
     def needs(self) -> tuple[Need, ...]:

@@ -23,15 +23,23 @@ class ToolPath:
     few = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
-        return tuple(
-            text for given in ToolField(self.path, self.tongue).texts(event) for text in _ways_to_say(given, event)
-        )
+        return _all_ways_to_say(self._field().texts(event), event)
+
+    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        return tuple(_all_ways_to_say(given, event) for given in self._field().readings(event))
+
+    def _field(self) -> ToolField:
+        return ToolField(self.path, self.tongue)
 
     def reads(self) -> tuple[Path, ...]:
-        return (*ToolField(self.path, self.tongue).reads(), ("cwd",), ("workspace",))
+        return (*self._field().reads(), ("cwd",), ("workspace",))
 
     def __str__(self) -> str:
         return "input." + ".".join(str(step) for step in self.path)
+
+
+def _all_ways_to_say(paths: tuple[str, ...], event: Event) -> tuple[str, ...]:
+    return tuple(text for given in paths for text in _ways_to_say(given, event))
 
 
 def _ways_to_say(given: str, event: Event) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
 from hookline.hooks.event import MISSING, Event, Path, path_text, same
-from hookline.hooks.fields import value_at
+from hookline.hooks.fields import agreed, value_at, values_at
 
 _REMEMBERED = 64
 _SHOWN = 60  # characters of a fact that an explanation repeats
@@ -25,6 +25,9 @@ class Fact:
     def texts(self, event: Event) -> tuple[str, ...]:
         value = event.read(self.path)
         return (value,) if isinstance(value, str) else ()
+
+    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        return ()
 
     def reads(self) -> tuple[Path, ...]:
         return (self.path,)
@@ -43,7 +46,12 @@ class Matches:
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
         texts = self.subject.texts(event)
-        return self._remembered(texts, deadline) if self.subject.few else self._found(texts, deadline)
+        if self.subject.few:
+            return self._remembered(texts, deadline)
+        return self._found(texts, deadline) and self._found_in_each(self.subject.readings(event), deadline)
+
+    def _found_in_each(self, readings: tuple[tuple[str, ...], ...], deadline: float) -> bool:
+        return not readings or agreed(str(self.subject), (self._found(texts, deadline) for texts in readings))
 
     def _remembered(self, texts: tuple[str, ...], deadline: float) -> bool:
         known = self._known.get(texts)
@@ -85,7 +93,7 @@ class Is:
     value: Any
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return same(value_at(event, self.path), self.value)
+        return agreed(path_text(self.path), (same(value, self.value) for value in values_at(event, self.path)))
 
     def needs(self) -> tuple[Need, ...]:
         return ()
@@ -105,7 +113,7 @@ class Exists:
     path: Path
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return value_at(event, self.path) is not MISSING
+        return agreed(path_text(self.path), (value is not MISSING for value in values_at(event, self.path)))
 
     def needs(self) -> tuple[Need, ...]:
         return ()
