@@ -20,6 +20,8 @@ from hookline.patterns.pattern import BadPattern
         ("[]x]y", ["]y", "xy"], ["zy"]),
         ("[z-a]x", [], ["zx", "ax"]),
         ("[ab", ["[ab"], ["a"]),
+        ("[!]", ["[!]"], ["!", "a"]),
+        ("[!]a]", ["b"], ["]", "a"]),
         ("a|b*", ["a", "bcd"], ["a|b", "ab"]),
         ("a | b", ["a", "b"], ["a "]),
         ("*", ["", "anything\nat all"], []),

@@ -14,7 +14,7 @@ __all__ = ["command_prefix", "host_of", "like", "literal", "path_glob", "tool_gl
 
 _ANY = r"(?s:.*)"
 _SLASH: Ranges = ((0x2F, 0x2F),)
-_SET = re.compile(r"\[(!?)(\][^\]]*|[^\]]+)\]")
+_SET = re.compile(r"\[(!|(?!!))(\][^\]]*|[^\]]+)\]")
 _DEEPEST_BRACES = 20
 _LONGEST_GLOB = 2_000
 
