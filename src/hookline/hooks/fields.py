@@ -94,6 +94,11 @@ def field_of(event: Event, name: str) -> str:
     return own_field(tool["input"], name, declared_kind(tool), host if isinstance(host, str) else "")
 
 
+def fields_of(event: Event, name: str) -> tuple[str, ...]:
+    """As field_of, but every name that the tool may read, where nobody knows which it does."""
+    return _rivals(event, name) or (field_of(event, name),)
+
+
 def own_field(input: Mapping[str, Any], name: str, kind: Kind, host: str = "") -> str:
     """Where one field is given by several names, the host's own counts: its tool reads no other."""
     names = _SYNONYMS[kind].get(name, ())
