@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem, Severity
 from hookline.hooks.action import Action, May
+from hookline.hooks.actions.answer import may_of
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.program import Run
 from hookline.hooks.actions.script import RunScript
@@ -78,6 +79,14 @@ def _never_acts(hook: Hook) -> Iterator[Problem]:
     else:
         what = f"a part of {hook.id} never counts: {said}."
     yield _warning("never-acts", hook, what, _who_accepts(refused))
+
+
+def _fails_in_vain(hook: Hook) -> Iterator[Problem]:
+    """A failure that should stop what cannot be stopped."""
+    stops = may_of(hook.on_error) & (May.DENY | May.ASK) & ~EVENTS[hook.event].accepts
+    if stops and hook.then.constant is None:
+        what = f"the on_error of {hook.id} never counts: {hook.event} does not accept {' or '.join(_words_of(stops))}."
+        yield _warning("never-acts", hook, what, _who_accepts([_Refused(stops)]))
 
 
 @lru_cache(maxsize=4096)
@@ -341,4 +350,4 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + more
 
 
-_CHECKS: Final = (_never_acts, _unknown_facts, _never_holds, _other_names)
+_CHECKS: Final = (_never_acts, _fails_in_vain, _unknown_facts, _never_holds, _other_names)

@@ -50,7 +50,10 @@ class Halted(Denied):
 
 
 class Undecided(Exception):
-    """A pattern could not be decided on a text before the deadline."""
+    """A pattern could not be decided on a text before the deadline; its text says what stood in the way."""
+
+    def __init__(self, why: str = "it took too long") -> None:
+        super().__init__(why)
 
 
 class InDoubt(Exception):

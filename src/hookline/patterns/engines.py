@@ -109,20 +109,28 @@ class Backtracking:
         self._whole = whole
 
     def replaced(self, text: str, new: str, limit: float) -> str:
-        left = limit - time.perf_counter()
-        if left <= 0 or len(text) > _LONGEST_BACKTRACKING_TEXT:
-            raise Undecided
+        left = _time_for(text, limit)
         try:
             return self._compiled.sub(lambda found: new if found[0] else "", text, timeout=left, concurrent=True)
         except (TimeoutError, MemoryError):
             raise Undecided from None
 
     def search(self, text: str, limit: float) -> bool:
-        left = limit - time.perf_counter()
-        if left <= 0 or len(text) > _LONGEST_BACKTRACKING_TEXT:
-            raise Undecided
+        left = _time_for(text, limit)
         ask = self._compiled.fullmatch if self._whole else self._compiled.search
         try:
             return ask(text, timeout=left, concurrent=True) is not None
         except (TimeoutError, MemoryError):
             raise Undecided from None
+
+
+def _time_for(text: str, limit: float) -> float:
+    if len(text) > _LONGEST_BACKTRACKING_TEXT:
+        raise Undecided(
+            f"look-around and back-references are tried on {_LONGEST_BACKTRACKING_TEXT} characters at most, "
+            f"and this text has {len(text)}"
+        )
+    left = limit - time.perf_counter()
+    if left <= 0:
+        raise Undecided
+    return left

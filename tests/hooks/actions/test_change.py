@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.actions.change import Append, Change, Remove, Replace, Set, own_path
+from hookline.hooks.actions.change import Append, Change, Remove, Replace, Set, own_paths
 from hookline.hooks.event import REMOVED, Event, parse_path
 from hookline.hooks.facts import Names
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import NOBODY
-from hookline.hooks.outcome import NOT_APPLIED
+from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind
 from hookline.hooks.template import template
 from hookline.patterns.pattern import pattern
 
@@ -77,12 +77,21 @@ def test_where_both_are_given_the_one_that_the_host_reads_is_changed() -> None:
     both = {"path": "decoy", "file_path": "real"}
     edit = Set(place("path"), Filled("new"))
     assert changed(edit, input=both, host="claude-code") == {"path": "decoy", "file_path": "new"}
-    assert changed(edit, input=both) == {"path": "new", "file_path": "real"}
+    assert changed(edit, input=both) == {"path": "new", "file_path": "new"}, "nobody knows which of them is read"
+
+
+def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:
+    change = Change((Replace(place("text"), pattern("(?<=key )[a-z]+"), "***"),))
+    event = Event("tool.before", {"tool": {"name": "x", "input": {"text": "key abc " * 10_000}}})
+    with pytest.raises(Failed) as failed:
+        asyncio.run(change.run(event, NOBODY))
+    assert failed.value.failure.kind is FailureKind.TIMEOUT
+    assert failed.value.failure.text.startswith("could not replace (?<=key )[a-z]+ in tool.input.text: look-around")
 
 
 @pytest.mark.parametrize("tool", [None, 5, [], {}, {"input": "x"}, {"input": None}])
 def test_the_place_is_as_written_where_there_is_no_input(tool: Any) -> None:
-    assert own_path(place("path"), Event("tool.before", {"tool": tool})) == place("path")
+    assert own_paths(place("path"), Event("tool.before", {"tool": tool})) == (place("path"),)
 
 
 def test_removing_reports_a_removal() -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from hookline.errors import Undecided
 from hookline.hooks.action import May
 from hookline.hooks.condition import TextPattern
-from hookline.hooks.event import MISSING, REMOVED, Changes, Event, Path
-from hookline.hooks.fields import field_of
+from hookline.hooks.event import MISSING, REMOVED, Changes, Event, Path, path_text
+from hookline.hooks.fields import fields_of
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import NOT_APPLIED, Outcome
+from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind, Outcome
 from hookline.hooks.template import Template
 
 _REPLACING = 0.1  # seconds that one replacement may take
@@ -79,7 +80,11 @@ class Replace:
         return (self.path,)
 
     def new_value(self, old: Any, event: Event) -> Any:
-        return self._in(old, time.perf_counter() + _REPLACING, 0)
+        try:
+            return self._in(old, time.perf_counter() + _REPLACING, 0)
+        except Undecided as undecided:
+            what = f"could not replace {self.pattern.source} in {path_text(self.path)}: {undecided}"
+            raise Failed(FailureKind.TIMEOUT, what) from None
 
     def _in(self, value: Any, deadline: float, depth: int) -> Any:
         if isinstance(value, str):
@@ -110,25 +115,25 @@ class Change:
         changes: Changes = ()
         now = event
         for edit in self.edits:
-            path = own_path(edit.path, now)
-            old = now.read(path)
-            new = edit.new_value(old, now)
-            if new is MISSING or (new == old and type(new) is type(old)):
-                continue
-            changes += ((path, new),)
-            now = now.changed(((path, new),))
+            for path in own_paths(edit.path, now):
+                old = now.read(path)
+                new = edit.new_value(old, now)
+                if new is MISSING or (new == old and type(new) is type(old)):
+                    continue
+                changes += ((path, new),)
+                now = now.changed(((path, new),))
         return Outcome(changes=changes) if changes else NOT_APPLIED
 
 
-def own_path(path: Path, event: Event) -> Path:
-    """The same place, by the name that this very input has for the field."""
+def own_paths(path: Path, event: Event) -> tuple[Path, ...]:
+    """The same place, by each name that this very input has for the field and that the tool may read."""
     if path[:2] != ("tool", "input") or len(path) < 3:
-        return path
+        return (path,)
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
-        return path
-    return ("tool", "input", field_of(event, str(path[2])), *path[3:])
+        return (path,)
+    return tuple(("tool", "input", name, *path[3:]) for name in fields_of(event, str(path[2])))
 
 
 def _json(value: Any) -> str:
