@@ -32,8 +32,7 @@ def out_as_is(text: str) -> None:
 def write(text: str) -> None:
     """Without a line's end, and seen at once."""
     _write(sys.stdout, safe(text), end="")
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    _flush()
 
 
 def err_line(line: str) -> None:
@@ -52,11 +51,7 @@ def out_json(value: Any) -> None:
 def out_json_line(value: Any) -> None:
     """One line, seen at once."""
     _write(sys.stdout, json_text(value, indent=None))
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        silence(sys.stdout)
+    _flush()
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:
@@ -115,6 +110,14 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + end)
     except BrokenPipeError:
         silence(stream)
+
+
+def _flush() -> None:
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
 
 
 def silence(stream: TextIO) -> None:

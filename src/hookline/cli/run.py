@@ -68,6 +68,8 @@ def verb(
         return None
     from hookline.cli.chat.opening import Options
 
+    if yes and prompt is None:
+        raise HooklineError("--yes answers for nobody where you can be asked: it goes with -p")
     options = Options(**chosen)
     if sessions:
         return run(_list(options, as_json))

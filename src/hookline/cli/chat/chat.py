@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hookline.cli.chat.commands import described, obey
-from hookline.cli.chat.line import Line, pressed
+from hookline.cli.chat.line import Interrupted, Line, pressed
 from hookline.cli.chat.opening import found
 from hookline.cli.chat.record import Record
 from hookline.cli.chat.screen import Screen
@@ -41,7 +41,7 @@ class Chat:
         self.runtime: Runtime
         self.session: Session
         self._left = False
-        self._work: asyncio.Future[None] | None = None  # what Ctrl-C cancels
+        self._work: asyncio.Future[Any] | None = None  # what Ctrl-C cancels
         self._presses = 0
         self._asking = asyncio.Lock()
         self._agreed: set[tuple[str | None, str]] = set()  # hook and exact call that are not asked about again
@@ -58,7 +58,7 @@ class Chat:
             about = f"{question.tool} {shortened(input_words(question.input), 60)}"
             try:
                 key = await pressed(f"    {safe(about)}  [y] yes  [a] always this very call  [n] no ", _KEYS)
-            except KeyboardInterrupt:
+            except Interrupted:
                 self.session.cancel(_CANCELLED)
                 return False
             if key == "a":
@@ -136,18 +136,30 @@ class Chat:
 
     async def _read(self, line: Line) -> str:
         """At a second Ctrl-C, or at Ctrl-D, nothing, and the chat is left."""
-        for last in (False, True):
+        self._presses = 0
+        while self._presses < 2:
+            if self._presses:
+                self.say("Ctrl-C once more, or Ctrl-D, leaves.", "dim")
+            self.screen.console.print()
+            self._work = reading = asyncio.ensure_future(line.read())
             try:
-                self.screen.console.print()
-                return await line.read()
-            except KeyboardInterrupt:
-                self.say("" if last else "Ctrl-C once more, or Ctrl-D, leaves.", "dim")
+                return await reading
+            except Interrupted:
+                self._presses += 1
+            except asyncio.CancelledError:
+                if not self._presses:
+                    raise
             except EOFError:
                 break
+            finally:
+                self._work = None
         self.leave()
         return ""
 
     async def _taken(self, text: str) -> None:
+        if self.session.row.ended is not None:
+            self.say(f"The session had ended ({self.session.row.ended}) and goes on now.", "dim")
+            self.session = await self.runtime.reopen(self.session.id)
         if text.startswith("/"):
             await obey(self, text)
         else:
@@ -168,9 +180,10 @@ class Chat:
             self._work = None
 
     def _interrupted(self) -> None:
+        """A signal, wherever the terminal does not hand Ctrl-C over as a key."""
+        self._presses += 1
         if self._work is None:
             return
-        self._presses += 1
         if self._presses > 1:
             self.leave()
         if self.session.busy and self._presses == 1:

@@ -27,6 +27,10 @@ Described = Callable[[], Iterable[tuple[str, str]]]
 _PROMPT: Final = FormattedText([("bold", "› ")])
 
 
+class Interrupted(Exception):
+    """Ctrl-C; a KeyboardInterrupt would end the loop of whoever waits."""
+
+
 class Line:
     """Enter sends; Alt-Enter or a backslash at the end begins another line."""
 
@@ -53,8 +57,9 @@ class Line:
         )
 
     async def read(self) -> str:
-        """Raises KeyboardInterrupt at Ctrl-C on an empty line, and EOFError at Ctrl-D."""
-        return await self._session.prompt_async(_PROMPT, handle_sigint=False)
+        """Raises Interrupted at Ctrl-C on an empty line, and EOFError at Ctrl-D."""
+        with patch_stdout(raw=True):  # the log may have something to say meanwhile
+            return await self._session.prompt_async(_PROMPT, handle_sigint=False)
 
 
 class _Commands(Completer):
@@ -91,13 +96,13 @@ def _line_keys() -> KeyBindings:
         if event.current_buffer.text:
             event.current_buffer.reset()
         else:
-            event.app.exit(exception=KeyboardInterrupt)
+            event.app.exit(exception=Interrupted)
 
     return keys
 
 
 async def pressed(question: str, keys: Sequence[str], input: Input | None = None, output: Output | None = None) -> str:
-    """The first of these keys that is pressed; Escape is the last of them. Raises KeyboardInterrupt at Ctrl-C."""
+    """The first of these keys that is pressed; Escape is the last of them. Raises Interrupted at Ctrl-C."""
     bindings = KeyBindings()
 
     def answers(key: str) -> Callable[[KeyPressEvent], None]:
@@ -112,7 +117,7 @@ async def pressed(question: str, keys: Sequence[str], input: Input | None = None
     @bindings.add("c-c")
     @bindings.add("c-d")
     def _interrupted(event: KeyPressEvent) -> None:
-        event.app.exit(exception=KeyboardInterrupt)
+        event.app.exit(exception=Interrupted)
 
     session: PromptSession[str] = PromptSession(
         FormattedText([("bold ansiyellow", question)]), key_bindings=bindings, input=input, output=output

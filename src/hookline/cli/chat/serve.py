@@ -8,7 +8,7 @@ from typing import Final
 
 from hookline.cli.chat.opening import Options, beginning, opened
 from hookline.cli.chat.words import shortened
-from hookline.cli.output import err, out
+from hookline.cli.output import err, write
 from hookline.errors import HooklineError
 from hookline.runtime.happenings import Ended, Happening, Told
 from hookline.runtime.serving import Serving
@@ -29,20 +29,20 @@ async def serve(options: Options, port: int) -> None:
         async with Serving(runtime, listening=listening, fired=_fired, done=_done) as serving:
             for trigger in runtime.app.triggers:
                 at = f"{serving.triggers.address}{trigger.at}" if trigger.kind == "http" else trigger.at
-                out(f"{trigger.id}  {trigger.kind}  {at}")
+                write(f"{trigger.id}  {trigger.kind}  {at}\n")
             if serving.triggers.address is not None and not token:
-                out(f"Authorization: Bearer {serving.triggers.token}")
+                write(f"Authorization: Bearer {serving.triggers.token}\n")
             await serving.forever()
 
 
 def _fired(fired: Fired, answer: Answer) -> None:
     what = answer.session if answer.denied is None else f"denied: {answer.denied}"
-    out(f"{_now()}  {fired.trigger.id}  {shortened(what)}")
+    write(f"{_now()}  {fired.trigger.id}  {shortened(what)}\n")
 
 
 def _done(fired: Fired, how: Ended | HooklineError) -> None:
     what = f"{how.ending}: {how.text}" if isinstance(how, Ended) else f"failed: {how}"
-    out(f"{_now()}  {fired.trigger.id}  {shortened(what)}")
+    write(f"{_now()}  {fired.trigger.id}  {shortened(what)}\n")
 
 
 def _warn(happening: Happening) -> None:
