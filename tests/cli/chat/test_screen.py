@@ -103,6 +103,27 @@ def test_sub_agents_are_indented_and_speak_in_whole_lines() -> None:
     assert lines[:4] == ["  ▸ reviewer: Look at it.", "  │     It looks", "  │   ● bash ls", "  │   ■ failed: no model"]
 
 
+def test_of_several_sub_agents_each_is_named_where_its_lines_begin() -> None:
+    lines = _shown(
+        Spawned(*MAIN, "child", "reviewer", "Look."),
+        Spawned(*MAIN, "other", "tester", "Test."),
+        Told(*CHILD, "one"),
+        Told(*CHILD, "two"),
+        Told("other", "tester", "three"),
+        Ended("other", "tester", Ending.ANSWERED, "fine"),
+        Told(*CHILD, "four"),
+    )
+    assert lines[2:] == [
+        "  │ reviewer",
+        "  │   » one",
+        "  │   » two",
+        "  │ tester",
+        "  │   » three",
+        "  │   » four",
+        "",
+    ]
+
+
 def test_long_results_and_notes_are_cut() -> None:
     result = ToolResult("\n".join(map(str, range(20))))
     lines = _shown(Decided(*MAIN, _decision("tool.after", "ls")), Called(*MAIN, _call("ls"), result, True))

@@ -62,6 +62,8 @@ class Screen:
         self._depths: dict[str, int] = {}
         self._held: dict[str, str] = {}  # what a sub-agent has said of a line that is not whole yet
         self._settled: set[str] = set()  # calls of which a line has said that they are not run, or asked about
+        self._at_work: set[str] = set()  # sub-agents
+        self._named: str | None = None  # the sub-agent whose lines these are
         self._in_line = False
 
     def begin(self, main: str) -> None:
@@ -75,7 +77,7 @@ class Screen:
         if isinstance(happening, Spoke):
             self._spoke(happening)
             return
-        self._say_held(happening.thread)
+        self._say_held(happening)
         match happening:
             case Decided(_, _, decision):
                 self._decided(happening, decision)
@@ -96,6 +98,7 @@ class Screen:
                 self._line(happening, "≡", f"{gone} earlier messages became one: {shortened(summary)}", "cyan")
             case Spawned(_, _, child, child_agent, task):
                 self._depths[child] = self._depth(happening) + 1
+                self._at_work.add(child)
                 self._line(happening, "▸", f"{child_agent}: {shortened(task)}", "bold")
             case Ended():
                 self._ended(happening)
@@ -132,10 +135,10 @@ class Screen:
         self.console.file.flush()
         self._in_line = True
 
-    def _say_held(self, thread: str) -> None:
-        held = self._held.pop(thread, "")
+    def _say_held(self, happening: Happening) -> None:
+        held = self._held.pop(happening.thread, "")
         if held.strip():
-            self._line(Happening(thread, ""), "", held)
+            self._line(happening, "", held)
 
     def _decided(self, happening: Happening, decision: Decision) -> None:
         if decision.event.name == "tool.before" or not says_something(decision):  # the call itself is told next
@@ -175,6 +178,7 @@ class Screen:
             self._line(called, "" if number else ("✓" if result.ok else "✗"), line, "dim" if result.ok else "red")
 
     def _ended(self, ended: Ended) -> None:
+        self._at_work.discard(ended.thread)
         if ended.ending is Ending.ANSWERED:
             self._end_line()
             return
@@ -189,7 +193,11 @@ class Screen:
 
     def _line(self, happening: Happening, mark: str, text: str, style: str = "") -> None:
         self._end_line()
-        indent = "  │ " * self._depth(happening)
+        depth = self._depth(happening)
+        indent = "  │ " * depth
+        if depth and len(self._at_work) > 1 and self._named != happening.thread:
+            self.console.print(Text(self._fit(f"{indent}{happening.agent}"), "bold dim"), soft_wrap=True)
+        self._named = happening.thread if depth else None
         for number, line in enumerate(text.split("\n")):
             lead = f"{indent}  {mark if number == 0 else '':<2}"
             self.console.print(Text.assemble((self._fit(lead), "dim"), (self._fit(line), style)), soft_wrap=True)

@@ -13,6 +13,7 @@ from hookline.hooks.outcome import Audience, Outcome, Verdict
 from hookline.standard_agents.state import result_text
 
 LONGEST: Final = 200  # characters of a value that are shown
+_WIDEST: Final = 300  # characters of a line of a result
 _MAIN: Final = ("command", "path", "file_path", "url", "pattern", "query", "code", "prompt", "name")
 _VERDICTS: Final = {Verdict.DENY: "denied", Verdict.ASK: "asks", Verdict.ALLOW: "allowed", Verdict.SILENT: ""}
 
@@ -78,9 +79,13 @@ def says_something(decision: Decision) -> bool:
     )
 
 
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
+
+
 def result_lines(content: Any, most: int) -> list[str]:
     """The beginning, and how much there is beyond it."""
-    lines = result_text(content).strip().splitlines()
+    lines = [_cut(line) for line in result_text(content).strip().splitlines()]
     if len(lines) <= most:
         return lines
     return [*lines[: most - 1], f"… {len(lines) - most + 1} more lines"]
