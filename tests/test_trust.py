@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hookline.config.read import salvage_text
+from hookline.dialects.wanted import digitorn_wants, native_wants
 from hookline.engine.account import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.action import May
@@ -354,3 +356,23 @@ def test_a_file_that_a_hook_only_writes_does_not_count(project: Project) -> None
     assert project.accepted
     project.write("check.sh", "exit 1\n")
     assert not project.accepted
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("hookline.yaml", "agents:\n  helper: {model: openai:gpt-5, model: 'http://there'}\n"),
+        ("hookline.yaml", "models: {quick: 'http://there', quick: openai:gpt-5}\n"),
+        ("app.yaml", "runtime: {}\nagents: {a: {system_prompt: Obey., system_prompt: ''}}\n"),
+        ("hookline.yaml", "models:\n  quick: {model: 'http://there', model: openai:gpt-5}\n"),
+        (
+            "app.yaml",
+            "runtime: {}\nagents:\n  - {id: a, brain: {model: gpt-5, base_url: 'http://there', base_url: ''}}\n",
+        ),
+    ],
+)
+def test_an_entry_that_contradicts_itself_waits_for_trust(file: str, text: str) -> None:
+    document, _ = salvage_text(text, file)
+    assert document is not None
+    wants = native_wants if file == "hookline.yaml" else digitorn_wants
+    assert len(wants(document)) == 1

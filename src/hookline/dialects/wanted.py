@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hookline.config.damage import damage_in, own_damage
 from hookline.config.document import Document, Path
 from hookline.dialects.dialect import Wanted
 
@@ -53,6 +54,8 @@ def digitorn_wants(document: Document) -> tuple[Wanted, ...]:
 
 def _of_app_file(value: dict[str, Any]) -> Iterator[tuple[Path, str, Any]]:
     for path, agent in _entries(value.get("agents"), ("agents",)):
+        if own_damage(agent):
+            yield path, "tell", agent
         if not isinstance(agent, dict):
             continue
         yield from (((*path, key), "tell", agent[key]) for key in SPOKEN if agent.get(key))
@@ -63,6 +66,8 @@ def _of_app_file(value: dict[str, Any]) -> Iterator[tuple[Path, str, Any]]:
 
 
 def _harmless_brain(brain: Any) -> bool:
+    if damage_in(brain):
+        return False
     if not isinstance(brain, dict):
         return brain is None or _harmless_model(brain)
     model = f"{brain['provider']}:{brain.get('model')}" if brain.get("provider") else brain.get("model")
@@ -70,6 +75,8 @@ def _harmless_brain(brain: Any) -> bool:
 
 
 def _harmless(key: str, entry: Any) -> bool:
+    if damage_in(entry):  # of two values that contradict each other, nobody knows which one counts
+        return False
     if key == "model" or (key == "models" and not isinstance(entry, dict)):
         return _harmless_model(entry)
     known = _HARMLESS.get("agents" if key == "agent" else key)
@@ -85,7 +92,9 @@ def _harmless_model(model: Any) -> bool:
 
 
 def _entries(value: Any, path: Path) -> list[tuple[Path, Any]]:
-    """Each entry of a mapping or list; a value that is neither stands for itself."""
+    """Each entry of a mapping or list; a value that is neither, or is damaged, stands for itself."""
+    if own_damage(value):
+        return [(path, value)]
     if isinstance(value, dict):
         return [((*path, key), entry) for key, entry in value.items()]
     if isinstance(value, list):
