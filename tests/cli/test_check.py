@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 BAD = """\
 hooks:
   - id: a
@@ -83,3 +85,13 @@ def test_without_a_word_it_checks_the_users_files_too(hookline, project):
     own.parent.mkdir(parents=True)
     own.write_text(BAD)
     assert hookline("check").stdout.startswith("~/.config/hookline/hookline.yaml:3  ")
+
+
+@pytest.mark.parametrize("folder", [".microai", ".ai_agents", ".claude"])
+def test_hooks_beside_the_key_hooks_are_warned_of(hookline, folder):
+    Path(folder).mkdir()
+    Path(folder, "settings.json").write_text('{"model": "x",\n "PreToolUse": [{"matcher": "Bash", "command": "true"}]}')
+    result = hookline("check", f"{folder}/settings.json")
+    assert result.exit_code == 0
+    assert f"{folder}/settings.json:2  PreToolUse: hooks beside the key hooks are not read." in result.stdout
+    assert 'Write "hooks": {"PreToolUse": […]}. (warning)' in result.stdout

@@ -39,6 +39,7 @@ def entries(document: Document, problems: list[Problem], events: Mapping[str, st
     at = Reader.of(document, problems)
     if at.mapping() is None:
         return
+    _beside(at, events)
     hooks = at.get("hooks")
     if hooks is None or hooks.mapping() is None:
         return
@@ -51,6 +52,15 @@ def entries(document: Document, problems: list[Problem], events: Mapping[str, st
         for index, each in enumerate(place.items()):
             if each.mapping() is not None:
                 yield Entry(each, name, events[name], index)
+
+
+def _beside(at: Reader, events: Mapping[str, str]) -> None:
+    """Warns of hooks that stand where nobody reads them."""
+    for name, place in at.entries():
+        if name in events and isinstance(place.value, list):
+            what = f"{place.place}: hooks beside the key hooks are not read."
+            hint = f'Write "hooks": {{"{name}": […]}}.'
+            place.problem("not-read", what, hint, at_key=True, severity=Severity.WARNING)
 
 
 def named_settings(document: Document) -> bool:
