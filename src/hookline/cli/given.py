@@ -22,7 +22,19 @@ def given_facts(facts: str | None, tool: str | None, input: str | None, prompt: 
         known["tool"] = _tool(known.get("tool", {}), tool, input)
     if prompt is not None:
         known["prompt"] = prompt
+    _refuse_odd_tools(known)
     return known
+
+
+def _refuse_odd_tools(facts: dict[str, Any]) -> None:
+    """A tool that no condition could see would pass every guard."""
+    tool = facts.get("tool", {})
+    if not isinstance(tool, dict):
+        raise HooklineError(_not_an_object("--facts: tool", tool, "--facts"))
+    if not isinstance(tool.get("name", ""), str):
+        raise HooklineError(f"--facts: tool.name is expected to be text, not {_kind(tool['name'])}")
+    if not isinstance(tool.get("input", {}), dict):
+        raise HooklineError(_not_an_object("--facts: tool.input", tool["input"], "--facts"))
 
 
 def _tool(held: Any, name: str | None, input: str | None) -> dict[str, Any]:
@@ -39,9 +51,17 @@ def _tool(held: Any, name: str | None, input: str | None) -> dict[str, Any]:
 def json_object(text: str, what: str) -> dict[str, Any]:
     value = json_value(text, what)
     if not isinstance(value, dict):
-        kind = {list: "a list", str: "text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
-        raise HooklineError(f"{what}: an object is expected, not {kind}. Write {{…}}, such as {_EXAMPLES[what]}")
+        raise HooklineError(_not_an_object(what, value, what))
     return value
+
+
+def _not_an_object(what: str, value: Any, option: str) -> str:
+    return f"{what}: an object is expected, not {_kind(value)}. Write {{…}}, such as {_EXAMPLES[option]}"
+
+
+def _kind(value: Any) -> str:
+    kinds = {list: "a list", dict: "an object", str: "text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
 
 
 _EXAMPLES: Final = {
