@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any, Final
 
 from hookline.hooks.action import May
@@ -10,8 +13,13 @@ from hookline.hooks.actions.tell import who
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience, Failed, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.secrets import mask
+
+_log = logging.getLogger("hookline")
 
 MOST: Final = 20_000  # characters of a program's output that a reason repeats
+_LONGEST_SHOWN: Final = 60
+_MOST_WARNINGS: Final = 5
 
 
 def object_in(text: str) -> dict[str, Any] | None:
@@ -28,6 +36,25 @@ def object_in(text: str) -> dict[str, Any] | None:
 def text_in(answer: dict[str, Any], key: str) -> str:
     value = answer.get(key)
     return value if isinstance(value, str) else ""
+
+
+def warn_of(answer: dict[str, Any], keys: Collection[str]) -> None:
+    """In the log: what of an answer says nothing, though whoever wrote it may think that it does."""
+    said = [f"{_shown(key)}, which is no key of an answer{_meant(key, keys)}" for key in answer if key not in keys]
+    goes_on = answer.get("continue")
+    if goes_on is not None and type(goes_on) is not bool:
+        said.append(f"{_shown(goes_on)} for continue, which is neither true nor false, so it stops nothing")
+    for what in said[:_MOST_WARNINGS]:
+        _log.warning("[%s] answered %s", who(), mask(what))
+
+
+def _meant(key: str, keys: Collection[str]) -> str:
+    close = get_close_matches(key[:_LONGEST_SHOWN], keys, 1)
+    return f"; {close[0]} is" if close else ""
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN]
 
 
 def blocked(text: str, event: Event) -> Outcome:
@@ -48,4 +75,4 @@ def unreadable(what: str, event: Event, reason: str = "", beside: tuple[Note, ..
 
 def no_word(said: Any, event: Event) -> str:
     """What is wrong with a decision that is none."""
-    return f"answered {json.dumps(said, ensure_ascii=False)[:60]}, which is no decision about {event.name}"
+    return f"answered {_shown(said)}, which is no decision about {event.name}"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hookline.hooks.action import May
 from hookline.hooks.actions import claude_answer
-from hookline.hooks.actions.object_answer import MOST, blocked, no_word, object_in, text_in, unreadable
+from hookline.hooks.actions.object_answer import MOST, blocked, no_word, object_in, text_in, unreadable, warn_of
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.host import Finished
@@ -25,6 +25,7 @@ class Reads(StrEnum):
     CLAUDE = "claude"  # as json, in the words that Claude Code knows for each event
 
 
+ANSWER_KEYS: Final = ("continue", "stopReason", "suppressOutput", "decision", "reason", "additionalContext")
 REASON: Final = "{output} (exit code {exit_code})"
 
 
@@ -110,6 +111,7 @@ def _whole_object(finished: Finished, event: Event) -> dict[str, Any] | None:
 
 
 def _answered(answer: dict[str, Any], event: Event) -> Outcome:
+    warn_of(answer, ANSWER_KEYS)
     if answer.get("continue") is False:
         why = text_in(answer, "stopReason") or text_in(answer, "reason")
         return Outcome(Verdict.SILENT, why, notes=(Note(why, Audience.USER),) if why else (), halt=True)
