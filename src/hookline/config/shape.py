@@ -207,6 +207,16 @@ class Reader:
         return f'Write it in quotes: "{shown(self.value)}".'
 
 
+def hook_named(at: Reader) -> str:
+    """The id of the hook in which this place is; where it has none, its file and line."""
+    value, id = at.document.value, ""
+    for step in at.path:
+        if isinstance(value, dict) and isinstance(value.get("id"), str):
+            id = value["id"]
+        value = value[step]
+    return id or f"{at.document.file}:{at.line}"
+
+
 def dotted(path: Path) -> str:
     place = ""
     for step in path:

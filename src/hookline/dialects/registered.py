@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from hookline.config.problem import nearest
-from hookline.config.shape import Reader
+from hookline.config.shape import Reader, hook_named
 from hookline.hooks.actions import custom as actions
 from hookline.hooks.conditions import computed as conditions
 from hookline.hooks.event import Event
@@ -42,7 +42,7 @@ def condition(entry: Entry, at: Reader, params: dict[str, Any]) -> conditions.Cu
     def test(_: Any, event: Event) -> bool:
         return bool(entry.function(copy.deepcopy(handed[0]), event))
 
-    return conditions.Custom(entry.name, test, params)
+    return conditions.Custom(entry.name, test, params, hook_named(at))
 
 
 def action(entry: Entry, at: Reader, params: dict[str, Any]) -> actions.Custom | None:

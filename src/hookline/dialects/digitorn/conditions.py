@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from hookline.config.problem import Severity, nearest
-from hookline.config.shape import Reader
+from hookline.config.shape import Reader, hook_named
 from hookline.dialects import registered
 from hookline.dialects.digitorn.texts import TONGUE
 from hookline.hooks.condition import Condition, Subject
@@ -191,7 +191,7 @@ def _expression(at: Reader) -> Condition | None:
     if text is None:
         return None
     try:
-        return Computes(expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()))
+        return Computes(expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()), hook_named(at))
     except BadExpression as bad:
         hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, arithmetic, and/or/not."
         what = f"{place.place}: {bad}; it counts as false."

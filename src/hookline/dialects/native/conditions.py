@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookline.config.shape import Reader
+from hookline.config.shape import Reader, hook_named
 from hookline.dialects.native.outside import custom_conditions
 from hookline.hooks.condition import Condition, Subject, TextPattern
 from hookline.hooks.conditions.computed import Computes
@@ -244,7 +244,7 @@ def _expr(at: Reader, asked: Asked) -> Condition | None:
     if text is None:
         return None
     try:
-        return Computes(expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()))
+        return Computes(expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()), hook_named(at))
     except BadExpression as bad:
         hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, arithmetic, and/or/not."
         at.problem("bad-expression", f"{at.place}: {bad}.", hint)

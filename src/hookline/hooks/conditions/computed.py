@@ -29,12 +29,13 @@ class Computes:
 
     formula: Formula
     places: tuple[tuple[str, Path], ...]  # name in the expression → the fact behind it
+    hook: str = field(default="", compare=False)  # whose it is, for the log
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
         try:
             return self.formula.holds({name: number_at(event, path) or 0 for name, path in self.places})
         except ArithmeticError as error:
-            _log.warning("expression %s: %s; it counts as false", self.formula.source, error)
+            _log.warning("[%s] expression %s: %s; it counts as false", self.hook, self.formula.source, error)
             return False
 
     def needs(self) -> tuple[Need, ...]:
@@ -60,12 +61,14 @@ class Custom:
     name: str
     test: Callable[[Any, Event], bool] = field(compare=False, repr=False)
     params: Any = None
+    hook: str = field(default="", compare=False)  # whose it is, for the log
 
     def holds(self, event: Event, deadline: float = NEVER) -> bool:
         try:
             return bool(self.test(self.params, Event(event.name, copy.deepcopy(event.facts))))
         except Exception as error:  # somebody else's code: anything may come
-            _log.warning("condition %s raised %s; it counts as false", self.name, type(error).__name__)
+            what = type(error).__name__
+            _log.warning("[%s] condition %s raised %s; it counts as false", self.hook, self.name, what)
             return False
 
     def needs(self) -> tuple[Need, ...]:
