@@ -162,6 +162,7 @@ def test_a_dry_run_does_nothing_and_says_what_it_would(hookline):
     as_json = hookline("fire", "stop", "--config", "runs.yaml", "--dry-run", "--json")
     assert list(json.loads(as_json.stdout)) == KEYS
     assert "would run: touch" in as_json.stderr
+    assert "[c] bash: would be called" in as_json.stderr
 
 
 def test_it_waits_for_background_hooks(process):
@@ -193,3 +194,53 @@ def test_a_tool_of_another_shape_has_no_place_for_options(fire):
     result = fire("tool.before", "--facts", '{"tool": 5}', "--tool", "bash")
     assert result.exit_code == 1
     assert "tool is not an object" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ('{"tool": "bash"}', "tool: an object is expected, not text"),
+        ('{"tool": null}', "tool: an object is expected, not null"),
+        ('{"tool": {"name": ["bash"]}}', "tool.name is expected to be text, not a list"),
+        ('{"tool": {"name": "bash", "input": ["ls"]}}', "tool.input: an object is expected, not a list"),
+    ],
+)
+def test_a_tool_that_no_hook_could_see_is_an_error(fire, facts, said):
+    """It would pass every guard, and exit 0 would say that it may run."""
+    result = fire("tool.before", "--facts", facts)
+    assert result.exit_code == 1
+    assert f"--facts: {said}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            '{"continue": "false"}',
+            '[g] answered "false" for continue, which is neither true nor false, so it stops nothing',
+        ),
+        ('{"desicion": "deny"}', '[g] answered "desicion", which is no key of an answer; decision is'),
+    ],
+)
+def test_an_answer_that_says_nothing_is_warned_of(hookline, answer, said):
+    Path("answers.yaml").write_text(
+        "hooks:\n  - id: g\n    on: tool.before\n    on_error: open\n"
+        f"    then: {{run: [echo, {json.dumps(answer)}], reads: json}}\n"
+    )
+    result = hookline("fire", "tool.before", "--config", "answers.yaml", "--tool", "bash")
+    assert result.exit_code == 0
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("h.yaml", "hooks: [{id: g, on: stop, when: {expr: '1 / turn > 0'}, then: {deny: no}}]"),
+        ("app.yaml", "runtime:\n  hooks:\n    - id: g\n      on: turn_end\n"
+         "      condition: {type: expression, expr: '1 / turn > 0'}\n      action: {type: log, message: hi}\n"),
+    ],
+)  # fmt: skip
+def test_a_warning_about_an_expression_names_its_hook(hookline, file, text):
+    Path(file).write_text(text)
+    result = hookline("fire", "stop" if file == "h.yaml" else "turn_end", "--config", file)
+    assert "[g] expression 1 / turn > 0: " in result.stderr

@@ -36,7 +36,7 @@ class DryRun:
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         self._note("call", f"{name} {json.dumps(input, ensure_ascii=False, default=str)}")
-        return ToolResult("")
+        return ToolResult("", made=False)
 
     async def run_program(self, command: Command) -> Finished:
         self._note("run", shlex.join(command.argv) if command.argv else command.text)

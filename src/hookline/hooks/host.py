@@ -87,6 +87,7 @@ class ToolResult:
     ok: bool = True
     error: str = ""
     attachments: tuple[dict[str, Any], ...] = ()  # files that came with it: data to store, or references
+    made: bool = True  # False: nothing was called, and this stands for what would have come back
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class Call:
         input = {**copy.deepcopy(dict(self.literal)), **self.input.render(event)}
         _log.debug("[%s] %s gets %s", who(), self.tool, Masked(input))
         result = await host.call_tool(self.tool, input)
-        _log.info("[%s] %s: %s", who(), self.tool, "done" if result.ok else Masked(f"failed: {words_of(result)}"))
+        _log.info("[%s] %s: %s", who(), self.tool, Masked(_end_of(result)))
         told = self._told(result)
         if not result.ok:
             failed = f"{self.tool}: {words_of(result)}"[:500]
@@ -101,3 +101,9 @@ def text_in_result(result: ToolResult) -> str:
 
 def words_of(result: ToolResult) -> str:
     return as_text(result.content) if result.ok else result.error or as_text(result.content)
+
+
+def _end_of(result: ToolResult) -> str:
+    if not result.made:
+        return "would be called"
+    return "done" if result.ok else f"failed: {words_of(result)}"
