@@ -225,3 +225,11 @@ def test_nothing_is_unreadable_in_a_whole_document() -> None:
     root = reader("x: {a: [{b: 1}]}")
     assert not root.unreadable()
     assert root.problems == []
+
+
+def test_a_place_that_is_asked_twice_has_one_problem() -> None:
+    root = reader("[null]")
+    for item in root.items():
+        item.keys(("id",), "a hook")
+        assert item.mapping() is None
+    assert len(root.problems) == 1

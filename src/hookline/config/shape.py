@@ -169,7 +169,9 @@ class Reader:
             self.problems.extend(damage)
             return
         line = self.document.key_line(self.path) if at_key else self.document.line(self.path)
-        self.problems.append(Problem(code, self.document.file, line, what, hint, severity))
+        found = Problem(code, self.document.file, line, what, hint, severity)
+        if found not in self.problems[-1:]:  # asking a place twice tells nothing new
+            self.problems.append(found)
 
     def _child(self, step: str | int, value: Any) -> Reader:
         return Reader(self.document, (*self.path, step), self.problems, value)
