@@ -107,3 +107,12 @@ def keep_changing(path: Path, enough: threading.Event) -> None:
     path.write_text(BAD)
     while not enough.wait(0.2):
         path.write_text(path.read_text() + "#\n")
+
+
+def test_a_word_leaves_out_files_that_cannot_be_read(hookline):
+    Path("tests/hooks/odd.yaml").write_text(GOOD.replace("expect:", "expects:"))
+    result = hookline("test", "-k", "good")
+    assert result.exit_code == 0
+    assert "1 passed in" in result.stdout
+    assert "tests/hooks/odd.yaml cannot be read and is left out" in result.stderr
+    assert hookline("test", "-k", "odd").exit_code == 1

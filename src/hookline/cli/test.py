@@ -115,7 +115,10 @@ def _ran(files: Iterable[Path], word: str) -> Iterable[Ran]:
         try:
             cases = load_cases(file)
         except ConfigError as error:
-            yield Ran(str(file), 1, "", False, str(error))
+            if word in str(file).casefold():
+                yield Ran(str(file), 1, "", False, str(error))
+            else:
+                err(f"{file} cannot be read and is left out, though it may have the word {word!r}")
             continue
         for case in cases:
             if word in f"{case.note} {file}".casefold():
