@@ -126,7 +126,7 @@ RUN = "run: x, reads: claude, stdin: none"
     ("hook", "what"),
     [
         ("{on: turn.end, then: {run: x}}", "the event turn.end"),
-        ("{on: tool.before, then: deny}", "the action Answer"),
+        ("{on: tool.before, then: deny}", "an answer of its own (deny)"),
         ("{on: tool.before, then: {run: x, reads: exit2, stdin: none}, on_error: tell_user}", "exit2"),
         (f"{{on: tool.before, then: {{{RUN}}}, on_error: closed}}", "a failure counts"),
         (f"{{on: tool.before, then: {{{RUN}, only_if: y}}, on_error: tell_user}}", "only_if"),

@@ -96,7 +96,7 @@ def test_a_native_hook_on_two_tools_becomes_two_entries() -> None:
 @pytest.mark.parametrize(
     ("hook", "what"),
     [
-        ("{on: tool.before, then: deny}", "the action Answer"),
+        ("{on: tool.before, then: deny}", "an answer of its own (deny)"),
         ("{on: turn.end, then: {run: x}}", "the event turn.end"),
         ("{on: session.end, then: {run: 'x {{cwd}}', reads: error}}", "{{cwd}} in its command"),
         ("{on: session.end, then: {run: [x], reads: error}}", "a program without a shell"),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, nearest
 from hookline.config.shape import Reader
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_action
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.condition import TextPattern
 from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook
@@ -121,7 +121,7 @@ def refuse_more(hook: Hook) -> None:
 
 def run_of(hook: Hook) -> Run:
     if not isinstance(hook.then, Run):
-        raise Unsaid(f"the action {type(hook.then).__name__}")
+        raise unsaid_action(hook.then)
     return hook.then
 
 

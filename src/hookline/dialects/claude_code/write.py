@@ -26,7 +26,7 @@ from hookline.dialects.claude_code.words import (
 )
 from hookline.dialects.dialect import Written
 from hookline.dialects.settings import command_of, refuse_more
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_action
 from hookline.hooks.action import May
 from hookline.hooks.actions.call import Call, Tell
 from hookline.hooks.actions.http import PostEvent
@@ -123,7 +123,7 @@ def _handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
         case Judge(prompt, given) if given == stdin(named):
             value = {"type": "prompt", "prompt": prompt}
         case _:
-            raise Unsaid(f"the action {type(hook.then).__name__}")
+            raise unsaid_action(hook.then)
     _refuse(hook, disabled)
     if hook.timeout != usual_timeout(named, value["type"]):
         value["timeout"] = _seconds(hook.timeout)

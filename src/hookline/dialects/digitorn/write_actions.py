@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hookline.dialects.digitorn.actions import ACTIONS, INJECTED, REASON, SHELL_TIMEOUT, TIMEOUT
 from hookline.dialects.digitorn.write_texts import constant_of, leaves_out, literal_of, text_of, value_of
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_action
 from hookline.hooks.action import Action
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call, Tell
@@ -59,7 +59,7 @@ def action_value(action: Action, on_error: Outcome, writing: Writing, name: str 
         case Custom(registered, _, params):
             return _custom(registered, params)
         case _:
-            raise Unsaid(f"the action {type(action).__name__}")
+            raise unsaid_action(action)
 
 
 def _answer(outcome: Outcome, writing: Writing) -> dict[str, Any]:

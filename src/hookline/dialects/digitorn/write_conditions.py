@@ -13,7 +13,7 @@ from hookline.dialects.digitorn.conditions import (
     TURN,
 )
 from hookline.dialects.digitorn.texts import TONGUE
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_condition
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.computed import Computes, Custom
 from hookline.hooks.conditions.content import RecentMessagesSay
@@ -66,7 +66,7 @@ def _plain(condition: Condition) -> dict[str, Any]:
         case Computes(formula, places) if dict(places) == EXPRESSION_NAMES:
             return {"type": "expression", "expr": formula.source}
         case _:
-            raise Unsaid(f"the condition {type(condition).__name__}")
+            raise unsaid_condition(condition)
 
 
 def _compared(condition: Compared) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from hookline.dialects.flo.words import (
     text_of,
     variables,
 )
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_action, unsaid_condition
 from hookline.hooks.actions.answer import Answer
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.script import RunScript
@@ -113,7 +113,7 @@ def _test(part: Condition) -> tuple[ToolName | ToolField, str]:
     sources: list[str] = []
     for each in alternatives:
         if not isinstance(each, Matches):
-            raise Unsaid(f"the condition {type(each).__name__}")
+            raise unsaid_condition(each)
         subjects.add(_subject(each))
         sources.append(javascript(each.pattern))
     if len(subjects) != 1:
@@ -152,7 +152,7 @@ def _deed(hook: Hook) -> dict[str, Any]:
         case Run():
             return _command(hook, hook.then)
         case _:
-            raise Unsaid(f"the action {type(hook.then).__name__}")
+            raise unsaid_action(hook.then)
 
 
 def _answer(outcome: Outcome) -> dict[str, Any]:

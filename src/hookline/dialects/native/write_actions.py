@@ -10,7 +10,7 @@ from hookline.config.duration import duration_text
 from hookline.dialects.native.actions import ON_ERROR, SAID_ON_ERROR, step_name
 from hookline.dialects.native.outside import diagnose_value
 from hookline.dialects.native.programs import default_reads
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_action
 from hookline.hooks.action import Action
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call, Tell
@@ -63,7 +63,7 @@ def action_value(action: Action, event: str, timeout: timedelta) -> Any:
         case Chain(steps, stop_on_failure):
             return {"chain": [_step(step, event, timeout) for step in steps], "stop_on_failure": stop_on_failure}
         case _:
-            raise Unsaid(f"the action {type(action).__name__}")
+            raise unsaid_action(action)
 
 
 def _answer(outcome: Outcome) -> Any:
@@ -125,7 +125,7 @@ def _change(edits: tuple[Edit, ...]) -> dict[str, Any]:
             case Replace(path, pattern, new):
                 said.setdefault("replace", []).append({"in": _place(path), "pattern": pattern.source, "with": new})
             case _:
-                raise Unsaid(f"the change {type(edit).__name__}")
+                raise Unsaid(f"its change of {path_text(edit.path)}")
     return said
 
 

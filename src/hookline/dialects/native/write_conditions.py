@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from hookline.dialects.native.conditions import EXPRESSION_NAMES, PATH_WORDS, SYNTAXES
-from hookline.dialects.unsaid import Unsaid
+from hookline.dialects.unsaid import Unsaid, unsaid_condition
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.computed import Computes, Custom
 from hookline.hooks.conditions.content import RecentMessagesSay
@@ -95,7 +95,7 @@ def _leaf(condition: Condition) -> dict[str, Any]:
         case Custom(name, _, params):
             return {"custom": {name: params}}
         case _:
-            raise Unsaid(f"the condition {type(condition).__name__}")
+            raise unsaid_condition(condition)
 
 
 def _field_name(path: Path) -> str:
