@@ -68,13 +68,13 @@ def _never_acts(hook: Hook) -> Iterator[Problem]:
     if not hook.wait and hook.may_stop:
         what = f"a part of {hook.id} never counts: it runs in the background, so nobody waits for its deny or ask."
         yield _warning("never-acts", hook, what, "Leave background out where its answer should count.")
-    deeds = tuple(_deeds(hook.then))
-    refused = [_refused_by(hook.event, deed.may, tuple(deed.changes()), deed.instant) for deed in deeds]
+    done = tuple(deeds(hook.then))
+    refused = [_refused_by(hook.event, deed.may, tuple(deed.changes()), deed.instant) for deed in done]
     words = list(dict.fromkeys(word for each in refused for word in each.words()))
     if not words:
         return
     said = f"{hook.event} does not accept {' or '.join(words)}"
-    if all(each.dead and deed.instant for each, deed in zip(refused, deeds, strict=True)):
+    if all(each.dead and deed.instant for each, deed in zip(refused, done, strict=True)):
         what = f"{hook.id} can never act: {said}."
     else:
         what = f"a part of {hook.id} never counts: {said}."
@@ -119,20 +119,21 @@ def _words_of(flags: May) -> list[str]:
     return [word for flag, word in _WORDS.items() if flag in flags]
 
 
-def _deeds(action: Action) -> Iterator[Action]:
+def deeds(action: Action) -> Iterator[Action]:
+    """What an action does, one by one, whether or not the user trusts it."""
     match action:
         case Chain(steps):
             for step in steps:
-                yield from _deeds(step.action)
+                yield from deeds(step.action)
         case NotTrusted(inner):
-            yield from _deeds(inner)
+            yield from deeds(inner)
         case _:
             yield action
 
 
 def _unknown_facts(hook: Hook) -> Iterator[Problem]:
     told: set[Path] = set()
-    paths = [*hook.when.reads(), *(path for deed in _deeds(hook.then) for path in _must_read(deed))]
+    paths = [*hook.when.reads(), *(path for deed in deeds(hook.then) for path in _must_read(deed))]
     for path in paths:
         if path[:2] in told or _has_fact(hook.event, path):
             continue

@@ -95,3 +95,16 @@ def test_hooks_beside_the_key_hooks_are_warned_of(hookline, folder):
     assert result.exit_code == 0
     assert f"{folder}/settings.json:2  PreToolUse: hooks beside the key hooks are not read." in result.stdout
     assert 'Write "hooks": {"PreToolUse": […]}. (warning)' in result.stdout
+
+
+def test_a_script_that_cannot_be_read_is_an_error_and_is_not_run(hookline):
+    rules = [
+        {"id": "bad", "action": "script", "script": "log(1)\nreturn {decision: }"},
+        {"id": "good", "action": "script", "script": "for (;;) {}"},
+    ]
+    Path("hub.json").write_text(json.dumps({"hooks": {"PreToolUse": rules}}, indent=1))
+    result = hookline("check", "hub.json")
+    assert result.exit_code == 1
+    assert "hub.json:4  the script of bad cannot be read: " in result.stdout
+    assert "on its line 2." in result.stdout
+    assert "1 file, 2 hooks: 1 error, 0 warnings" in result.stdout

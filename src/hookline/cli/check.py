@@ -11,9 +11,11 @@ from hookline.cli.output import out, out_json
 from hookline.cli.place import skill_files, sources
 from hookline.cli.verb import Verb, dialect_option, json_option
 from hookline.config.problem import Problem, Severity
-from hookline.critique import critique
+from hookline.critique import critique, deeds
 from hookline.dialects.dialect import FolderDialect
 from hookline.dialects.table import dialect as named_dialect
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.hook import Hook
 from hookline.project import Layering, Source, named
 from hookline.project.held import Held, read
 from hookline.runtime.apps.load import app_problems
@@ -65,8 +67,21 @@ def _of_dialect(found: Sequence[Source], dialect: str | None) -> Sequence[Source
 def _problems(group: Sequence[Held]) -> Iterator[Problem]:
     for held in group:
         yield from held.problems
-    yield from critique([hook for held in group for hook in held.hooks])
+    hooks = [hook for held in group for hook in held.hooks]
+    yield from critique(hooks)
+    yield from _unreadable_scripts(hooks)
     yield from app_problems(group)
+
+
+def _unreadable_scripts(hooks: Sequence[Hook]) -> Iterator[Problem]:
+    """Only here: a script is read with the first call, and reading all of them would make every start wait."""
+    for hook in hooks:
+        for script in (deed for deed in deeds(hook.then) if isinstance(deed, RunScript)):
+            from hookline.runners.javascript_syntax import syntax_error
+
+            if (found := syntax_error(script.source)) is not None:
+                what = f"the script of {hook.id} cannot be read: {found[1]}, on its line {found[0]}."
+                yield Problem("bad-script", hook.origin.file, hook.origin.line, what)
 
 
 def _json(problems: Sequence[Problem], files: Sequence[Held]) -> dict[str, object]:
