@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-agents test-mcp check format bench bench-load lock clean
+.PHONY: help run test fuzz test-agents test-mcp check format bench bench-load lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what each goal does
@@ -21,6 +21,9 @@ run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
 
 test: $(VENV)/.ready  ## every test
 	@$(BIN)/python -m pytest -n 2
+
+fuzz: $(VENV)/.ready  ## the property tests, with examples that nobody has tried yet
+	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis
 
 # Without npm, or without a network, a line says that it was skipped; a failure is tried once more before it counts.
 define with_packages
