@@ -127,25 +127,7 @@ def _conditions() -> dict[str, Schema]:
 def _actions() -> dict[str, Schema]:
     module: Schema = {"module": _TEXT, "action": _TEXT, "action_params": _OBJECT}
     forms: dict[str, Schema] = {
-        "compact_context": {
-            "properties": {
-                "strategy": _words(("summarize", "truncate")),
-                "keep_recent": {**_whole(0), "default": 10},
-                "summary_max_tokens": {**_whole(1), "default": 1024},
-                "summary_prompt": _TEXT,
-                "target_pressure": _number(0, 1),
-                "cooldown_turns": {**_whole(0), "default": 3},
-            }
-        },
-        "inject_message": {
-            "properties": {
-                "strategy": {**_words((*STRATEGIES, "new_message")), "default": "auto"},
-                "content": _TEXT,
-                "role": {**_words(ROLES), "default": "user"},
-                "position": {**_words(POSITIONS), "default": "before_last"},
-            },
-            "required": ["content"],
-        },
+        **_of_context(),
         "module_action": {"properties": module, "required": ["module", "action"]},
         "module_action_inject": {
             "properties": {**module, "format": {**_words(("auto", "always")), "default": "auto"}, "prefix": _ANY_TEXT},
@@ -177,6 +159,30 @@ def _actions() -> dict[str, Schema]:
     }
     assert forms.keys() == ACTIONS.keys()
     return forms
+
+
+def _of_context() -> dict[str, Schema]:
+    return {
+        "compact_context": {
+            "properties": {
+                "strategy": _words(("summarize", "truncate")),
+                "keep_recent": {**_whole(0), "default": 10},
+                "summary_max_tokens": {**_whole(1), "default": 1024},
+                "summary_prompt": _TEXT,
+                "target_pressure": _number(0, 1),
+                "cooldown_turns": {**_whole(0), "default": 3},
+            }
+        },
+        "inject_message": {
+            "properties": {
+                "strategy": {**_words((*STRATEGIES, "new_message")), "default": "auto"},
+                "content": _TEXT,
+                "role": {**_words(ROLES), "default": "user"},
+                "position": {**_words(POSITIONS), "default": "before_last"},
+            },
+            "required": ["content"],
+        },
+    }
 
 
 def _transforming() -> dict[str, Schema]:
