@@ -69,6 +69,14 @@ def test_another_undecided_hook_does_not_hold(then: Answer) -> None:
     assert decision.event.facts == call(TEXT).facts
 
 
+def test_padding_does_not_put_a_program_guard_to_sleep() -> None:
+    guard = hook(says(DENY.constant), command(r"(?<!\w)sudo(?!\w)"))
+    padded = decide(book(guard), call("sudo rm -rf / #" + "x" * 900_000))
+    assert (padded.verdict, padded.failures) == (Verdict.DENY, ())
+    harmless = decide(book(hook(DENY, command(r"(?<!con)sume"))), call("consume " * 100_000))
+    assert harmless.verdict is Verdict.SILENT
+
+
 def test_the_account_says_so() -> None:
     decision = book(hook(ALLOW, undecided(), id="h")).decide_now(call(TEXT), explain=True)
     assert decision.trace[0].why == "its condition could not be decided in time"
@@ -147,7 +155,7 @@ def test_a_busy_machine_does_not_make_a_guard_hold(seconds: float) -> None:
 
 def test_a_program_guard_whose_condition_is_undecided_answers_its_on_error() -> None:
     """Padding beyond what a look-around is tried on must not put it to sleep."""
-    text = "sudo rm -rf / #" + "x" * 70_000
+    text = "sudo rm -rf / #" + "x" * 2_100_000
     guard = hook(says(DENY.constant), command(r"(?<!\w)sudo(?!\w)"), on_error=Outcome(Verdict.DENY))
     decision = decide(book(guard), call(text))
     assert decision.verdict is Verdict.DENY
@@ -159,6 +167,6 @@ def test_a_program_guard_whose_condition_is_undecided_answers_its_on_error() -> 
 
 
 def test_the_account_says_that_a_guard_held_undecided() -> None:
-    decision = decide(book(hook(DENY, command(r"(?<!\w)(sudo|su)(?!\w)"))), call("consume " * 15_000), explain=True)
+    decision = decide(book(hook(DENY, command(r"(?<!\w)(sudo|su)(?!\w)"))), call("consume " * 300_000), explain=True)
     assert decision.denied
     assert "could not be decided in time" in decision.trace[0].why

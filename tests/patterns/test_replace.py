@@ -35,4 +35,14 @@ def test_agrees_with_re(text: str, source: str) -> None:
 
 def test_a_text_that_would_take_too_long_is_undecided() -> None:
     with pytest.raises(Undecided):
-        pattern(r"(?=(a+))\1b").replace("a" * 100_000, "x")
+        pattern(r"(?=(a+))\1b").replace("a" * 2_100_000, "x")
+
+
+def test_a_long_result_with_many_matches_is_replaced() -> None:
+    text = "sk-abcdefgh1 is a key\n" * 50_000
+    assert "sk-" not in pattern(r"sk-[a-z0-9]{8,}").replace(text, "Z")
+
+
+def test_look_around_works_in_a_long_text() -> None:
+    text = "x" * 200_000 + " sk-abcdefgh1"
+    assert pattern(r"(?<![\w-])sk-[a-z0-9]{8,}").replace(text, "Z") == "x" * 200_000 + " Z"

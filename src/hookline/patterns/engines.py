@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import regex
 from re2 import _re2  # the public wrapper costs twice a short search
 
 from hookline.errors import Undecided
+from hookline.patterns.aside import aside
 from hookline.patterns.tree import BadPattern
 
 BUDGET = 0.1
@@ -23,7 +25,10 @@ _MOST_INSTRUCTIONS = 200_000
 _LONGEST_TABLE_TEXT = 16_000_000
 _TAME, _TOLERABLE = 5, 12  # breadths at which hostile texts of 1 MB still took less than BUDGET, and about that
 _BYTES_A_CHARACTER = 4
-_LONGEST_BACKTRACKING_TEXT = 65_536  # beyond this the regex module looks at its clock too rarely
+_LONGEST_AT_ONCE = 65_536  # beyond this the regex module looks at its clock too rarely
+_LONGEST_BACKTRACKING_TEXT = 2_000_000  # of which it may need some 300 MB for a while
+
+T = TypeVar("T")
 
 
 class Shape(NamedTuple):
@@ -109,22 +114,18 @@ class Backtracking:
         self._whole = whole
 
     def replaced(self, text: str, new: str, limit: float) -> str:
-        left = _time_for(text, limit)
-        try:
+        def sub(left: float) -> str:
             return self._compiled.sub(lambda found: new if found[0] else "", text, timeout=left, concurrent=True)
-        except (TimeoutError, MemoryError):
-            raise Undecided from None
+
+        return _in_time(sub, text, limit)
 
     def search(self, text: str, limit: float) -> bool:
-        left = _time_for(text, limit)
         ask = self._compiled.fullmatch if self._whole else self._compiled.search
-        try:
-            return ask(text, timeout=left, concurrent=True) is not None
-        except (TimeoutError, MemoryError):
-            raise Undecided from None
+        return _in_time(lambda left: ask(text, timeout=left, concurrent=True) is not None, text, limit)
 
 
-def _time_for(text: str, limit: float) -> float:
+def _in_time(ask: Callable[[float], T], text: str, limit: float) -> T:
+    """What it answers within the time that is left; a long text is looked at aside, so that nobody waits longer."""
     if len(text) > _LONGEST_BACKTRACKING_TEXT:
         raise Undecided(
             f"look-around and back-references are tried on {_LONGEST_BACKTRACKING_TEXT} characters at most, "
@@ -133,4 +134,7 @@ def _time_for(text: str, limit: float) -> float:
     left = limit - time.perf_counter()
     if left <= 0:
         raise Undecided
-    return left
+    try:
+        return ask(left) if len(text) <= _LONGEST_AT_ONCE else aside(lambda: ask(left), left)
+    except (TimeoutError, MemoryError):
+        raise Undecided from None

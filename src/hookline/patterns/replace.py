@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hookline.errors import Undecided
-from hookline.patterns.engines import BUDGET
 from hookline.patterns.searchable import SURROGATE_OFFSET, as_code_points
+
+MOST: Final = 1.0
+"""Seconds that it may take, whatever the deadline says."""
 
 if TYPE_CHECKING:
     from hookline.patterns.engines import Backtracking, Linear
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 def replaced(linear: Linear | None, backtracking: Backtracking | None, text: str, new: str, deadline: float) -> str:
     """Each match from left to right becomes `new`, literally. Raises Undecided when the time is over."""
-    limit = min(deadline, time.perf_counter() + BUDGET)
+    limit = min(deadline, time.perf_counter() + MOST)
     if backtracking is not None:
         return backtracking.replaced(text, new, limit)
     assert linear is not None

@@ -82,7 +82,7 @@ def test_where_both_are_given_the_one_that_the_host_reads_is_changed() -> None:
 
 def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:
     change = Change((Replace(place("text"), pattern("(?<=key )[a-z]+"), "***"),))
-    event = Event("tool.before", {"tool": {"name": "x", "input": {"text": "key abc " * 10_000}}})
+    event = Event("tool.before", {"tool": {"name": "x", "input": {"text": "key abc " * 300_000}}})
     with pytest.raises(Failed) as failed:
         asyncio.run(change.run(event, NOBODY))
     assert failed.value.failure.kind is FailureKind.TIMEOUT

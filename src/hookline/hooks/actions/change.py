@@ -18,7 +18,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind, Outcome
 from hookline.hooks.template import Template
 
-_REPLACING = 0.1  # seconds that one replacement may take
+_REPLACING = 1.0  # seconds that one replacement may take; a long result with many matches needs more than a search
 _DEEPEST = 100
 
 
