@@ -3,6 +3,7 @@ import json
 import logging
 import multiprocessing
 import stat
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from hookline.hooks.actions.untrusted import NotTrusted
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import FailureKind, Verdict
 from hookline.project import Source, Trust, find, load_all
-from hookline.project.named_files import MOST_FILES, TooManyNames, files_named
+from hookline.project.named_files import MOST_FILES, files_named
+from hookline.project.named_words import Names, TooManyNames
 
 CALL = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
 
@@ -158,6 +160,30 @@ def test_the_users_own_files_are_trusted(project: Project) -> None:
         ("FOO=conf/x.env sh -c '. conf/x.env'", "conf/x.env"),
         ("cat <tools/x", "tools/x"),
         ("~/anything/tools/x", "tools/x"),
+        ("sh hooks/a,b.sh", "hooks/a,b.sh"),
+        ("sh $PROJECT_DIR/hooks/a,b.sh", "hooks/a,b.sh"),
+        ("X=hooks/a,b.sh:y sh $X", "hooks/a,b.sh"),
+        ("python3 hooks/check:v2.py", "hooks/check:v2.py"),
+        ("sh hooks/a=b.sh", "hooks/a=b.sh"),
+        ("sh hooks/a#b.sh", "hooks/a#b.sh"),
+        ("sh hooks/a!b.sh", "hooks/a!b.sh"),
+        ("sh <>hooks/x.sh", "hooks/x.sh"),
+        ("cd a && cd b && sh x.sh", "a/b/x.sh"),
+        ("sh " + "./" * 2_000 + "hooks/x.sh", "hooks/x.sh"),
+        ("sh -c 'sh \\\"my hooks/x.sh\\\"'", "my hooks/x.sh"),
+        ("sh hooks/{x,y}.sh", "hooks/y.sh"),
+        ("sh hooks/*.sh", "hooks/x.sh"),
+        ("hooks/*.sh", "hooks/x.sh"),
+        ("sh hooks/$NAME.sh", "hooks/x.sh"),
+        ("for f in hooks/*; do sh $f; done", "hooks/x.sh"),
+        ("for f in $PROJECT_DIR/hooks/*; do . $f; done", "hooks/x.sh"),
+        ("for f in hooks/*; do ./$f; done", "hooks/x.sh"),
+        ('find hooks -name \\"*.sh\\" -exec sh {} \\\\;', "hooks/deep/x.sh"),
+        ("find hooks -type f -exec {} +", "hooks/deep/x"),
+        ("find hooks -type f | xargs -n 1 sh", "hooks/deep/x"),
+        ("cat hooks/* | sh", "hooks/x.sh"),
+        ("run-parts hooks", "hooks/x"),
+        ("run-parts --regex x hooks", "hooks/x"),
     ],
 )
 def test_a_changed_script_asks_again(project: Project, command: str, script: str) -> None:
@@ -181,6 +207,59 @@ def test_scripts_named_by_an_argv_or_a_script_count(project: Project, then: str)
     assert not project.accepted
 
 
+@pytest.mark.parametrize("then", ["[run-parts, hooks]", "[find, hooks, -exec, sh, '{}', ;]"])
+def test_a_directory_that_an_argv_runs_counts(project: Project, then: str) -> None:
+    path = project.write("hooks/x", "exit 0\n")
+    project.hooks(f"then: {{run: {then}}}, on_error: open")
+    project.accept()
+    path.write_text("exit 1\n")
+    assert not project.accepted
+    path.write_text("exit 0\n")
+    assert project.accepted
+    project.write("hooks/new", "")
+    assert not project.accepted
+
+
+@pytest.mark.parametrize(
+    "command", ["ruff check src", "python3 -m ruff check src", "tools/lint src/*.py", "find src | xargs ruff check"]
+)
+def test_what_a_command_only_reads_may_change(project: Project, command: str) -> None:
+    path = project.write("src/x.py", "")
+    project.hooks(f"then: {{run: '{command}'}}, on_error: open")
+    project.accept()
+    path.write_text("1\n")
+    assert project.accepted
+
+
+def test_a_name_through_a_link_is_that_of_the_file_behind_it(project: Project) -> None:
+    path = project.write("far/x.sh", "")
+    project.write("far/deep/y", "")
+    (project.root / "link").symlink_to("far/deep")
+    project.hooks("then: {run: sh link/../x.sh}, on_error: open")
+    project.accept()
+    path.write_text("exit 1\n")
+    assert not project.accepted
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        " ".join("/d" * 31 + f"/{number}" for number in range(10_000)),
+        "sh " + "{a,b}" * 20,
+        "cd " + " ".join(f"e{number}" for number in range(70)),
+    ],
+)
+def test_a_text_that_takes_too_long_to_look_up_is_never_trusted(project: Project, command: str) -> None:
+    for number in range(70):
+        (project.root / f"e{number}").mkdir()
+    project.hooks(f"then: {{run: '{command}'}}, on_error: open")
+    begun = time.monotonic()
+    with pytest.raises(TooManyNames):
+        project.accept()
+    assert not project.accepted
+    assert time.monotonic() - begun < 30
+
+
 def test_a_script_that_appears_later_asks_again(project: Project) -> None:
     project.hooks("then: {run: ./later.sh}, on_error: open")
     project.accept()
@@ -202,7 +281,7 @@ def test_files_outside_the_project_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "outside.sh").write_text("")
     (tmp_path / "app/inside.sh").write_text("")
     words = ("../outside.sh", str(tmp_path / "outside.sh"), "inside.sh", "/bin/sh", "\ud800", "a" * 999)
-    assert files_named(words, tmp_path / "app", tmp_path / "app") == (tmp_path / "app/inside.sh",)
+    assert files_named(Names(words), tmp_path / "app", tmp_path / "app") == (tmp_path / "app/inside.sh",)
 
 
 def test_a_file_that_names_more_than_can_be_watched_is_never_trusted(project: Project) -> None:

@@ -8,127 +8,136 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from hookline.errors import HooklineError
-from hookline.hooks.hook import Hook
+from hookline.project.named_words import Names, TooManyNames
 
-MOST_WORDS: Final = 50_000
 MOST_FILES: Final = 1_000
-_MOST_DIRECTORIES: Final = 16
-_LONGEST_WORD: Final = 1_024
-_LONGEST_QUOTED: Final = 20_000
-_MOST_STEPS: Final = 32
-_BREAK: Final = re.compile(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
+MOST_LOOKS: Final = 150_000  # at the disk, for all the words of one file
+_MOST_DIRECTORIES: Final = 64
+_MAGIC: Final = re.compile(r"[*?\[]")
 
 
-class TooManyNames(HooklineError):
-    """More than can be watched, so such a file cannot be trusted."""
-
-
-def words_of(hooks: Iterable[Hook], texts: Iterable[str] = ()) -> tuple[str, ...]:
-    """Every word in what these hooks do, and in these texts, that could be a path. Raises TooManyNames."""
-    words: dict[str, None] = {}
-    for text in dict.fromkeys((*(text for hook in hooks for text in _texts_in(hook.then)), *texts)):
-        words.update(dict.fromkeys(_words_in(text)))
-        if len(words) > MOST_WORDS:
-            raise TooManyNames(f"its commands have more than {MOST_WORDS} words")
-    return tuple(words)
-
-
-def files_named(words: Iterable[str], root: Path, directory: Path) -> tuple[Path, ...]:
+def files_named(names: Names, root: Path, directory: Path) -> tuple[Path, ...]:
     """The regular files inside `root` that a word means, from the root, from `directory` or from a directory that
-    another word names, as in `cd tools && ./check`. Raises TooManyNames.
+    other words name, as in `cd tools && ./check`; and all files in the directories and patterns that are searched.
+    Raises TooManyNames.
     """
-    ways = [way for word in words for way in _ways(word)]
-    found, below = _looked_up(ways, dict.fromkeys((root, directory)), root)
-    more, _ = _looked_up(ways, list(below)[:_MOST_DIRECTORIES], root)
-    files = {**found, **more}
-    if len(files) > MOST_FILES:
-        raise TooManyNames(f"its commands name more than {MOST_FILES} files")
-    return tuple(sorted(files))
-
-
-def _looked_up(ways: Iterable[str], bases: Iterable[Path], root: Path) -> tuple[dict[Path, None], dict[Path, None]]:
-    """The files and the directories inside of `root` that these ways lead to."""
-    files: dict[Path, None] = {}
-    directories: dict[Path, None] = {}
-    roots = (str(root), os.path.realpath(root))
-    for path in dict.fromkeys(os.path.normpath(os.path.join(base, way)) for base in bases for way in ways):
-        mode = _mode(path)
-        if mode is None or not _inside(path, roots):
-            continue
-        if stat.S_ISREG(mode):
-            files[Path(path)] = None
-        elif stat.S_ISDIR(mode):
-            directories[Path(path)] = None
-    return files, directories
-
-
-def _mode(path: str) -> int | None:
-    try:
-        return os.stat(path).st_mode
-    except (OSError, ValueError):
-        return None
-
-
-def _inside(path: str, roots: tuple[str, ...]) -> bool:
-    return any(
-        each.startswith(root.rstrip(os.sep) + os.sep) for root in roots for each in (path, os.path.realpath(path))
-    )
+    disk = _Disk(root)
+    bases = dict.fromkeys(map(str, (root, directory)))
+    done = 0
+    while done < len(bases):
+        base = list(bases)[done]
+        done += 1
+        for word in names.words:
+            for way in _ways(word):
+                bases.update(dict.fromkeys(disk.directory(os.path.join(base, way))))
+        if len(bases) > _MOST_DIRECTORIES:
+            raise TooManyNames(f"its commands name more than {_MOST_DIRECTORIES} directories")
+        for word in names.searched:
+            disk.search(base, word)
+    return tuple(sorted(map(Path, disk.files)))
 
 
 def _ways(word: str) -> Iterator[str]:
     """The word itself. Of one that begins at the top, at a home or after a variable, also each of its ends."""
     yield word
-    if word[0] not in "/~":
-        return
-    steps = [step for step in word.split("/") if step]
-    for start in range(min(len(steps), _MOST_STEPS)):
-        yield "/".join(steps[start:])
+    if word[0] in "/~":
+        rest = word.partition("/")[2]
+        while rest:
+            yield rest
+            rest = rest.partition("/")[2].lstrip("/")
 
 
-_WRITTEN: Final = re.compile(r"""(?:&|\d)?>{1,2}\|?[ \t]*(?:"[^"$`\\]*"|'[^']*'|[\w./~+-]+)(?=[\s;&|)]|$)""")
-"""A redirection: what a command writes is not what it runs."""
+class _Disk:
+    """Looks for files inside of one project, and not for ever."""
+
+    def __init__(self, root: Path) -> None:
+        self.files: dict[str, None] = {}
+        self._roots = (str(root), os.path.realpath(root))
+        self._left = MOST_LOOKS
+        self._walked: set[str] = set()
+
+    def directory(self, path: str) -> tuple[str, ...]:
+        """The path if it is that of a directory inside; that of a file is kept."""
+        mode = self._mode(path)
+        if mode is None or not self._inside(path := _plain(path)):
+            return ()
+        if stat.S_ISREG(mode):
+            self._keep(path)
+        return (path,) if stat.S_ISDIR(mode) else ()
+
+    def search(self, base: str, pattern: str) -> None:
+        """Keeps every file that the pattern means from there, and those in the directories that it means."""
+        paths = ["/" if pattern.startswith("/") else base]
+        for step in filter(None, pattern.split("/")):
+            if step == "**":
+                break
+            if _MAGIC.search(step):
+                paths = [os.path.join(path, name) for path in paths for name in self._listed(path) if _fits(name, step)]
+            else:
+                paths = [os.path.join(path, step) for path in paths]
+        for path in paths:
+            self._walk(path)
+
+    def _walk(self, path: str) -> None:
+        waiting = [path]
+        while waiting:
+            path = waiting.pop()
+            mode = self._mode(path)
+            if mode is not None and stat.S_ISREG(mode) and self._inside(_plain(path)):
+                self._keep(_plain(path))
+            elif mode is not None and stat.S_ISDIR(mode) and (real := os.path.realpath(path)) not in self._walked:
+                self._walked.add(real)
+                waiting += [os.path.join(path, name) for name in self._listed(path) if name != ".git"]
+
+    def _listed(self, path: str) -> list[str]:
+        """Of a directory inside, or of the project's own."""
+        if not self._inside(_plain(path)) and os.path.realpath(path) != self._roots[1]:
+            return []
+        names = []
+        try:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    self._look()
+                    names.append(entry.name)
+        except OSError:
+            return []
+        return names
+
+    def _keep(self, path: str) -> None:
+        self.files[path] = None
+        if len(self.files) > MOST_FILES:
+            raise TooManyNames(f"its commands name more than {MOST_FILES} files")
+
+    def _mode(self, path: str) -> int | None:
+        self._look()
+        try:
+            return os.stat(path).st_mode
+        except (OSError, ValueError):
+            return None
+
+    def _look(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise TooManyNames(f"its commands could name files at more than {MOST_LOOKS} places")
+
+    def _inside(self, path: str) -> bool:
+        return any(
+            each.startswith(root.rstrip(os.sep) + os.sep)
+            for root in self._roots
+            for each in (path, os.path.realpath(path))
+        )
 
 
-def _words_in(text: str) -> Iterator[str]:
-    text = _WRITTEN.sub(" ", text)
-    words = [text, *_BREAK.split(text)]
-    if len(text) <= _LONGEST_QUOTED and any(mark in text for mark in "'\"\\"):
-        words += _unquoted(text)
-    return (word for word in words if 0 < len(word) <= _LONGEST_WORD and "\0" not in word)
+def _plain(path: str) -> str:
+    """The system follows a link before the `..` after it."""
+    return os.path.realpath(path) if ".." in path else os.path.normpath(path)
 
 
-def _unquoted(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # quotes without an end
-        return []
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """Every text in an action, whatever kind of action it is."""
-    waiting, seen = [value], set()
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            yield each
-        elif id(each) not in seen:
-            seen.add(id(each))
-            waiting += _parts(each)
-
-
-def _parts(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, (tuple, list, set, frozenset)):
-        return list(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name) for field in fields(value) if not field.name.startswith("_")]
-    return []
+def _fits(name: str, step: str) -> bool:
+    return "[" in step or fnmatchcase(name, step)

@@ -17,7 +17,8 @@ from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.project.accepted import Accepted
 from hookline.project.held import Held, HeldFolder, read
-from hookline.project.named_files import TooManyNames, files_named, words_of
+from hookline.project.named_files import files_named
+from hookline.project.named_words import NO_NAMES, Names, TooManyNames, names_in
 from hookline.project.review import Review, import_of, part_of, wish_of
 from hookline.project.sources import Source
 from hookline.project.untrusted import needs_trust, restricted
@@ -42,7 +43,7 @@ class InForce:
 
     held: Held
     hooks: tuple[Hook, ...]
-    words: tuple[str, ...] = ()  # of which one may become the name of a file, and so change what is trusted
+    names: Names = NO_NAMES  # of which one may become that of a file, and so change what is trusted
     folders: tuple[HeldFolder, ...] = ()  # whose code may be imported now
     problems: tuple[Problem, ...] = ()  # beside those that the file has
     trusted: bool = True  # whether what it wants beside its hooks may be
@@ -52,7 +53,7 @@ class InForce:
         return self.held.good and all(problem.severity is not Severity.ERROR for problem in self.problems)
 
     def named_files(self) -> tuple[Path, ...]:
-        return (*_named(self.held.source, self.words), *_code_of(self.held))
+        return (*_named(self.held.source, self.names), *_code_of(self.held))
 
     def imported(self) -> InForce:
         """With the hooks of its folders: this runs their code."""
@@ -90,17 +91,17 @@ class Trust:
             return InForce(held, _all_restricted(held))
         about_hooks = bool(wishes or held.folders)
         try:
-            words = _words(held, wishes)
-            hash = _hash(held, (*_named(held.source, words), *_code_of(held)))
+            names = _names(held, wishes)
+            hash = _hash(held, (*_named(held.source, names), *_code_of(held)))
         except TooManyNames as too_many:
             if about_hooks:
                 _tell(held, str(too_many))
             return InForce(held, _all_restricted(held), trusted=False)
         if self._accepted.hash_of(held.source.path) == hash:
-            return InForce(held, held.hooks, words, held.folders)
+            return InForce(held, held.hooks, names, held.folders)
         if about_hooks:
             _tell(held, hash)
-        return InForce(held, _all_restricted(held), words, trusted=False)
+        return InForce(held, _all_restricted(held), names, trusted=False)
 
     def trusts(self, source: Source) -> bool:
         """True for the user's own files, and for a file with nothing in it that needs trust."""
@@ -114,7 +115,7 @@ class Trust:
         """Raises TooManyNames where a file names more than can be watched."""
         held = read(source)
         wishes = _wishing(held)
-        names = (*_named(source, _words(held, wishes)), *_code_of(held))
+        names = (*_named(source, _names(held, wishes)), *_code_of(held))
         root = source.project or source.path.parent
         shown = tuple(os.path.relpath(name, root) for name in names)
         asked = (*map(wish_of, wishes), *map(import_of, held.folders), *map(part_of, held.wants))
@@ -132,7 +133,7 @@ class Trust:
         if not wishes and not (held.source.foreign and (held.folders or held.wants)):
             return True
         try:
-            hash = _hash(held, (*_named(held.source, _words(held, wishes)), *_code_of(held)))
+            hash = _hash(held, (*_named(held.source, _names(held, wishes)), *_code_of(held)))
         except TooManyNames:
             return False
         return self._accepted.hash_of(held.source.path) == hash
@@ -145,18 +146,18 @@ def _wishing(held: Held) -> list[Hook]:
     return [hook for hook in held.hooks if hook.enabled and needs_trust(hook)]
 
 
-def _words(held: Held, wishes: Iterable[Hook]) -> tuple[str, ...]:
-    return words_of(wishes, (wanted.text for wanted in held.wants))
+def _names(held: Held, wishes: Iterable[Hook]) -> Names:
+    return names_in(wishes, (wanted.text for wanted in held.wants))
 
 
 def _all_restricted(held: Held) -> tuple[Hook, ...]:
     return tuple(restricted(hook) for hook in held.hooks)
 
 
-def _named(source: Source, words: Iterable[str]) -> tuple[Path, ...]:
+def _named(source: Source, names: Names) -> tuple[Path, ...]:
     if source.project is None:
         return ()
-    return tuple(file for file in files_named(words, source.project, source.path.parent) if file != source.path)
+    return tuple(file for file in files_named(names, source.project, source.path.parent) if file != source.path)
 
 
 def _code_of(held: Held) -> tuple[Path, ...]:

@@ -18,7 +18,7 @@ from hookline.engine.book import Book, Layer, garbage_kept
 from hookline.hooks.host import Host
 from hookline.project.held import Held, read
 from hookline.project.loading import this_machine
-from hookline.project.named_files import TooManyNames
+from hookline.project.named_words import TooManyNames
 from hookline.project.sources import Layering, Source
 from hookline.project.trust import InForce, Trust
 

@@ -1,0 +1,92 @@
+"""Where a command runs whatever files it finds: by a pattern, in a directory, or in a variable that holds their names.
+
+A linter's `check src` runs none of what it reads, so naming a directory alone is not enough: an edit there would
+otherwise ask the user again each time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from hookline.hooks.shell_programs import INTERPRETERS, program
+
+_RUNNERS: Final = frozenset((*INTERPRETERS, "fish", "pwsh", "tclsh", "run-parts")) - {"sed", "gsed"}
+_SOURCING: Final = frozenset((".", "source", "eval"))
+_BEFORE_COMMAND: Final = frozenset(
+    ("do", "then", "else", "elif", "if", "while", "until", "!", "{", "exec", "-exec", "-execdir", "-ok", "-okdir")
+)
+_FEEDS: Final = frozenset(("xargs", "parallel"))
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
+_VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[\w@*]+|\$|\{\}|\{[^{},]*\.\.[^{},]*\}")
+_LEADING: Final = re.compile(rf"(?:{_VARIABLE.pattern})/+(?=[^/])")
+_FOUND: Final = re.compile(rf"[*?\[]|{_VARIABLE.pattern}")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    text: str  # without its quotes
+    operator: bool = False
+
+
+def searched_in(tokens: Iterable[Token]) -> list[str]:
+    """The words of which every file counts, as patterns with `*` for what is not known."""
+    searched: list[str] = []
+    arguments: list[str] = []
+    anything = False
+    for before, command in _commands(tokens):
+        for run in _run_by(command, fed=before.endswith("|") or "<" in before):
+            pattern = _pattern(run)
+            if pattern.strip("*./") or not _FOUND.search(run):
+                searched.append(pattern)
+            else:
+                anything = True
+        arguments += command[1:]
+    if anything:
+        searched += [_pattern(word) for word in arguments if _VARIABLE.sub("", word)]
+    return searched
+
+
+def _commands(tokens: Iterable[Token]) -> Iterator[tuple[str, list[str]]]:
+    """Each simple command with the operator before it."""
+    before, words = "", list[str]()
+    for token in tokens:
+        if token.operator:
+            if words:
+                yield before, words
+            before, words = token.text, []
+        else:
+            words.append(token.text)
+    if words:
+        yield before, words
+
+
+def _run_by(words: list[str], *, fed: bool) -> Iterator[str]:
+    """What this command runs and does not simply name; `$` where nobody can know."""
+    begins = True
+    for at, word in enumerate(words):
+        if begins and _FOUND.search(_LEADING.sub("", word, count=1)) and not _ASSIGNMENT.match(word):
+            yield word
+        if program(word) in _RUNNERS or (begins and word in _SOURCING):
+            run = _operands(words[at + 1 :])
+            yield from run
+            if not run and (fed or _FEEDS.intersection(words[:at])):
+                yield "$"
+        elif word in _FEEDS and "{}" in words[at + 1 :][-1:]:
+            yield "$"
+        begins = word in _BEFORE_COMMAND or (begins and _ASSIGNMENT.match(word) is not None)
+
+
+def _operands(words: list[str]) -> list[str]:
+    """The first, and as many more as there are options before it, for each may have taken one as its value."""
+    for options, word in enumerate(words):
+        if not word.startswith("-") or word == "-":
+            return words[options : 2 * options + 1]
+    return []
+
+
+def _pattern(word: str) -> str:
+    """Of a word that begins in a variable's directory, the rest: from any directory that is looked at."""
+    return _VARIABLE.sub("*", _LEADING.sub("", word, count=1))
