@@ -115,7 +115,7 @@ def test_old_messages_go_and_a_summary_stands_in_their_place(tmp_path: Path) -> 
             session = await runtime.start()
             for prompt in ("p1", "p2", "p3"):
                 await session.ask(prompt)
-            assert await compact(session, session.main, Compact(keep_recent=2), "manual")
+            assert await compact(session.main, Compact(keep_recent=2), "manual")
             await session.ask("p4")
             assert isinstance(model, Listening)
             contents = [each["content"] for each in model.requests[-1].messages[1:]]
@@ -132,7 +132,7 @@ def test_without_a_model_that_answers_it_is_cut(tmp_path: Path, strategy: str) -
             session = await runtime.start()
             for prompt in ("p1", "p2"):
                 await session.ask(prompt)
-            assert await compact(session, session.main, Compact(strategy, keep_recent=1), "manual")
+            assert await compact(session.main, Compact(strategy, keep_recent=1), "manual")
             messages = await session.main.get_messages()
             assert messages[0]["content"].startswith("[3 earlier messages were removed")
 
@@ -146,7 +146,7 @@ def test_hooks_may_prevent_it(tmp_path: Path) -> None:
         async with running(tmp_path, hooks, ["a1"]) as (runtime, _):
             session = await runtime.start()
             await session.ask("p1")
-            assert not await compact(session, session.main, Compact(keep_recent=0), "manual")
+            assert not await compact(session.main, Compact(keep_recent=0), "manual")
             assert len(await session.main.get_messages()) == 2
 
     play(work)

@@ -13,10 +13,11 @@ from hookline.hooks.outcome import Verdict
 from hookline.hosts.session import Question
 from hookline.runtime.gate import Call, fingerprint
 from hookline.runtime.happenings import Answered, Asked
+from hookline.runtime.notes import take_notes
 from hookline.runtime.storage.rows import ApprovalRow
+from hookline.runtime.threads import StoredThread
 
 if TYPE_CHECKING:
-    from hookline.runtime.exchange import Exchange
     from hookline.runtime.session import Session
 
 Ask = Callable[[Question], Awaitable[bool]]
@@ -33,18 +34,17 @@ class Refused(Exception):
         self.halted = halted
 
 
-async def agreed(exchange: Exchange, call: Call, decision: Decision) -> ApprovalRow:
+async def agreed(thread: StoredThread, call: Call, decision: Decision) -> ApprovalRow:
     """The approval of exactly this call. Raises Refused."""
-    session, thread = exchange.session, exchange.thread
-    row = await _open(exchange, call, decision)
+    session, row = thread.session, await _open(thread, call, decision)
     if row.answered is None:
         told = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
         asked = await session.decide(
             thread, "approval.request", {"tool": decision.event.facts["tool"], "approval": told}
         )
-        await exchange.take_notes(asked)
-        exchange.requested += (asked,)
-        row = await _settled(exchange, row, asked)
+        await take_notes(thread, asked)
+        thread.note_requests(asked)
+        row = await _settled(thread, row, asked)
     session.tell(Answered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
     if row.answered is not True:
         raise Refused(f"{row.reason or call.name} ({_who(row.by)})")
@@ -57,10 +57,10 @@ def _who(by: str | None) -> str:
     return by if by == NOBODY_HERE else f"{by} said no"
 
 
-async def _open(exchange: Exchange, call: Call, decision: Decision) -> ApprovalRow:
+async def _open(thread: StoredThread, call: Call, decision: Decision) -> ApprovalRow:
     """The request for this very call that is stored already, if the process before us got that far; else a new one."""
-    session, thread = exchange.session, exchange.thread
-    hash, now = fingerprint(call.name, call.input), session.clock.wall()
+    session, hash = thread.session, fingerprint(call.name, call.input)
+    now = session.clock.wall()
     for row in await session.store.approvals(thread.id, call.id):
         if row.input_hash == hash and (row.answered is not None or row.expires > now):
             return row
@@ -81,14 +81,13 @@ async def _open(exchange: Exchange, call: Call, decision: Decision) -> ApprovalR
     return row
 
 
-async def _settled(exchange: Exchange, row: ApprovalRow, asked: Decision) -> ApprovalRow:
-    session = exchange.session
+async def _settled(thread: StoredThread, row: ApprovalRow, asked: Decision) -> ApprovalRow:
+    session = thread.session
     if asked.halt or asked.denied:
         await _answer(session, row, False, f"hook {asked.by}")
         raise Refused(asked.reason, asked.reason if asked.halt else None)
     if asked.verdict is Verdict.ALLOW:
         return await _answer(session, row, True, f"hook {asked.by}")
-    thread = exchange.thread
     session.tell(Asked(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
     if session.runtime.unattended:
         return await _answer(session, row, False, NOBODY_HERE)

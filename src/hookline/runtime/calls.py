@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookline.engine.account import Decision
 from hookline.hooks.host import ToolResult
@@ -13,14 +13,14 @@ from hookline.hooks.outcome import Verdict
 from hookline.runtime.approvals import Refused, agreed
 from hookline.runtime.gate import Call, execute
 from hookline.runtime.happenings import Called, Calling
+from hookline.runtime.history import written_calls
 from hookline.runtime.interrupted import known
 from hookline.runtime.models.model import Wants
+from hookline.runtime.notes import take_notes
 from hookline.runtime.storage.rows import ApprovalRow, CallRow
+from hookline.runtime.threads import StoredThread
 from hookline.runtime.tools.tool import Tool
 from hookline.standard_agents.state import result_text
-
-if TYPE_CHECKING:
-    from hookline.runtime.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,11 @@ class Done:
 
 
 class ToolCalls:
-    """The tool calls of one thread's exchange."""
+    """The tool calls of one thread."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self.exchange = exchange
-        self.session = exchange.session
-        self.thread = exchange.thread
+    def __init__(self, thread: StoredThread) -> None:
+        self.thread = thread
+        self.session = thread.session
 
     async def wanted(self, wants: Wants) -> Done:
         """A call that the model asks for."""
@@ -56,10 +55,8 @@ class ToolCalls:
         """A call that a hook's code put off until now; it stands in the history as if the agent had made it."""
         id, tool = f"call_{uuid.uuid4().hex[:12]}", self.session.toolbox.find(name)
         wants = Wants(id, name if tool is None else tool.name, json.dumps(input))
-        listed = [{"id": id, "type": "function", "function": {"name": wants.name, "arguments": wants.arguments}}]
-        await self.thread.inject_message(
-            {"role": "assistant", "content": None, "tool_calls": json.dumps(listed, ensure_ascii=False)}
-        )
+        message = {"role": "assistant", "content": None, "tool_calls": written_calls([wants])}
+        await self.thread.inject_message(message)
         if tool is None:
             return await self.not_run(wants, self.session.toolbox.why_not(name))
         return await self._decided(Call(id, tool.name, input, "queue"), tool)
@@ -85,7 +82,7 @@ class ToolCalls:
         final = replace(call, input=left)
         if decision.verdict is Verdict.ASK:
             try:
-                approval = await agreed(self.exchange, final, decision)
+                approval = await agreed(self.thread, final, decision)
             except Refused as refused:
                 no = ToolResult(None, False, str(refused))
                 return await self._kept(final, facts, no, False, (decision,), refused.halted)
@@ -133,8 +130,8 @@ class ToolCalls:
         kept = {**(more if isinstance(more, dict) else {}), **({"attachments": files} if files else {}), **message}
         written = await self.thread.inject_message(kept)
         for decision in decisions:
-            await self.exchange.take_notes(decision, written.get("id"))
-        self.exchange.requested += decisions
+            await take_notes(self.thread, decision, written.get("id"))
+            self.thread.note_requests(decision)
         self.session.tell(Called(self.thread.id, self.thread.agent.id, call, final, ran))
         return Done(call.name, final.ok, _text(final), halted)
 

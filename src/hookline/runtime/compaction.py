@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from hookline.hooks.outcome import Compact
 from hookline.runtime.happenings import Compacted
 from hookline.runtime.history import calls_of
 from hookline.runtime.models.model import ModelError, Request, Said
 from hookline.runtime.models.tokens import message_tokens
+from hookline.runtime.notes import take_notes
 from hookline.runtime.threads import StoredThread
-
-if TYPE_CHECKING:
-    from hookline.runtime.session import Session
 
 Message = dict[str, Any]
 
@@ -24,14 +22,12 @@ _PROMPT: Final = (
 _MOST_OF_ONE: Final = 4_000  # characters of one message that are summarised
 
 
-async def compact(session: Session, thread: StoredThread, how: Compact, trigger: str) -> bool:
+async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
     """True if the history is shorter now. Hooks may prevent it; what they request meanwhile is not obeyed.
 
     If they stop the agent, that is kept in the thread's progress for whoever runs it.
     """
-    from hookline.runtime.exchange import Exchange
-
-    messages = await thread.history()
+    session, messages = thread.session, await thread.history()
     limit = (await session.model_of(thread)).context_limit
     gone = dropped(messages, how, limit)
     if not gone:
@@ -39,14 +35,13 @@ async def compact(session: Session, thread: StoredThread, how: Compact, trigger:
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
     if decision.halt:
         thread.progress.halted = decision.reason
-    shorter = not decision.denied and not decision.halt and await _shortened(session, thread, gone, how)
-    await Exchange(session, thread).take_notes(decision)
+    shorter = not decision.denied and not decision.halt and await _shortened(thread, gone, how)
+    await take_notes(thread, decision)
     return shorter
 
 
-async def _shortened(session: Session, thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
-    text = await _summary(session, thread, gone, how)
-    first = gone[0]
+async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
+    text, first, session = await _summary(thread, gone, how), gone[0], thread.session
     stands_in = {
         "id": f"{first['id']}_summary",
         "role": "user",
@@ -84,17 +79,17 @@ def _whole(messages: Sequence[Message], at: int) -> int:
     return at
 
 
-async def _summary(session: Session, thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
+async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
     note = f"[{len(gone)} earlier messages were removed from this conversation.]"
     if how.strategy != "summarize":
         return note
     asked = f"{how.summary_prompt or _PROMPT}\n\n{_transcript(gone)}"
-    model = await session.model_of(thread)
+    model = await thread.session.model_of(thread)
     request = Request(({"role": "user", "content": asked},), max_tokens=how.summary_max_tokens)
     try:
         said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, Said)])
     except ModelError as error:
-        session.line(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
+        thread.session.line(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
         return note
     return f"[Summary of {len(gone)} earlier messages]\n{said}" if said.strip() else note
 

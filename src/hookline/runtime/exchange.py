@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable
+from typing import Final
 
 from hookline.engine.account import Decision
-from hookline.errors import HooklineError
-from hookline.hooks.outcome import Audience, Note, Place
+from hookline.errors import Halted, HooklineError
 from hookline.runtime.app import MOST_STEPS
 from hookline.runtime.calls import ToolCalls
 from hookline.runtime.happenings import Ended, Ending
 from hookline.runtime.interrupted import NEVER, open_calls
-from hookline.runtime.storage.rows import Injection
-from hookline.runtime.threads import Halted, StoredThread
+from hookline.runtime.notes import take_notes
+from hookline.runtime.obeying import obey, obey_requests
+from hookline.runtime.threads import StoredThread
 from hookline.runtime.turn import Turn, Turned
-
-if TYPE_CHECKING:
-    from hookline.runtime.session import Session
 
 MOST_DENIED_STOPS: Final = 5  # in a row
 GO_ON: Final = "Please continue."
 
 
-class Halt(Exception):
-    """A hook stopped the agent."""
-
-
 class Exchange:
     """One side of one thread, until it has answered; with two AIs, both sides in turn."""
 
-    def __init__(self, session: Session, thread: StoredThread) -> None:
-        self.session = session
+    def __init__(self, thread: StoredThread) -> None:
         self.thread = thread
+        self.session = thread.session
         self.answer = ""
-        self.requested: tuple[Decision, ...] = ()  # whose requests wait for the turn's end
         self._steps = 0
         self._denied_stops = 0
 
@@ -58,12 +51,12 @@ class Exchange:
         await self.thread.inject_message({"role": "user", "content": _why(decision)})
         return await self._ended(self._answered())
 
-    async def _ended(self, work: Any) -> Ended:
+    async def _ended(self, work: Awaitable[tuple[Ending, str]]) -> Ended:
         """However it ends, whoever watches is told, in one clear line."""
         try:
             ending, text = await work
-        except (Halt, Halted) as halt:
-            ending, text = Ending.HALTED, str(halt)
+        except Halted as halted:
+            ending, text = Ending.HALTED, halted.reason
         except HooklineError as error:
             ending, text = Ending.FAILED, str(error)
         except asyncio.CancelledError:
@@ -86,13 +79,13 @@ class Exchange:
         left = decision.event.facts.get("prompt")
         self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
         await self.thread.inject_message({"role": "user", "content": text})
-        await self.take_notes(decision)
-        await self.obey_requests(decision)
+        await take_notes(self.thread, decision)
+        await obey_requests(self.thread, decision)
         return await self._answered()
 
     async def _settle(self) -> None:
         """Before a new prompt: every call gets a result, and nothing is run that was not wanted now."""
-        calling = ToolCalls(self)
+        calling = ToolCalls(self.thread)
         for wants, row in await open_calls(self.thread):
             await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
 
@@ -101,7 +94,7 @@ class Exchange:
             if message["role"] == "user":
                 self._new_flow(message.get("content") or "")
                 break
-        done = await Turn(self).finish_calls()
+        done = await Turn(self.thread).finish_calls()
         if done is not None and done.ending is not None:
             return done.ending, done.text
         return await self._answered()
@@ -131,7 +124,7 @@ class Exchange:
             if self._steps >= MOST_STEPS or mine >= (self.thread.side.max_steps or MOST_STEPS):
                 return Ending.STEPS, f"it has made the {mine} steps that it may"
             self._steps, mine = self._steps + 1, mine + 1
-            turned = await Turn(self).run()
+            turned = await Turn(self.thread).run()
             if turned.ending is not None:
                 return turned.ending, turned.text
             self.answer = turned.text or self.answer
@@ -156,42 +149,14 @@ class Exchange:
     async def _may_stop(self, text: str) -> bool:
         stop = {"reason": "end_turn", "active": self._denied_stops > 0, "message": text}
         decision = await self.session.decide(self.thread, "stop", {"stop": stop})
-        await self.take_notes(decision)
-        await self.obey_requests(decision)
-        halted = self.thread.take_halt(decision)
+        halted = await obey(self.thread, decision)
         if halted is not None:
-            raise Halt(halted)
+            raise Halted(halted)
         if not decision.denied or self._denied_stops >= MOST_DENIED_STOPS:
             return True
         self._denied_stops += 1
         await self.thread.inject_message({"role": "user", "content": _why(decision)})
         return False
-
-    async def take_notes(self, decision: Decision, result: str | None = None) -> None:
-        """A decision's words for the agent, bound to where the model will read them; `result` is a tool message's id."""
-        for note in decision.notes:
-            if note.audience is Audience.AGENT:
-                anchor = await self._anchor(note, result)
-                injection = Injection(note.text, str(note.place), anchor, note.role, note.position)
-                await self.thread.inject(injection)
-
-    async def _anchor(self, note: Note, result: str | None) -> str | None:
-        if note.place is Place.SYSTEM:
-            return None
-        messages = await self.thread.history()
-        if note.place is Place.LAST_USER:
-            return next((m["id"] for m in reversed(messages) if m["role"] == "user"), None)
-        if result is not None and note.place is not Place.MESSAGE:
-            return result
-        return messages[-1]["id"] if messages else None
-
-    async def obey_requests(self, *decisions: Decision) -> None:
-        """After the round: what hooks asked of the host."""
-        from hookline.runtime.compaction import compact
-
-        for decision in decisions:
-            for request in decision.requests:
-                await compact(self.session, self.thread, request, "auto")
 
 
 def _why(decision: Decision) -> str:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from hookline.engine.account import Decision
 from hookline.hooks.outcome import Place
-from hookline.runtime.models.model import Request
+from hookline.runtime.models.model import Request, Wants
 from hookline.runtime.storage.rows import Injection
 from hookline.runtime.threads import StoredThread
-
-if TYPE_CHECKING:
-    from hookline.runtime.session import Session
 
 Message = dict[str, Any]
 
 NO_RESULT: Final = "There is no result: the call was interrupted."
 
 
-async def request_for(session: Session, thread: StoredThread, messages: list[Message]) -> Request:
+async def request_for(thread: StoredThread, messages: list[Message]) -> Request:
     """The request of a turn, as the hooks on the history leave it."""
-    injections = await thread.injections()
-    system = await _system(session, thread, injections)
+    session, injections = thread.session, await thread.injections()
+    system = await _system(thread, injections)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
     kept = _list(filtered, messages, "messages")
     sent = [*([{"role": "system", "content": system}] if system else []), *converted(kept, injections, _side(thread))]
@@ -32,11 +29,11 @@ async def request_for(session: Session, thread: StoredThread, messages: list[Mes
     return Request(tuple(final), session.toolbox.offered(thread.tools))
 
 
-async def _system(session: Session, thread: StoredThread, injections: Sequence[Injection]) -> str:
+async def _system(thread: StoredThread, injections: Sequence[Injection]) -> str:
     added = [injection.text for injection in injections if injection.anchor is None]
-    parts = (thread.side.prompt.text, session.runtime.skills_text(), *added)
+    parts = (thread.side.prompt.text, thread.session.runtime.skills.text(), *added)
     text = "\n\n".join(part for part in parts if part)
-    rendered = await session.decide(thread, "history.system", {"system": text})
+    rendered = await thread.session.decide(thread, "history.system", {"system": text})
     left = rendered.event.facts.get("system")
     return left if isinstance(left, str) else text
 
@@ -73,6 +70,15 @@ def calls_of(message: Message) -> list[Message]:
     except ValueError:
         return []
     return [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+
+
+def written_calls(calls: Iterable[Wants]) -> str:
+    """The calls as an assistant's message holds them; `calls_of` reads them."""
+    listed = [
+        {"id": wants.id, "type": "function", "function": {"name": wants.name, "arguments": wants.arguments}}
+        for wants in calls
+    ]
+    return json.dumps(listed, ensure_ascii=False)
 
 
 def _seen_from(side: str | None, message: Message) -> Message:

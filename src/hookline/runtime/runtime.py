@@ -290,9 +290,6 @@ class Runtime:
             more = (*more, StartAgent(session), StartAgents(session))
         return self.toolbox.with_tools(more) if more else self.toolbox
 
-    def skills_text(self) -> str:
-        return self.skills.text()
-
     def forget(self, session: Session) -> None:
         self.sessions.pop(session.id, None)
         for key in [key for key in self._models if key[0] == session.id]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 from hookline.errors import Denied, HooklineError
 from hookline.runtime.app import TriggerKind
-from hookline.runtime.exchange import Exchange
 from hookline.runtime.happenings import Ended
+from hookline.runtime.notes import take_notes
 from hookline.runtime.triggers.fired import Answer, Fired
 from hookline.runtime.triggers.run import Triggers
 
@@ -86,7 +86,7 @@ class Serving:
         if decision.denied or decision.halt:
             await session.end("denied")
             return Answer(session.id, decision.reason or "hooks did not let it start"), None
-        await Exchange(session, session.main).take_notes(decision)
+        await take_notes(session.main, decision)
         return Answer(session.id), session
 
     async def _turn(self, session: Session, fired: Fired) -> None:

@@ -16,6 +16,7 @@ from hookline.engine.book import Book, Layer
 from hookline.engine.limits import Counts
 from hookline.errors import Denied, HooklineError
 from hookline.hooks.event import Event
+from hookline.hooks.hook import Scope
 from hookline.hooks.host import Clock
 from hookline.hooks.outcome import Audience
 from hookline.hooks.thread import Abort
@@ -25,6 +26,7 @@ from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
 from hookline.runtime.host import ThreadHost
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.tokens import message_tokens
+from hookline.runtime.notes import take_notes
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
 from hookline.runtime.threads import StoredThread
@@ -103,13 +105,13 @@ class Session:
 
     async def say(self, prompt: str) -> AsyncIterator[Happening]:
         """Everything that happens until the answer; the last one is Ended. Leaving early cancels the exchange."""
-        async with aclosing(self._watched(lambda: Exchange(self, self.main).begun_with(prompt))) as happenings:
+        async with aclosing(self._watched(lambda: Exchange(self.main).begun_with(prompt))) as happenings:
             async for happening in happenings:
                 yield happening
 
     async def go_on(self) -> AsyncIterator[Happening]:
         """Goes on where the process before us was cut off."""
-        async with aclosing(self._watched(lambda: Exchange(self, self.main).taken_up())) as happenings:
+        async with aclosing(self._watched(lambda: Exchange(self.main).taken_up())) as happenings:
             async for happening in happenings:
                 yield happening
 
@@ -187,7 +189,7 @@ class Session:
             raise Denied(refused.reason or "hooks did not let the agent start", refused.by)
         await self.decide(main, "thread.created", {})
         for decision in (started, agent):
-            await Exchange(self, main).take_notes(decision)
+            await take_notes(main, decision)
 
     async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
         depth = 0 if parent is None else parent.depth + 1
@@ -211,7 +213,7 @@ class Session:
         self.counts.restore(self.id, self._saved)
         if self.row.hooks is not None:
             loaded = restored(self.row.hooks)
-            self._parts = [Part(**_part(value)) for value in self.row.hooks.get("files", ())]
+            self._parts = [_part(value) for value in self.row.hooks.get("files", ())]
             self._own, self._joined = Layer("session", loaded.hooks), None
 
     # What the loop needs
@@ -324,7 +326,7 @@ class Session:
     async def _said(self, event: str, facts: dict[str, Any]) -> None:
         try:
             decision = await self.decide(self.main, event, facts)
-            await Exchange(self, self.main).take_notes(decision)
+            await take_notes(self.main, decision)
         except HooklineError as error:  # the session ends whatever its hooks or its store do
             self.line(self.main, str(error), "error")
 
@@ -359,8 +361,5 @@ async def _gone(task: asyncio.Task[Any]) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
-def _part(value: dict[str, Any]) -> dict[str, Any]:
-    from hookline.hooks.hook import Scope
-
-    scope = Scope(**value["scope"]) if "scope" in value else Scope()
-    return {"dialect": value["dialect"], "file": value["file"], "text": value["text"], "scope": scope}
+def _part(value: dict[str, Any]) -> Part:
+    return Part(value["dialect"], value["file"], value["text"], Scope(**value.get("scope", {})))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.engine.account import Decision
@@ -12,6 +13,7 @@ from hookline.hooks.tools import Kind
 from hookline.runtime.app import Agent
 from hookline.runtime.exchange import MOST_DENIED_STOPS, Exchange
 from hookline.runtime.happenings import Ended, Ending, Spawned
+from hookline.runtime.notes import take_notes
 from hookline.runtime.threads import StoredThread
 from hookline.runtime.tools.tool import Place
 
@@ -109,7 +111,7 @@ async def started(session: Session, parent: StoredThread, input: dict[str, Any])
     _note(parent, start)
     if start.denied or start.halt:
         return ToolResult(None, False, start.reason or f"{agent.id} was denied")
-    await Exchange(session, child).take_notes(start)
+    await take_notes(child, start)
     session.tell(Spawned(parent.id, parent.agent.id, child.id, agent.id, task))
     return await _run(session, parent, child, (about, given))
 
@@ -118,7 +120,7 @@ async def _run(
     session: Session, parent: StoredThread, child: StoredThread, said: tuple[dict[str, Any], dict[str, Any]]
 ) -> ToolResult:
     about, given = said
-    exchange = Exchange(session, child)
+    exchange = Exchange(child)
     ended = await _child(exchange.given(given["task"]), child)
     for denied in range(MOST_DENIED_STOPS + 1):
         result = _result(given, ended)
@@ -128,7 +130,7 @@ async def _run(
             "stop": {"active": denied > 0},
         }
         decision = await session.decide(parent, "subagent.end", facts)
-        await Exchange(session, parent).take_notes(decision)
+        await take_notes(parent, decision)
         _note(parent, decision)
         if not decision.denied or decision.halt or denied == MOST_DENIED_STOPS:
             break
@@ -144,13 +146,12 @@ def _note(parent: StoredThread, decision: Decision) -> None:
         parent.progress.halted = decision.reason
 
 
-async def _child(exchange: Any, child: StoredThread) -> Ended:
+async def _child(exchange: Awaitable[Ended], child: StoredThread) -> Ended:
     """However the child ends, its parent goes on."""
     try:
-        ended: Ended = await exchange
+        return await exchange
     except HooklineError as error:
         return Ended(child.id, child.agent.id, Ending.FAILED, str(error))
-    return ended
 
 
 def _result(given: dict[str, Any], ended: Ended) -> dict[str, Any]:

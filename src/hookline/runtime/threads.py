@@ -7,13 +7,13 @@ import base64
 import binascii
 import copy
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.engine.account import Decision
-from hookline.errors import HooklineError
+from hookline.errors import Halted, HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent, Side
@@ -30,10 +30,6 @@ _MILLISECONDS: Final = 1000
 
 class NotStored(HooklineError):
     """A hook prevented that a message is stored or changed."""
-
-
-class Halted(NotStored):
-    """It stopped the agent as well."""
 
 
 @dataclass(slots=True)
@@ -116,7 +112,7 @@ class StoredThread:
             self._history = None
 
     async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Raises NotStored if a hook prevents it."""
+        """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
         new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
         if self.parent is not None:
@@ -132,7 +128,7 @@ class StoredThread:
         return copy.deepcopy(stored)
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
-        """Raises NotStored if a hook prevents it."""
+        """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
         decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
         self.note_requests(decision)
         with self._changing():
@@ -235,13 +231,12 @@ async def _to_its_end(writing: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-Decide = Callable[[StoredThread, str, dict[str, Any]], Awaitable[Decision]]
-
-
 def _left(decision: Decision, *place: str) -> dict[str, Any]:
     """What the hooks left to be written."""
-    if decision.denied or decision.halt:
-        raise (Halted if decision.halt else NotStored)(decision.reason)
+    if decision.halt:
+        raise Halted(decision.reason, decision.by)
+    if decision.denied:
+        raise NotStored(decision.reason)
     value = decision.event.read(place)
     if not isinstance(value, dict):
         raise NotStored("a hook left nothing that could be stored")

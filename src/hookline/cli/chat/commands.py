@@ -82,7 +82,7 @@ async def _skills(chat: Chat, words: str) -> None:
 
 
 async def _compact(chat: Chat, words: str) -> None:
-    if not await compact(chat.session, chat.session.main, Compact(keep_recent=_KEPT), "manual"):
+    if not await compact(chat.session.main, Compact(keep_recent=_KEPT), "manual"):
         chat.say("The history is as short as it can be.")
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final
 
 from hookline.runtime.models.model import ErrorCode, Model, ModelError, Piece, Request
 
@@ -46,12 +46,11 @@ class WithFallbacks:
     def context_limit(self) -> int:
         return self._models[self._at].context_limit
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         self._return()
         at = self._at
-        stream = cast("AsyncGenerator[Piece]", self._models[at].stream(request))
         try:
-            async with aclosing(stream):
+            async with aclosing(self._models[at].stream(request)) as stream:
                 async for piece in stream:
                     yield piece
         except ModelError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -81,7 +81,12 @@ class ModelError(HooklineError):
     @property
     def passing(self) -> bool:
         """True if the same request may succeed later."""
-        return not self.refused and self.code in (ErrorCode.RATE_LIMIT, ErrorCode.TIMEOUT, ErrorCode.NETWORK, ErrorCode.INTERNAL)
+        return not self.refused and self.code in (
+            ErrorCode.RATE_LIMIT,
+            ErrorCode.TIMEOUT,
+            ErrorCode.NETWORK,
+            ErrorCode.INTERNAL,
+        )
 
 
 class Model(Protocol):
@@ -91,7 +96,7 @@ class Model(Protocol):
     def context_limit(self) -> int:
         """Tokens that a request may have."""
 
-    def stream(self, request: Request) -> AsyncIterator[Piece]:
-        """Raises ModelError, also in the middle. Closing the iterator ends the call."""
+    def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """Raises ModelError, also in the middle. Closing the generator ends the call."""
 
     async def close(self) -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -36,7 +36,7 @@ class RemoteModel:
     def context_limit(self) -> int:
         return self._limit
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         connection = await self._connected()
         async with aclosing(connection.pieces(request)) as pieces:
             async for piece in pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -117,7 +117,7 @@ class ScriptedModel:
         self._heard = heard
         self._progress: dict[tuple[int, str], _Progress] = {}
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         if self._heard is not None:
             self._heard(request)
         step, ids = self._answer(request)

@@ -1,0 +1,83 @@
+"""The model's answer, after as many tries as are worth it, with hooks between them."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.errors import Halted
+from hookline.hooks.outcome import Compact
+from hookline.runtime.compaction import compact
+from hookline.runtime.happenings import Spoke, TryingAgain
+from hookline.runtime.history import request_for
+from hookline.runtime.models.model import ErrorCode, ModelError, Request, Said, Spent, Wants
+from hookline.runtime.models.tokens import message_tokens, request_tokens
+from hookline.runtime.obeying import obey
+from hookline.runtime.threads import StoredThread
+
+MOST_TRIES: Final = 4
+_FIRST_WAIT: Final = 1.0  # seconds before the second try; doubled for each one after it
+_LONGEST_WAIT: Final = 60.0
+
+
+@dataclass(slots=True)
+class Answer:
+    text: str
+    calls: list[Wants]
+
+
+async def answer_in(thread: StoredThread, left: list[dict[str, Any]] | None) -> Answer:
+    """`left` are the messages if a hook changed them; a history that had to be shortened counts before them.
+
+    Raises ModelError, or Halted if hooks stop the agent at an error.
+    """
+    compacted = False
+    for attempt in range(1, MOST_TRIES + 1):
+        messages = await thread.history() if left is None or compacted else left
+        request = await request_for(thread, messages)
+        try:
+            return await _streamed(thread, request)
+        except ModelError as error:
+            overflow = error.code is ErrorCode.CONTEXT_OVERFLOW and not compacted
+            await _tell_hooks(thread, error)
+            if attempt == MOST_TRIES or not (error.passing or overflow):
+                raise
+            if overflow:
+                compacted = True
+                await compact(thread, Compact(keep_recent=4), "auto")
+            else:
+                await _wait(thread, error, attempt)
+    raise AssertionError("every try returns or raises")
+
+
+async def _tell_hooks(thread: StoredThread, error: ModelError) -> None:
+    facts = {"error": {"code": str(error.code), "message": str(error)}}
+    halted = await obey(thread, await thread.session.decide(thread, "model.error", facts))
+    if halted is not None:
+        raise Halted(halted or str(error)) from None
+
+
+async def _wait(thread: StoredThread, error: ModelError, attempt: int) -> None:
+    asked = error.retry_after.total_seconds() if error.retry_after is not None else 0.0
+    seconds = min(max(asked, _FIRST_WAIT * 2 ** (attempt - 1)), _LONGEST_WAIT)
+    thread.session.tell(TryingAgain(thread.id, thread.agent.id, str(error.code), str(error), seconds))
+    await thread.session.runtime.sleep(seconds)
+
+
+async def _streamed(thread: StoredThread, request: Request) -> Answer:
+    model = await thread.session.model_of(thread)
+    answer, spent = Answer("", []), None
+    async with aclosing(model.stream(request)) as pieces:
+        async for piece in pieces:
+            match piece:
+                case Said(text):
+                    answer.text += text
+                    thread.session.tell(Spoke(thread.id, thread.agent.id, text))
+                case Wants():
+                    answer.calls.append(piece)
+                case Spent():
+                    spent = piece
+    known = spent.input + spent.output if spent is not None else 0
+    thread.progress.tokens = known or request_tokens(request) + message_tokens({"content": answer.text})
+    return answer
