@@ -10,6 +10,7 @@ from hookline.engine.calls import decided_call
 from hookline.errors import Unavailable
 from hookline.hooks.host import Notice, ToolResult, asking
 from hookline.runners.here import Here
+from hookline.runtime.facts import shared_facts
 from hookline.runtime.gate import Call, execute
 from hookline.runtime.happenings import Noticed
 from hookline.runtime.models.model import Request, Said
@@ -32,9 +33,8 @@ class ThreadHost(Here):
         tool = self._session.toolbox.find(name)
         if tool is None:
             raise Unavailable(self._session.toolbox.why_not(name))
-        session = self._session
-        facts = await session.facts(self._thread, "tool.before")
-        return await decided_call(session.book, self, facts, (tool.name, input), self._execute)
+        facts = await shared_facts(self._thread, "tool.before")
+        return await decided_call(self._session.book, self, facts, (tool.name, input), self._execute)
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         tool = self._session.toolbox.find(name)

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.dialects.stored import Part, restored, stored
@@ -22,10 +22,10 @@ from hookline.hooks.outcome import Audience
 from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent
 from hookline.runtime.exchange import Exchange
+from hookline.runtime.facts import session_facts, shared_facts
 from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
 from hookline.runtime.host import ThreadHost
 from hookline.runtime.models.model import Model
-from hookline.runtime.models.tokens import message_tokens
 from hookline.runtime.notes import take_notes
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
 
 _DRAINED: Final = timedelta(seconds=10)  # for background hooks at a session's end
-_DEAR: Final = "messages"  # a fact that is gathered only where a hook reads it
 
 
 class Session:
@@ -101,8 +100,6 @@ class Session:
             raise HooklineError(f"there is no thread {id!r} in this session")
         return found
 
-    # What a person or a program does with a session
-
     async def say(self, prompt: str) -> AsyncIterator[Happening]:
         """Everything that happens until the answer; the last one is Ended. Leaving early cancels the exchange."""
         async with aclosing(self._watched(lambda: Exchange(self.main).begun_with(prompt))) as happenings:
@@ -117,10 +114,7 @@ class Session:
 
     async def ask(self, prompt: str) -> str:
         """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if it failed."""
-        ended = None
-        async for happening in self.say(prompt):
-            ended = happening if isinstance(happening, Ended) else ended
-        assert ended is not None
+        ended = [happening async for happening in self.say(prompt) if isinstance(happening, Ended)][-1]
         if ended.ending in (Ending.REFUSED, Ending.HALTED):
             raise Denied(ended.text)
         if ended.ending in (Ending.FAILED, Ending.CANCELLED):
@@ -153,7 +147,7 @@ class Session:
             self.cancel(reason)
             await self._stopped()
             await self._said("agent.end", {})
-            await self._said("session.end", {"session": {**self._session_facts(), "reason": reason}})
+            await self._said("session.end", {"session": {**session_facts(self), "reason": reason}})
             for host in self._hosts.values():
                 await host.drain(_DRAINED)
             self._own = None
@@ -174,13 +168,11 @@ class Session:
         if self._running is not None and self._running is not asyncio.current_task():
             await asyncio.wait([self._running])
 
-    # Beginning
-
     async def begin(self) -> None:
         """The first events. Raises Denied if the agent may not start; nothing of the session stays then."""
         await self.store.add_session(self.row)
         main = await self.open_thread(self.agent, None, self.id)
-        source = {"session": {**self._session_facts(), "source": "startup"}}
+        source = {"session": {**session_facts(self), "source": "startup"}}
         started = await self.decide(main, "session.start", source)
         agent = await self.decide(main, "agent.start", {})
         if agent.denied or agent.halt or started.halt:
@@ -216,57 +208,16 @@ class Session:
             self._parts = [_part(value) for value in self.row.hooks.get("files", ())]
             self._own, self._joined = Layer("session", loaded.hooks), None
 
-    # What the loop needs
-
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Every event of a session comes through here; whoever fires it obeys the answer."""
         if not self.book.hears(event):
             return Decision(Event(event, facts))
-        shared = await self.facts(thread, event)
-        host = self.host_of(thread)
-        decision = await self.book.decide(Event(event, {**shared, **facts}), host, self.runtime.explain)
+        whole = Event(event, {**await shared_facts(thread, event), **facts})
+        decision = await self.book.decide(whole, self.host_of(thread), self.runtime.explain)
         metadata = decision.event.facts.get("metadata")
         thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
         self._told_of(thread, decision)
         return decision
-
-    async def facts(self, thread: StoredThread, event: str) -> dict[str, Any]:
-        """What every event tells, as far as hooks want to know it."""
-        progress = thread.progress
-        facts: dict[str, Any] = {
-            "host": {"name": "hookline"},
-            "session": self._session_facts(),
-            "agent": {
-                "id": thread.agent.id,
-                "name": thread.agent.name or thread.agent.id,
-                "prompt": thread.side.prompt.name,
-            },
-            "thread": {"id": thread.id},
-            "user": {"name": self.row.user},
-            "execution": progress.facts,
-            "cwd": self.row.workspace,
-            "workspace": self.row.workspace,
-            "time": datetime.fromtimestamp(self.clock.wall(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "turn": {"number": self._turn_of(thread), "max": thread.side.max_steps},
-            "metadata": progress.metadata,
-        }
-        wanted = self.runtime.reads(self.book, event)
-        if "context" in wanted:
-            facts["context"] = await self._context(thread)
-        if _DEAR in wanted:
-            facts[_DEAR] = await thread.history()
-        return facts
-
-    def _turn_of(self, thread: StoredThread) -> int:
-        return max(self.turns - 1, 0) if thread.progress.turn is None else thread.progress.turn
-
-    async def _context(self, thread: StoredThread) -> dict[str, Any]:
-        limit = (await self.model_of(thread)).context_limit
-        tokens = thread.progress.tokens or sum(map(message_tokens, await thread.history()))
-        return {"tokens": tokens, "limit": limit, "pressure": tokens / limit if limit else 0.0}
-
-    def _session_facts(self) -> dict[str, Any]:
-        return {"id": self.id, "tool_calls": self.tool_calls}
 
     def host_of(self, thread: StoredThread) -> ThreadHost:
         if thread.id not in self._hosts:

@@ -7,7 +7,6 @@ from hookline.runtime.models.tokens import (
     DEFAULT_LIMIT,
     known_limit,
     message_tokens,
-    pressure,
     request_tokens,
     tokens_of,
 )
@@ -59,7 +58,3 @@ def test_tools_are_part_of_a_request() -> None:
 )
 def test_limits_go_by_the_longest_known_beginning(model: str, limit: int) -> None:
     assert known_limit(model) == limit
-
-
-def test_pressure() -> None:
-    assert pressure(50_000, 200_000) == 0.25

@@ -93,11 +93,6 @@ def known_limit(model: str) -> int:
     return _LIMITS.get(max((known for known in _LIMITS if name.startswith(known)), key=len, default=""), DEFAULT_LIMIT)
 
 
-def pressure(tokens: int, limit: int) -> float:
-    """How full the context is: 1.0 is the limit."""
-    return tokens / limit
-
-
 def _tokens_of_value(value: Any) -> int:
     if not value:
         return 0

@@ -1,0 +1,51 @@
+"""What every event of a session tells, as far as hooks want to know it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.runtime.models.tokens import message_tokens
+from hookline.runtime.threads import StoredThread
+
+if TYPE_CHECKING:
+    from hookline.runtime.session import Session
+
+
+async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
+    """The context and the messages are dear, so they are gathered only where a hook on this event reads them."""
+    session, agent = thread.session, thread.agent
+    now = datetime.fromtimestamp(session.clock.wall(), UTC)
+    facts: dict[str, Any] = {
+        "host": {"name": "hookline"},
+        "session": session_facts(session),
+        "agent": {"id": agent.id, "name": agent.name or agent.id, "prompt": thread.side.prompt.name},
+        "thread": {"id": thread.id},
+        "user": {"name": session.row.user},
+        "execution": thread.progress.facts,
+        "cwd": session.row.workspace,
+        "workspace": session.row.workspace,
+        "time": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "turn": {"number": _turn_of(thread), "max": thread.side.max_steps},
+        "metadata": thread.progress.metadata,
+    }
+    wanted = session.runtime.reads(session.book, event)
+    if "context" in wanted:
+        facts["context"] = await _context(thread)
+    if "messages" in wanted:
+        facts["messages"] = await thread.history()
+    return facts
+
+
+def session_facts(session: Session) -> dict[str, Any]:
+    return {"id": session.id, "tool_calls": session.tool_calls}
+
+
+def _turn_of(thread: StoredThread) -> int:
+    return max(thread.session.turns - 1, 0) if thread.progress.turn is None else thread.progress.turn
+
+
+async def _context(thread: StoredThread) -> dict[str, Any]:
+    limit = (await thread.session.model_of(thread)).context_limit
+    tokens = thread.progress.tokens or sum(map(message_tokens, await thread.history()))
+    return {"tokens": tokens, "limit": limit, "pressure": tokens / limit if limit else 0.0}
