@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,12 @@ def test_nul_is_removed_and_a_lone_surrogate_does_not_raise(shell: str, tmp_path
 
 def test_an_absent_value_is_an_empty_word() -> None:
     assert shell_template("x {{v}} y", resolve).render(Event("e", {"v": None})) == "x '' y"
+
+
+def test_reading_a_long_text_takes_time_in_proportion() -> None:
+    begun = time.monotonic()
+    assert len(shell_template('echo "{{v}}" # c\n' * 20_000, resolve).names) == 20_000
+    assert time.monotonic() - begun < 15
 
 
 def test_text_without_placeholders_is_never_refused() -> None:

@@ -195,9 +195,9 @@ class _Scanner(WordScanner):
         self.at = stop
 
     def _no_holes(self, start: int, stop: int, what: str) -> None:
-        for hole in self.holes:
-            if start <= hole < stop:
-                refuse(what, hole)
+        hole = self.first_hole(start, stop)
+        if hole is not None:
+            refuse(what, hole)
 
     def _redirection(self, words: list[Word]) -> None:
         if words and self.word_end == self.at and not words[-1].quoted and _DESCRIPTOR.fullmatch(words[-1].text):

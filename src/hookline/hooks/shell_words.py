@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NoReturn
@@ -103,6 +104,7 @@ class WordScanner:
         self.end = len(text)
         self.at = 0
         self.holes = holes
+        self._hole_starts = sorted(holes)
         self.quotes: dict[int, Quote] = {}
         self.commands: list[Simple] = []
         self.calculated: set[str] = set()
@@ -112,6 +114,10 @@ class WordScanner:
         self.in_backticks = False
         self.line_is_fixed = False  # a here-document follows: the line may not be continued in any way
         self.word_end = 0
+
+    def first_hole(self, start: int, stop: int) -> int | None:
+        at = bisect_left(self._hole_starts, start)
+        return self._hole_starts[at] if at < len(self._hole_starts) and self._hole_starts[at] < stop else None
 
     def commands_until(self, closer: Closer) -> None:
         raise NotImplementedError
@@ -319,8 +325,7 @@ class WordScanner:
             refuse("backticks inside backticks", start, "Write $(…) instead.")
         draft.expand()
         stop = self._closing_backtick(start)
-        inside = range(start, stop)
-        if any(hole in inside for hole in self.holes):
+        if self.first_hole(start, stop) is not None:
             self._commands_in_backticks(start + 1, stop)
         else:
             self._known_backticks(start + 1, stop, in_quotes)
