@@ -20,6 +20,16 @@ from hookline.hooks.secrets import mask
         ("Authorization: Bearer abcdef123456", "abcdef123456"),
         ("authorization: basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
         ("curl -H 'X: y' https://me:hunter2@example.com/", "hunter2"),
+        ("login --password s3cr3t --quiet", "s3cr3t"),
+        ("login --db-password 's3 cr3t'", "s3 cr3t"),
+        ("x --token s3cr3t", "s3cr3t"),
+        ("x --api-key s3cr3t", "s3cr3t"),
+        ("x --secret s3cr3t", "s3cr3t"),
+        ('["x", "--secret", "s3cr3t"]', "s3cr3t"),
+        ("curl -u me:s3cr3t https://example.com", "s3cr3t"),
+        ("curl --user 'me:s3 cr3t' x", "s3 cr3t"),
+        ("git clone https://:s3cr3t@example.com/x", "s3cr3t"),
+        ("git clone https://me:s3@cr3t@example.com/x", "cr3t"),
         ("key sk-abcdefghijklmnop", "abcdefghijklmnop"),
         ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "abcdefghijklmnopqrstuvwxyz"),
         ("AKIAABCDEFGHIJKLMNOP", "ABCDEFGHIJKLMNOP"),
@@ -35,7 +45,17 @@ def test_a_secret_is_hidden(text: str, secret: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["git status", "echo token", "the password is long", "a=b", "sk-1", "https://example.com:80/x"]
+    "text",
+    [
+        "git status",
+        "echo token",
+        "the password is long",
+        "a=b",
+        "sk-1",
+        "https://example.com:80/x",
+        "docker run -u 1000:1000 x",
+        "x --token",
+    ],
 )
 def test_plain_text_stays(text: str) -> None:
     assert mask(text) == text

@@ -108,7 +108,8 @@ def test_what_the_shell_cannot_find_is_an_exit_code() -> None:
         (Command("true", cwd="/etc/passwd"), "/etc/passwd"),
         (Command("echo a\0b"), "NUL"),
         (Command(argv=("echo", "a\0b")), "NUL"),
-        (Command("true", cwd="a\0b"), "null"),
+        (Command("true", cwd="/no/such\0/folder"), "in /no/such/folder"),
+        (Command(argv=("/x/password=hunter2",)), "/x/password=***"),
         (Command(argv=("echo", *["x" * 100_000] * 100)), "too long"),
     ],
 )

@@ -19,7 +19,18 @@ _NAMED: Final = re.compile(
 _SCHEME: Final = re.compile(
     r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,4096}", re.IGNORECASE
 )
-_IN_URL: Final = re.compile(r"(://[^\s/:@]{1,200}:)[^\s/@]{1,200}(?=@)")
+_OPTION: Final = re.compile(
+    r"""((?<![\w-])--(?:[a-z0-9]{1,20}[_-]){0,3}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)
+        (?:\s{1,4}|\\?["'],\s{0,4}))
+        (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]-][^\s"',;&|)}\]]{0,4096})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LOGIN: Final = re.compile(
+    r"""((?<![\w-])(?:-u|--user|--proxy-user)(?:\s{1,4}|=|\\?["'],\s{0,4}))
+        (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}|((?!\d+:\d+\b)[^\s:"']{1,200}:)[^\s"']{1,1000})""",
+    re.VERBOSE,
+)
+_IN_URL: Final = re.compile(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
 _BY_SHAPE: Final = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{8,200}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}|gh[opusr]_[A-Za-z0-9]{16,255}"
     r"|github_pat_[A-Za-z0-9_]{16,255}|glpat-[A-Za-z0-9_-]{16,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[A-Za-z0-9-]{8,200}"
@@ -34,5 +45,7 @@ def mask(text: str) -> str:
     text = _BLOCK.sub(_HIDDEN, text)
     text = _SCHEME.sub(rf"\g<1>{_HIDDEN}", text)
     text = _NAMED.sub(rf"\g<1>{_HIDDEN}", text)
+    text = _OPTION.sub(rf"\g<1>{_HIDDEN}", text)
+    text = _LOGIN.sub(rf"\g<1>\g<2>\g<3>\g<4>{_HIDDEN}", text)
     text = _IN_URL.sub(rf"\g<1>{_HIDDEN}", text)
     return _BY_SHAPE.sub(_HIDDEN, text)

@@ -26,6 +26,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import IO, Final
 
 from hookline.hooks.host import Command, Finished, asking
@@ -73,6 +74,8 @@ async def run(command: Command, *, slots: Slots, warm: Interpreters | None = Non
     """
     if sys.platform == "win32":
         raise Failed(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
+    if command.cwd is not None and "\0" in command.cwd:
+        command = replace(command, cwd=command.cwd.replace("\0", ""))
     program = _Program(command, warm)
     seconds = command.timeout.total_seconds()
     try:
@@ -130,7 +133,7 @@ class _Program:
             self._pipes.open()
             self._child = await self._forked() or _Spawned(_started(self._command, self._pipes))
         except (OSError, ValueError) as error:
-            raise Failed(FailureKind.CANNOT_START, _why_not(error, self._command)) from None
+            raise Failed(FailureKind.CANNOT_START, mask(_why_not(error, self._command))) from None
         self.started = True
         self._pipes.begin()
         self._child.watch(self._on_exit)
