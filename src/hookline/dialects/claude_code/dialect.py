@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
-from hookline.dialects.claude_code.handlers import handler
+from hookline.dialects.claude_code.handlers import disabling, handler
 from hookline.dialects.claude_code.rules import FAILED as AFTER_FAILURE
 from hookline.dialects.claude_code.rules import SUCCEEDED, matcher, rule
 from hookline.dialects.claude_code.words import (
@@ -185,7 +185,7 @@ def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
     made, asked = handler(at, entry.named), _rule(at, entry.named)
     once = at.get("once")
     limit = Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED
-    if made is None or asked is None or has_errors(at.problems[before:]):
+    if made is None or asked is None or disabling(at.problems[before:]):
         return None
     action, timeout = made
     return Hook(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.config.problem import Severity
+from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
 from hookline.dialects.claude_code.words import (
     EVENTS,
@@ -41,6 +41,7 @@ from hookline.hooks.outcome import FailureKind
 from hookline.hooks.template import Template, template
 
 PLACEHOLDER: Final = re.compile(r"\$\{([\w.]+)\}")
+_BAD_TEMPLATE: Final = "bad-template"
 _PLAIN: Final = re.compile(r"\{\{([\w.]+)[^}]*\}\}")
 
 
@@ -55,8 +56,12 @@ def handler(at: Reader, named: str) -> tuple[Action, timedelta] | None:
     if status is not None:
         status.text(empty=True)
     made = _MAKERS[type_](at, named, timeout)
-    failed = any(problem.severity is Severity.ERROR for problem in at.problems[before:])
-    return None if made is None or failed else (made, timeout)
+    return None if made is None or disabling(at.problems[before:]) else (made, timeout)
+
+
+def disabling(problems: list[Problem]) -> bool:
+    """Whether there is an error in them that leaves no hook; with a name that it is not told it fails."""
+    return any(each.severity is Severity.ERROR and each.code != _BAD_TEMPLATE for each in problems)
 
 
 def _type(at: Reader) -> str | None:
@@ -134,9 +139,12 @@ def _mcp_tool(at: Reader, named: str, timeout: timedelta) -> Action | None:
     server, tool, given = _needed(at, "server"), _needed(at, "tool"), at.get("input")
     if given is not None and given.mapping() is None:
         return None
+    before = len(at.problems)
     input = {} if given is None else {key: _interpolated(place, named) for key, place in given.entries()}
     if server is None or tool is None:
         return None
+    if len(at.problems) > before:
+        return Broken(f"cannot do what it says: {at.problems[before].what.removesuffix('.')}")
     return Call(f"mcp__{server}__{tool}", Filled(input), reading=READING)
 
 
@@ -160,7 +168,7 @@ def _interpolated(at: Reader, named: str) -> Any:
     text = PLACEHOLDER.sub(filled, as_it_is(at.value))
     if unknown:
         what = f"{at.place}: {unknown[0]} is nothing that a hook of {named} is told."
-        at.problem("bad-template", what, f"Known: {', '.join(known)}.")
+        at.problem(_BAD_TEMPLATE, what, f"Known: {', '.join(known)}.")
         return at.value
     return template(text, Names(TONGUE))
 

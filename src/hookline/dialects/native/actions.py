@@ -7,17 +7,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
 from hookline.dialects.native.calls import CALL_KEYS, ROLES, call, judge, pipe
 from hookline.dialects.native.doing import Doing, Maker
 from hookline.dialects.native.outside import custom_action, diagnose
-from hookline.dialects.native.programs import POST_KEYS, PROGRAM_KEYS, post, run
-from hookline.dialects.native.texts import filled, filled_text, text_of, word_of
+from hookline.dialects.native.programs import POST_KEYS, PROGRAM_KEYS, default_reads, post, reading_of, run
+from hookline.dialects.native.texts import BAD_TEMPLATE, filled, filled_text, text_of, word_of
 from hookline.hooks.action import Action, May
 from hookline.hooks.actions.answer import Answer, Say
+from hookline.hooks.actions.broken import Broken
 from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
 from hookline.hooks.actions.program import Run
+from hookline.hooks.actions.reading import Reads
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import LEVELS, Log, Notify
 from hookline.hooks.event import Event, Path
@@ -29,19 +32,47 @@ from hookline.patterns.pattern import BadPattern, pattern
 
 
 def action(at: Reader, doing: Doing) -> Action | None:
-    """None after a problem was noted."""
+    """None after a problem was noted; where only placeholders are wrong, an action that fails whenever it is asked."""
+    before = len(at.problems)
+    made = _action(at, doing)
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    if made is not None or not errors or disabling(errors):
+        return made
+    return Broken(f"cannot do what it says: {errors[0].what.removesuffix('.')}", _meant(at, doing))
+
+
+def disabling(problems: list[Problem]) -> bool:
+    """Whether there is an error in them that leaves no hook; with a placeholder that cannot be rendered it fails."""
+    return any(each.severity is Severity.ERROR and each.code != BAD_TEMPLATE for each in problems)
+
+
+def _meant(at: Reader, doing: Doing) -> May:
+    """How it would have judged, could it be rendered."""
+    key = _main_key(at.value)
+    if key in _READ:
+        reading = reading_of(at, _READ[key] or default_reads(doing.event), telling=False)
+        return May.NOTHING if reading is None else reading.may & _JUDGES
+    return _JUDGING.get(key, May.NOTHING)
+
+
+def _main_key(value: dict[str, Any]) -> str:
+    """The key that says what is done; the others are its options."""
+    main = [key for key in value if key in ACTIONS]
+    return next((each for each in main if each in ("run", "post", "call", "pipe")), main[0] if main else "")
+
+
+def _action(at: Reader, doing: Doing) -> Action | None:
     if isinstance(at.value, list):
         return _chain_of(at, doing, stop_on_failure=False)
     if at.value in ("allow", "deny", "ask", "halt", "compact"):
         return Answer(_bare(at.value))
     if at.mapping() is None:
         return None
-    main = [key for key in at.value if key in ACTIONS]
-    if not main:
+    key = _main_key(at.value)
+    if not key:
         at.problem("no-action", f"{at.place}: there is nothing to do here.", f"Write one of: {', '.join(ACTIONS)}.")
         at.keys((*ACTIONS, *_all_options()), "an action")
         return None
-    key = next((each for each in main if each in ("run", "post", "call", "pipe")), main[0])
     make, options = ACTIONS[key]
     at.keys((key, *options), f"the action {key}")
     if any(each not in (key, *options) for each in at.value):
@@ -308,13 +339,19 @@ def _said_on_error(at: Reader) -> Outcome | None:
 
 def may_fail(made: Action) -> bool:
     """Whether it needs anything that can go wrong."""
-    return not made.instant
+    if isinstance(made, Chain):
+        return any(may_fail(step.action) for step in made.steps)
+    return not made.instant or isinstance(made, Broken)
 
 
 def judges(made: Action) -> bool:
-    return bool(made.may & (May.DENY | May.ASK))
+    return bool(made.may & _JUDGES)
 
 
+_JUDGES: Final = May.DENY | May.ASK
+_READ: Final = {"run": None, "post": Reads.JSON, "call": Reads.NEVER}
+"""Whose answer is read from what it gets back, and how, where nobody wrote it; None: as its event has it."""
+_JUDGING: Final = {"deny": May.DENY, "halt": May.DENY, "ask": May.ASK, "judge": May.DENY, "script": _JUDGES}
 _CHANGES: Final = ("set", "remove", "append", "replace")
 
 ACTIONS: Final[dict[str, tuple[Maker, Collection[str]]]] = {

@@ -12,7 +12,15 @@ from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, nearest
 from hookline.config.shape import Reader
 from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
-from hookline.dialects.native.actions import ON_ERROR, action, error_outcome, judges, longest, may_fail
+from hookline.dialects.native.actions import (
+    ON_ERROR,
+    action,
+    disabling,
+    error_outcome,
+    judges,
+    longest,
+    may_fail,
+)
 from hookline.dialects.native.conditions import Asked, condition
 from hookline.dialects.native.doing import Doing
 from hookline.dialects.wanted import native_wants
@@ -121,7 +129,7 @@ def _folders(at: Reader) -> tuple[NamedFolder, ...]:
 
 
 def _hook(at: Reader, counts: dict[str, int]) -> Iterator[Hook]:
-    """One hook for each event that it names; nothing after a problem."""
+    """One hook for each event that it names; nothing after a problem, unless it still can answer its on_error."""
     before = len(at.problems)
     if at.unreadable():
         return
@@ -134,13 +142,12 @@ def _hook(at: Reader, counts: dict[str, int]) -> Iterator[Hook]:
         index = counts.get(event, 0)
         counts[event] = index + 1
         id = shared.get("id") or f"{PurePath(at.document.file).name}:{event}[{index}]"
-        hook = _compiled(at, event, {**shared, "id": id})
-        if hook is not None and not _has_error(at.problems[before:]):
+        own: list[Problem] = []  # a problem that another event noted first is this one's too
+        place = at if event == events[0] else Reader(at.document, at.path, own, at.value)
+        hook = _compiled(place, event, {**shared, "id": id})
+        at.problems.extend(problem for problem in own if problem not in at.problems[before:])
+        if hook is not None and not disabling(at.problems[before:]):
             yield hook
-
-
-def _has_error(problems: list[Problem]) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
 
 
 def _events(at: Reader) -> list[str]:

@@ -11,6 +11,7 @@ from hookline.hooks.filled import Filled
 from hookline.hooks.template import BadTemplate, ShellTemplate, Template, shell_template, template
 from hookline.hooks.tools import Tongue
 
+BAD_TEMPLATE = "bad-template"
 EXAMPLES = "{{tool.name}}, {{input.path}}, {{result}}, {{prompt}}, {{cwd}}, {{session.id}}"
 
 
@@ -23,7 +24,7 @@ def filled_text(at: Reader, text: str, tongue: Tongue) -> Template | None:
     try:
         return template(text, Names(tongue))
     except BadTemplate as bad:
-        at.problem("bad-template", f"{at.place}: {bad.what}.", bad.hint or f"Placeholders name facts: {EXAMPLES}.")
+        at.problem(BAD_TEMPLATE, f"{at.place}: {bad.what}.", bad.hint or f"Placeholders name facts: {EXAMPLES}.")
         return None
 
 
@@ -34,7 +35,7 @@ def shell_of(at: Reader, tongue: Tongue) -> ShellTemplate | None:
     try:
         return shell_template(text, Names(tongue))
     except BadTemplate as bad:
-        at.problem("bad-template", f"{at.place}: {bad.what}.", bad.hint or f"Placeholders name facts: {EXAMPLES}.")
+        at.problem(BAD_TEMPLATE, f"{at.place}: {bad.what}.", bad.hint or f"Placeholders name facts: {EXAMPLES}.")
         return None
 
 
