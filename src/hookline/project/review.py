@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Any, Final
 
 from hookline.config.problem import printable
 from hookline.dialects.dialect import Wanted
@@ -14,24 +16,28 @@ from hookline.hooks.action import Action
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.call import Call
 from hookline.hooks.actions.chain import Chain
-from hookline.hooks.actions.change import Change
+from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
 from hookline.hooks.actions.http import PostEvent
 from hookline.hooks.actions.judge import Judge
 from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.event import path_text
+from hookline.hooks.actions.tell import Log, Notify
+from hookline.hooks.event import REMOVED, path_text
+from hookline.hooks.filled import Filled
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
-from hookline.hooks.template import Template
+from hookline.hooks.template import ShellTemplate, Template
 from hookline.project.held import HeldFolder
 from hookline.project.sources import Source
+
+_LONGEST: Final = 4_000  # characters of a value that somebody is asked to read
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
     """One thing that a hook would do. `text` may have several lines; nothing in it can move a cursor or hide text."""
 
-    what: str  # run, only_if, script, call, change, allow, tell …
+    what: str  # run, only_if, script, call, set, allow, tell …
     text: str
 
 
@@ -107,7 +113,11 @@ def _deeds(action: Action) -> Iterator[tuple[str, str]]:
         case Call():
             yield "call", f"{action.tool} {_plain({**dict(action.literal), **_filled(action.input.value)})}"
         case Change():
-            yield "change", ", ".join(path_text(path) for path in action.changes())
+            yield from map(_edited, action.edits)
+        case Log():
+            yield "log", action.text.source
+        case Notify():
+            yield "notify", ": ".join(filter(None, (action.title.source, action.message.source)))
         case Answer():
             yield from _answered(action.constant)
         case Say():
@@ -121,11 +131,31 @@ def _deeds(action: Action) -> Iterator[tuple[str, str]]:
             yield type(action).__name__.lower(), _plain(action)
 
 
+def _edited(edit: Edit) -> tuple[str, str]:
+    at = path_text(edit.path)
+    match edit:
+        case Set():
+            return "set", f"{at} = {_value(edit.value.value)}"
+        case Append():
+            return "append", f"{at} + {_value(edit.text)}"
+        case Replace():
+            return "replace", f"{at}: {_value(edit.pattern.source)} → {_value(edit.new)}"
+        case Remove():
+            return "remove", at
+        case _:
+            return "change", at
+
+
+def _value(value: Any) -> str:
+    text = value.source if isinstance(value, Template) else value if isinstance(value, str) else _plain(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text) - _LONGEST} more characters)"
+
+
 def _answered(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if outcome.verdict:
         yield outcome.verdict.word, outcome.reason
-    if outcome.changes:
-        yield "change", ", ".join(path_text(path) for path, _ in outcome.changes)
+    for path, new in outcome.changes:
+        yield ("remove", path_text(path)) if new is REMOVED else ("set", f"{path_text(path)} = {_value(new)}")
     yield from (("tell", note.text) for note in outcome.notes)
     yield from (("request", type(request).__name__.lower()) for request in outcome.requests)
 
@@ -144,8 +174,14 @@ def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=_told)
 
 
-def _told(value: Any) -> str:
-    return value.source if isinstance(value, Template) else repr(value)
+def _told(value: Any) -> Any:
+    if isinstance(value, (Template, ShellTemplate)):
+        return value.source
+    if isinstance(value, Filled):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value) if not each.name.startswith("_")}
+    return str(value) if isinstance(value, (timedelta, PurePath)) else type(value).__name__
 
 
 def _shown(text: str) -> str:
