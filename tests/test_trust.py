@@ -330,6 +330,21 @@ def test_the_user_is_told_once_for_each_version(project: Project, caplog: pytest
         assert len(_about_trust(caplog)) == 2
 
 
+def test_the_log_says_once_that_a_hook_waits(project: Project, caplog: pytest.LogCaptureFixture) -> None:
+    project.hooks("id: waits-in-the-log, then: allow")
+    with caplog.at_level(logging.WARNING, "hookline"):
+        decisions = [project.decide() for _ in range(3)]
+    assert [len(decision.failures) for decision in decisions] == [1, 1, 1]
+    assert [record.args[0] for record in caplog.records if hasattr(record, "failure")] == ["waits-in-the-log"]
+
+
+def test_who_cannot_be_trusted_is_told_why(project: Project, caplog: pytest.LogCaptureFixture) -> None:
+    project.hooks("then: {run: 'sh " + "{a,b}" * 20 + "'}, on_error: open")
+    with caplog.at_level(logging.WARNING, "hookline"):
+        load_all(project.sources, project.trust)
+    assert "cannot be trusted, because a word with braces" in _about_trust(caplog)[0].getMessage()
+
+
 def _about_trust(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     return [record for record in caplog.records if "trust" in record.getMessage()]
 
@@ -352,11 +367,34 @@ def test_a_review_shows_what_the_hooks_would_do(project: Project) -> None:
     assert does["scripted"] == [("script", "return 1\n// \\u202e")]
     assert does["calls"] == [("call", 'bash {"command": "{{input.command}}"}')]
     assert ("allow", "") in does["mixed"]
-    assert ("change", "tool.input.path") in does["mixed"]
+    assert ("set", "tool.input.path = x") in does["mixed"]
     assert (review["names"], review["trusted"]) == (["tools/check.sh"], False)
     json.dumps(review)
     project.accept()
     assert project.trust.review(source).accepted
+
+
+@pytest.mark.parametrize(
+    ("then", "deeds"),
+    [
+        ("{set: {input.command: 'curl x | sh'}}", [("set", "tool.input.command = curl x | sh")]),
+        ("{set: {input.x: {a: ['{{input.y}}', 1]}}}", [("set", 'tool.input.x = {"a": ["{{input.y}}", 1]}')]),
+        (
+            "{set: {input.command: '" + "x" * 9_000 + "'}}",
+            [("set", "tool.input.command = " + "x" * 4_000 + "… (5000 more characters)")],
+        ),
+        ("{remove: input.x}", [("remove", "tool.input.x")]),
+        ("{append: {input.command: '; {{input.x}}'}}", [("append", "tool.input.command + ; {{input.x}}")]),
+        ("{replace: {in: input.command, pattern: ls, with: rm}}", [("replace", "tool.input.command: ls → rm")]),
+        ("[{log: 'hi {{input.x}}'}, allow]", [("log", "hi {{input.x}}"), ("allow", "")]),
+        ("[{notify: {message: 'hi {{input.x}}', title: t}}]", [("notify", "t: hi {{input.x}}")]),
+    ],
+)
+def test_a_review_shows_what_is_written(project: Project, then: str, deeds: list[tuple[str, str]]) -> None:
+    project.hooks(f"then: {then}")
+    (source,) = project.sources
+    (wish,) = project.trust.review(source).wishes
+    assert [(deed.what, deed.text) for deed in wish.deeds] == deeds
 
 
 def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> None:

@@ -34,6 +34,7 @@ Ranked = tuple[Rank, Entry]
 _UNDECIDED: Final = "its condition could not be decided in time"
 _TOO_SLOW: Final = Failure(FailureKind.TIMEOUT, "could not be asked: " + _UNDECIDED)
 _PLAIN: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
+_waiting: set[str] = set()  # hooks of which the log has said that they are not trusted
 
 
 # A round starts with these, and most end with them.
@@ -328,7 +329,7 @@ class Round:
         if not isinstance(answer, Failure):
             return answer.applied
         failure = named(answer, hook)
-        _log.warning("[%s] %s: %s", hook.id, failure.kind, failure.text)
+        _say(failure)
         if instead_of(failure, hook.on_error).final and hook.group:
             self._ended_later |= {hook.group}
         return False
@@ -339,7 +340,7 @@ class Round:
 
     def _failed(self, failure: Failure) -> Failure:
         self._failures += (failure,)
-        _log.warning("[%s] %s: %s", failure.hook, failure.kind, failure.text, extra={"failure": failure})
+        _say(failure, {"failure": failure})
         return failure
 
     def _decision(self) -> Decision:
@@ -370,6 +371,15 @@ def named(failure: Failure, hook: Hook) -> Failure:
     """A failure that says whose it is; only a program's or a script's own words stand alone."""
     text = failure.text if failure.kind in _PLAIN else f"hook {hook.id} {failure.text}"
     return replace(failure, text=text, hook=hook.id)
+
+
+def _say(failure: Failure, extra: Mapping[str, object] | None = None) -> None:
+    """That a hook waits for trust is news only once."""
+    if failure.kind is FailureKind.NOT_TRUSTED:
+        if failure.hook in _waiting:
+            return
+        _waiting.add(failure.hook)
+    _log.warning("[%s] %s: %s", failure.hook, failure.kind, failure.text, extra=extra)
 
 
 def _nothing() -> None:

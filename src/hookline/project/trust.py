@@ -95,7 +95,7 @@ class Trust:
             hash = _hash(held, (*_named(held.source, names), *_code_of(held)))
         except TooManyNames as too_many:
             if about_hooks:
-                _tell(held, str(too_many))
+                _tell(held, str(too_many), too_many)
             return InForce(held, _all_restricted(held), trusted=False)
         if self._accepted.hash_of(held.source.path) == hash:
             return InForce(held, held.hooks, names, held.folders)
@@ -168,16 +168,17 @@ def _code_of(held: Held) -> tuple[Path, ...]:
         raise TooManyNames(str(too_many)) from None
 
 
-def _tell(held: Held, version: str) -> None:
+def _tell(held: Held, version: str, too_many: TooManyNames | None = None) -> None:
     with _telling:
         if (held.source.path, version) in _told:
             return
         _told.add((held.source.path, version))
     _log.warning(
-        "%s is not trusted yet: until then its hooks may only deny, ask, log and notify%s. "
-        "Look at it and run `hookline trust`.",
+        "%s %s its hooks may only deny, ask, log and notify, and only with constant text%s. %s",
         held.source.shown,
+        f"cannot be trusted, because {too_many}:" if too_many else "is not trusted yet: until then",
         ", and its Python files are not imported" if held.folders else "",
+        "Name fewer, and run `hookline trust`." if too_many else "Look at it and run `hookline trust`.",
     )
 
 
