@@ -102,7 +102,6 @@ def test_a_file_is_told_by_its_directory_first() -> None:
 
 def test_a_file_is_told_by_its_shape() -> None:
     assert AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [GROUP], "UserPromptSubmit": [GROUP]}}))
-    assert AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [{**GROUP, "matcher": "FileWriter|x"}]}}, "x.json"))
 
 
 def test_a_file_of_claude_code_is_none_of_ours() -> None:
@@ -116,6 +115,7 @@ def test_a_file_of_claude_code_is_none_of_ours() -> None:
         {"hooks": {"PreToolUse": [{"matcher": "x", "hooks": [{"type": "action", "action": "deny"}]}]}},
         {"hooks": {"Stop": [GROUP]}},
         {"hooks": {"PreToolUse": [GROUP]}},
+        {"hooks": {"PreToolUse": [{**GROUP, "matcher": "FileWriter|x"}]}},
         {"hooks": []},
         {},
     ],

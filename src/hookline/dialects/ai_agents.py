@@ -87,7 +87,7 @@ class AiAgents:
         found = shaped(document, EVENTS)
         if found is None or not all(_is_group(entry) for entry in found):
             return False
-        return named_settings(document) or any(_names_our_tools(entry) for entry in found)
+        return named_settings(document)  # no key and no event is its own
 
     def load(self, document: Document) -> Loaded:
         problems: list[Problem] = []
@@ -109,11 +109,6 @@ def _is_group(entry: dict[str, Any]) -> bool:
     if not isinstance(hooks, list) or not entry.keys() <= set(GROUP_KEYS):
         return False
     return all(isinstance(hook, dict) and hook.get("type") == "command" for hook in hooks)
-
-
-def _names_our_tools(group: dict[str, Any]) -> bool:
-    """Whether it speaks of tools as no other format with this shape does."""
-    return any(names[0] in str(group.get("matcher")) for names in TONGUE.names.values())
 
 
 def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:

@@ -37,7 +37,7 @@ from hookline.patterns.pattern import BadPattern
 
 NAMES: Final = {**EVENTS, **dict.fromkeys(UNHEARD, "")}
 _OUTCOME: Final[dict[str, Condition]] = {"PostToolUse": SUCCEEDED, "PostToolUseFailure": AFTER_FAILURE}
-_OWN_EVENTS: Final = set(NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit"}
+_OWN_EVENTS: Final = set(NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
 """Events that no other format with this shape has."""
 _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"type", "command", "timeout"}
 
