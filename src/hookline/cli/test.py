@@ -54,7 +54,8 @@ class Ran:
 @json_option
 def verb(paths: tuple[str, ...], word: str, watch: bool, junit: str | None, as_json: bool) -> int:
     """Run case files: each has a config, an event and the decision that is expected. Without a PATH, those below
-    tests/hooks, hooks_tests and .hookline/tests are run.
+    tests/hooks, hooks_tests and .hookline/tests are run. The programs of the hooks run too, whether you trust the project
+    or not, as in any project's tests.
 
     \b
     # tests/hooks/push.yaml
