@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hookline.errors import HooklineError
 from hookline.hooks.tools import Kind
+from hookline.runtime.models.spelling import offered_names
 from hookline.runtime.tools.built_in import BuiltIn, takes
-from hookline.runtime.tools.offered_names import offered_names
 from hookline.runtime.tools.table import built_in, modules
 from hookline.runtime.tools.toolbox import Toolbox
 

@@ -1,26 +1,22 @@
-"""Names of tools as every provider takes them: `mcp.git.status` is told as `mcp__git__status`, and read back."""
+"""The names by which models hear of tools: letters, digits, `_` and `-`, at most 64, each once."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from string import ascii_letters, digits
 from typing import Final
 
 LONGEST: Final = 64
-_TAKEN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_ALLOWED: Final = frozenset(ascii_letters + digits + "_-")
+_START: Final = frozenset(ascii_letters + "_")
 
 
 class Spelling:
-    """Of the names in one request. A name that needs no other spelling keeps its own."""
+    """The names of one request, there and back."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        known = sorted(set(names))
-        self._told = {name: name for name in known if _fits(name)}
-        used = set(self._told)
-        for name in known:
-            if name not in self._told:
-                self._told[name] = _told(name, used)
-                used.add(self._told[name])
+        self._told = offered_names(sorted(set(names)))
         self._meant = {told: name for name, told in self._told.items()}
 
     def told(self, name: str) -> str:
@@ -31,13 +27,26 @@ class Spelling:
         return self._meant.get(told, told)
 
 
-def _fits(name: str) -> bool:
-    return 0 < len(name) <= LONGEST and _TAKEN.issuperset(name)
+def offered_names(own: Iterable[str]) -> dict[str, str]:
+    """Own name → offered name. A name that can be offered as it is belongs to its tool; others make room for it."""
+    names = tuple(own)
+    taken = {name for name in names if _plain(name) == name}
+    offered = {name: name for name in taken}
+    for name in names:
+        if name not in taken:
+            plain = _plain(name)
+            offered[name] = plain if plain not in taken else _marked(plain, name)
+            taken.add(offered[name])
+    return {name: offered[name] for name in names}
 
 
-def _told(name: str, used: set[str]) -> str:
-    plain = "".join(each if each in _TAKEN else "_" for each in name.replace(".", "__")) or "_"
-    if len(plain) <= LONGEST and plain not in used:
-        return plain
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{plain[: LONGEST - 9]}_{digest}"
+def _plain(name: str) -> str:
+    told = "".join(char if char in _ALLOWED else "_" for char in name.replace(".", "__"))
+    if told[:1] not in _START:
+        told = f"_{told}"
+    return told if len(told) <= LONGEST else _marked(told, name)
+
+
+def _marked(told: str, name: str) -> str:
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{told[: LONGEST - len(mark) - 1]}_{mark}"

@@ -12,8 +12,8 @@ from hookline.hooks.tools import Kind, names_of
 from hookline.patterns.globs import tool_glob
 from hookline.patterns.pattern import BadPattern, Pattern, Undecided
 from hookline.runtime.models.model import Offered
+from hookline.runtime.models.spelling import offered_names
 from hookline.runtime.tools.built_in import BuiltIn
-from hookline.runtime.tools.offered_names import offered_names
 from hookline.runtime.tools.tool import Tool
 
 _ABSENT: Final = {"dom": "there is no browser here"}
