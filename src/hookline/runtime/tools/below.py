@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from hookline.runtime.tools.aside import Until
-from hookline.runtime.tools.workspace import Spot
+from hookline.runtime.tools.workspace import Spot, open_directory
 
 MOST_FILES: Final = 100_000
 _MOST_IN_ONE: Final = 50_000  # entries of one directory
@@ -61,9 +61,8 @@ def _below(directory: int, start: str, until: Until, walked: Walked, depth: int)
 
 
 def _into(spot: Spot, until: Until, walked: Walked, depth: int) -> Iterator[Spot]:
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        inner = os.open(spot.name, flags, dir_fd=spot.directory)
+        inner = open_directory(spot.name, spot.directory)
     except OSError:  # gone, or not ours to read
         walked.all = False
         return

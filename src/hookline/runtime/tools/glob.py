@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, Final
 
 from hookline.hooks.tools import Kind
@@ -35,15 +36,13 @@ async def _glob(input: dict[str, Any], place: Place) -> str:
     wanted = glob_pattern(workspace.relative(input["pattern"]))
 
     def work(until: Until) -> str:
-        found: list[str] = []
         walked = Walked()
         with workspace.directory(under) as (directory, start):
             skip = 0 if input["pattern"].startswith("/") or not start else len(start) + 1
-            for spot in files_below(directory, start, until, walked):
-                if matches(wanted, spot.path[skip:]):
-                    found.append(printable(spot.path))
-                    if len(found) >= MOST_FOUND:
-                        return "\n".join([*found, f"[these are the first {MOST_FOUND:,}]"])
+            paths = (spot.path for spot in files_below(directory, start, until, walked))
+            found = [printable(path) for path in islice((p for p in paths if matches(wanted, p[skip:])), MOST_FOUND)]
+        if len(found) == MOST_FOUND:
+            return "\n".join([*found, f"[these are the first {MOST_FOUND:,}]"])
         notes = [] if walked.all else [f"[not every file was looked at: {walked.files:,} were]"]
         return "\n".join([*found, *notes]) or "no file matches"
 

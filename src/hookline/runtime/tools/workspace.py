@@ -91,7 +91,7 @@ class Workspace:
             found = spot.look()
             if found is not None and not stat.S_ISDIR(found.st_mode):
                 raise Refused(f"{spot.path} is not a directory")
-            descriptor = _open_directory(spot.name, spot.directory)
+            descriptor = open_directory(spot.name, spot.directory)
             try:
                 yield descriptor, "" if spot.path == "." else spot.path
             finally:
@@ -119,7 +119,7 @@ class Workspace:
     def _walk(self, steps: list[str], make: bool, follow: bool) -> Spot:
         if sys.platform == "win32":
             raise Refused("files are not touched on Windows")
-        walk = _Walk(_open_directory(str(self.root), None), "/".join(steps) or ".")
+        walk = _Walk(open_directory(str(self.root), None), "/".join(steps) or ".")
         try:
             return self._walked(walk, deque(steps), make, follow)
         finally:
@@ -184,7 +184,7 @@ class _Walk:
         if make:
             with suppress(FileExistsError):
                 os.mkdir(step, dir_fd=self._held[-1])
-        self._held.append(_open_directory(step, self._held[-1]))
+        self._held.append(open_directory(step, self._held[-1]))
         self._names.append(step)
 
     def end(self, name: str) -> Spot:
@@ -206,7 +206,7 @@ def check_plain(found: os.stat_result | None, path: str) -> None:
         raise Refused(f"{_shown(path)} is {what}, not a file")
 
 
-def _open_directory(name: str, directory: int | None) -> int:
+def open_directory(name: str, directory: int | None) -> int:
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
     if directory is None:
         return os.open(name, flags)

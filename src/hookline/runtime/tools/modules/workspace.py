@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.hooks.host import ToolResult
@@ -14,7 +15,7 @@ from hookline.runtime.tools.built_in import BuiltIn, takes, text, whole_number
 from hookline.runtime.tools.git import changes
 from hookline.runtime.tools.list_directory import line_of
 from hookline.runtime.tools.tool import Place
-from hookline.runtime.tools.workspace import Refused, Workspace, printable
+from hookline.runtime.tools.workspace import Refused, Workspace, open_directory, printable
 
 MOST_LINES: Final = 1_000
 _USUAL_DEPTH: Final = 3
@@ -31,37 +32,41 @@ async def _info(input: dict[str, Any], place: Place) -> dict[str, Any]:
     return await aside(work, _SECONDS)
 
 
+@dataclass(slots=True)
+class _Tree:
+    until: Until
+    lines: list[str] = field(default_factory=list)
+
+    def branch(self, directory: int, depth: int, indent: str = "") -> bool:
+        """False if something was left out."""
+        listed, complete = entries(directory, MOST_LINES)
+        for entry in listed:
+            if len(self.lines) >= MOST_LINES or self.until.over:
+                return False
+            self.lines.append(indent + line_of(entry, directory))
+            if entry.is_directory and entry.name != ".git" and depth > 1:
+                complete &= self._deeper(directory, entry.name, depth - 1, f"{indent}  ")
+        return complete
+
+    def _deeper(self, directory: int, name: str, depth: int, indent: str) -> bool:
+        try:
+            inner = open_directory(name, directory)
+        except OSError:  # gone, or not ours to read
+            return False
+        try:
+            return self.branch(inner, depth, indent)
+        finally:
+            os.close(inner)
+
+
 async def _tree(input: dict[str, Any], place: Place) -> str:
     def work(until: Until) -> str:
-        lines: list[str] = []
+        tree = _Tree(until)
         with Workspace(place.workspace).directory(input.get("path", ".")) as (directory, _):
-            complete = _branch(directory, "", int(input.get("depth", _USUAL_DEPTH)), lines, until)
-        return "\n".join([*lines, *([] if complete else ["[there is more]"])])
+            complete = tree.branch(directory, int(input.get("depth", _USUAL_DEPTH)))
+        return "\n".join([*tree.lines, *([] if complete else ["[there is more]"])])
 
     return await aside(work, _SECONDS)
-
-
-def _branch(directory: int, indent: str, depth: int, lines: list[str], until: Until) -> bool:
-    """False if something was left out."""
-    listed, complete = entries(directory, MOST_LINES)
-    for entry in listed:
-        if len(lines) >= MOST_LINES or until.over:
-            return False
-        lines.append(indent + line_of(entry, directory))
-        if entry.is_directory and entry.name != ".git" and depth > 1:
-            complete &= _deeper(directory, entry.name, f"{indent}  ", depth - 1, lines, until)
-    return complete
-
-
-def _deeper(directory: int, name: str, indent: str, depth: int, lines: list[str], until: Until) -> bool:
-    try:
-        inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
-    except OSError:  # gone, or not ours to read
-        return False
-    try:
-        return _branch(inner, indent, depth, lines, until)
-    finally:
-        os.close(inner)
 
 
 async def _changes(input: dict[str, Any], place: Place) -> ToolResult:
