@@ -64,7 +64,7 @@ class ToolCalls:
     async def not_run(self, wants: Wants, why: str) -> Done:
         """A call that nobody was asked about, because it cannot be run at all."""
         call = Call(wants.id, wants.name, {})
-        return await self._kept(call, _facts(call, None), ToolResult(None, False, why), False)
+        return await self._kept(call, _failed(_facts(call, None), why), False)
 
     async def _decided(self, call: Call, tool: Tool) -> Done:
         facts = _facts(call, tool)
@@ -73,19 +73,19 @@ class ToolCalls:
         if decision.halt or decision.denied:
             halted = decision.reason if decision.halt else None
             reason = decision.reason or f"{call.name} was denied"
-            return await self._kept(call, facts, ToolResult(None, False, reason), False, (decision,), halted)
+            return await self._kept(call, _failed(facts, reason), False, (decision,), halted)
         left = decision.event.read(("tool", "input"))
         if not isinstance(left, dict):
-            wrong = ToolResult(None, False, f"a hook left {call.name} without an input that it could be called with")
-            return await self._kept(call, facts, wrong, False, (decision,))
+            wrong = f"a hook left {call.name} without an input that it could be called with"
+            return await self._kept(call, _failed(facts, wrong), False, (decision,))
         approval: ApprovalRow | None = None
         final = replace(call, input=left)
         if decision.verdict is Verdict.ASK:
             try:
                 approval = await agreed(self.thread, final, decision)
             except Refused as refused:
-                no = ToolResult(None, False, str(refused))
-                return await self._kept(final, facts, no, False, (decision,), refused.halted)
+                no = _failed(facts, str(refused))
+                return await self._kept(final, no, False, (decision,), refused.halted)
         return await self._run(final, tool, decision, approval)
 
     async def _run(self, call: Call, tool: Tool, decision: Decision, approval: ApprovalRow | None) -> Done:
@@ -109,19 +109,18 @@ class ToolCalls:
         after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
         halted = self.thread.take_halt(after)
         left = after.event.facts["tool"]
-        return await self._kept(call, left, _result(left), True, (*decisions, after), halted)
+        return await self._kept(call, {**left, **_told(_result(left))}, True, (*decisions, after), halted)
 
     async def _kept(
         self,
         call: Call,
         facts: dict[str, Any],
-        result: ToolResult,
         ran: bool,
         decisions: tuple[Decision, ...] = (),
         halted: str | None = None,
     ) -> Done:
         """The result as hooks leave it, stored as a message, with what the decisions had to say."""
-        stored = await self.session.decide(self.thread, "tool.store", {"tool": {**facts, **_told(result)}})
+        stored = await self.session.decide(self.thread, "tool.store", {"tool": facts})
         left = stored.event.facts["tool"]
         final = _result(left)
         message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": _text(final)}
@@ -150,6 +149,10 @@ def _object(wants: Wants) -> dict[str, Any]:
 def _facts(call: Call, tool: Tool | None) -> dict[str, Any]:
     kind = {} if tool is None else {"kind": str(tool.kind)}
     return {"name": call.name, **kind, "id": call.id, "caller": call.caller, "input": call.input}
+
+
+def _failed(facts: dict[str, Any], why: str) -> dict[str, Any]:
+    return {**facts, **_told(ToolResult(None, False, why))}
 
 
 def _told(result: ToolResult) -> dict[str, Any]:

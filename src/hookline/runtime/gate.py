@@ -48,15 +48,10 @@ async def execute(
     _let_pass(call, hash, decision, approval)
     if tool.name != call.name:
         raise NotDecided(f"{call.name} was decided, not {tool.name}")
+    why = {"verdict": decision.verdict.word, "reason": decision.reason, "by": decision.by}
+    agreed = None if approval is None else approval.id
     row = CallRow(
-        thread=place.thread_id,
-        call=call.id,
-        name=call.name,
-        input_hash=hash,
-        decision={"verdict": decision.verdict.word, "reason": decision.reason, "by": decision.by},
-        approval=None if approval is None else approval.id,
-        caller=call.caller,
-        begun=time.time(),
+        place.thread_id, call.id, call.name, hash, why, approval=agreed, caller=call.caller, begun=time.time()
     )
     attempt = await place.store.begin_call(row)
     result = ToolResult(None, False, f"{call.name} was cancelled")

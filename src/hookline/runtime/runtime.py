@@ -96,8 +96,7 @@ class Runtime:
         languages = await stack.enter_async_context(LanguageServers(self.app.language_servers, self.workspace))
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
         self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
-        defined = self.app_tools()
-        self._own_tools = (*built_in(), *modules(), *languages.tools(), *defined)
+        self._own_tools = (*built_in(), *modules(), *languages.tools(), *self._defined_tools())
         self._toolbox = Toolbox((*self._own_tools, *served))
         cleaning = asyncio.ensure_future(self._keep_expiring())
         stack.push_async_callback(_stopped, cleaning)
@@ -112,8 +111,8 @@ class Runtime:
         self._served_now = servers.tools
         return servers.tools(), servers.problems
 
-    def app_tools(self) -> tuple[Any, ...]:
-        """Tools that were defined in Python."""
+    def _defined_tools(self) -> tuple[Tool, ...]:
+        """Those of Python; what reads their types takes long to import."""
         from hookline.runtime.tools.function import defined, function_tool
 
         definitions = self.app.definitions

@@ -192,19 +192,18 @@ def _trigger(at: Reader, index: int) -> Trigger | None:
     at.keys(TRIGGER_KEYS, "a trigger")
     if at.mapping() is None:
         return None
-    written = [key for key in KIND_OF_KEY if at.get(key) is not None]
+    written = [(key, place) for key in KIND_OF_KEY if (place := at.get(key)) is not None]
     if len(written) != 1:
         at.problem("missing-key", f"{at.place}: a trigger has one of cron, files and http.", "Write one of them.")
         return None
-    kind, place = KIND_OF_KEY[written[0]], at.get(written[0])
-    assert place is not None
-    when = place.text()
+    [(key, place)] = written
+    kind, when = KIND_OF_KEY[key], place.text()
     zone = optional(at, "timezone", "Write a name such as Europe/Berlin.")
     if when is not None:
         _check(place, kind, when, zone)
     opened = at.get("open")
     prompt = _prompt(at)
-    trigger_id = optional(at, "id") or f"{written[0]}-{index}"
+    trigger_id = optional(at, "id") or f"{key}-{index}"
     is_open = opened is not None and opened.flag() is True
     agent = optional(at, "agent")
     if when is None or prompt is None or len(at.problems) > before:

@@ -158,19 +158,21 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    data = bytearray()
     try:
         async with asyncio.timeout(_BODY_WITHIN):
-            async for piece in request.stream():
-                data += piece
-                if len(data) > LARGEST_BODY:
-                    raise HTTPException(
-                        413, f"a body has at most {LARGEST_BODY} bytes", headers={"Connection": "close"}
-                    )
+            return await _streamed(request)
     except TimeoutError:
         raise HTTPException(408, "the body did not come in time", headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise HTTPException(400, "the request has no end") from None
+
+
+async def _streamed(request: Request) -> bytes:
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > LARGEST_BODY:
+            raise HTTPException(413, f"a body has at most {LARGEST_BODY} bytes", headers={"Connection": "close"})
     return bytes(data)
 
 
