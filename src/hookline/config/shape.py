@@ -120,14 +120,12 @@ class Reader:
         return self.value if self._within(least, most, hint) else None
 
     def whole(self, *, least: int | None = None, most: int | None = None, hint: str = "") -> int | None:
-        """A whole number, written as one: 1.0 is not."""
-        if type(self.value) is float and self.value.is_integer() and abs(self.value) < 1e15:
-            self._wrong("a whole number", hint or f"Write {int(self.value)}.")
-            return None
-        if type(self.value) is not int:
+        """A whole number; 1.0 is one, as JSON Schema has it."""
+        whole = type(self.value) is int or (type(self.value) is float and self.value.is_integer())
+        if not whole:
             self._wrong("a whole number", hint)
             return None
-        return self.value if self._within(least, most, hint) else None
+        return int(self.value) if self._within(least, most, hint) else None
 
     def flag(self, *, hint: str = "") -> bool | None:
         if type(self.value) is not bool:

@@ -21,6 +21,8 @@ _ROOTS: Final = {
     "turn", "context", "messages", "message", "metadata", "system", "request", "error", "approval", "subagent",
     "trigger",
 }  # fmt: skip
+FACTS: Final = frozenset((*_SHORT, *_ROOTS))
+"""What the name of a fact begins with."""
 
 
 def fact_path(name: str) -> Path | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from hookline.config.duration import duration_pattern
+
 Schema = dict[str, Any]
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
@@ -13,7 +15,7 @@ _TEXTS: Final[Schema] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 _COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
 _STEPS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 250}
 _ALL_TEXTS: Final[Schema] = {"type": "object", "additionalProperties": _ANY_TEXT}
-_DURATION: Final[Schema] = {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
+DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
 
 
 def properties() -> Schema:
@@ -92,8 +94,8 @@ def _model() -> Schema:
 
 
 def _server() -> Schema:
-    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _ALL_TEXTS, "timeout": _DURATION}
-    remote: Schema = {"url": {"type": "string", "pattern": "^https?://"}, "headers": _ALL_TEXTS, "timeout": _DURATION}
+    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _ALL_TEXTS, "timeout": DURATION}
+    remote: Schema = {"url": {"type": "string", "pattern": "^https?://"}, "headers": _ALL_TEXTS, "timeout": DURATION}
     return {
         "anyOf": [_closed({**program, "headers": _ALL_TEXTS}, "command"), _closed({**remote, "env": _ALL_TEXTS}, "url")]
     }

@@ -155,6 +155,8 @@ def _events(at: Reader) -> list[str]:
     if on is None:
         at.problem("missing-key", f"{at.place}: on is missing.", "Write on: and an event, such as tool.before.")
         return []
+    if on.value == []:
+        on.problem("empty", f"{on.place}: no event is named here.", "Write on: and an event, such as tool.before.")
     found: list[str] = []
     for place in on.items(one_or_many=True):
         text = place.text()

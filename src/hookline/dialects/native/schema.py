@@ -6,6 +6,7 @@ from typing import Any
 
 from hookline.dialects.native import app_schema
 from hookline.dialects.native.actions import ACTIONS, ON_ERROR, SAID_ON_ERROR, STEP_KEYS
+from hookline.dialects.native.app_schema import DURATION
 from hookline.dialects.native.calls import ROLES
 from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
 from hookline.dialects.native.conditions import SPELT, SYNTAXES, TESTS
@@ -15,6 +16,7 @@ from hookline.hooks.actions.reading import Reads
 from hookline.hooks.actions.tell import LEVELS
 from hookline.hooks.conditions.numbers import COMPARISONS
 from hookline.hooks.events import all_names
+from hookline.hooks.facts import FACTS
 from hookline.hooks.outcome import Audience, Place
 from hookline.hooks.tools import TONGUES, Kind
 
@@ -24,7 +26,7 @@ _TEXT: Schema = {"type": "string", "minLength": 1}
 _ANY_TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
 _TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
-_DURATION: Schema = {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h)\s*$"}
+_FACT: Schema = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACTS))})(?![^.])"}
 _SAID: Schema = {"anyOf": [_TEXT, {"const": True}, {"type": "null"}]}
 
 _CUSTOM: Schema = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
@@ -70,16 +72,16 @@ def _hook() -> Schema:
     return _closed(
         {
             "id": _TEXT,
-            "on": {"anyOf": [event, {"type": "array", "items": event}]},
+            "on": {"anyOf": [event, {"type": "array", "items": event, "minItems": 1}]},
             "when": {"$ref": "#/$defs/when"},
             "then": {"$ref": "#/$defs/then"},
-            "timeout": _DURATION,
+            "timeout": DURATION,
             "on_error": _on_error(),
             "order": {"type": "integer"},
             "enabled": _FLAG,
             "tags": _TEXTS,
             "scope": _closed({"agent": _TEXT, "prompt": _TEXT, "session": _TEXT}),
-            "cooldown": _DURATION,
+            "cooldown": DURATION,
             "cooldown_turns": {"type": "integer", "minimum": 1},
             "max_fires": {"type": "integer", "minimum": 1},
             "background": _FLAG,
@@ -104,7 +106,7 @@ def _when() -> Schema:
         "tool": {"anyOf": [_TEXTS, {"allOf": [test, {"type": "object"}]}]},
         "kind": {"anyOf": [kind, {"type": "array", "items": kind}]},
         "input": tests,
-        "fact": tests,
+        "fact": {**tests, "propertyNames": _FACT},
         "prompt": test,
         "result": test,
         "error": test,
@@ -113,7 +115,7 @@ def _when() -> Schema:
         "tokens": number,
         "tool_calls": number,
         "messages": number,
-        "turn": number,
+        "turn": {"anyOf": [{"type": "integer", "minimum": 0}, {"allOf": [test, {"type": "object"}]}]},
         "says": {
             "anyOf": [_TEXT, _closed({"keyword": _TEXT, "last": {"type": "integer", "minimum": 1}}, ("keyword",))]
         },
@@ -144,7 +146,7 @@ def _test() -> Schema:
 
 
 def _step() -> Schema:
-    step: Schema = {"on_error": _on_error(), "timeout": _DURATION, "ends_chain": _FLAG, "name": _TEXT}
+    step: Schema = {"on_error": _on_error(), "timeout": DURATION, "ends_chain": _FLAG, "name": _TEXT}
     assert step.keys() == set(STEP_KEYS)
     return step
 
@@ -157,19 +159,12 @@ def _actions(more: Schema) -> list[Schema]:
     return forms
 
 
+_REPLACE: Schema = _closed({"in": _FACT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with"))
 _EDITS: Schema = {
-    "set": {"type": "object"},
-    "remove": _TEXTS,
-    "append": {"type": "object", "additionalProperties": _TEXT},
-    "replace": {
-        "anyOf": [
-            _closed({"in": _TEXT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with")),
-            {
-                "type": "array",
-                "items": _closed({"in": _TEXT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with")),
-            },
-        ]
-    },
+    "set": {"type": "object", "propertyNames": _FACT},
+    "remove": {"anyOf": [_FACT, {"type": "array", "items": _FACT}]},
+    "append": {"type": "object", "propertyNames": _FACT, "additionalProperties": _TEXT},
+    "replace": {"anyOf": [_REPLACE, {"type": "array", "items": _REPLACE}]},
 }
 _PLACE: Schema = _words(Place)
 _COMMAND: Schema = {
