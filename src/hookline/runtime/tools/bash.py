@@ -7,6 +7,7 @@ from hookline.hooks.host import Command, Finished, ToolResult
 from hookline.hooks.outcome import Failed
 from hookline.hooks.tools import Kind
 from hookline.runners.process import run
+from hookline.runtime.models.providers import PROVIDERS
 from hookline.runtime.tools.aside import Until, aside
 from hookline.runtime.tools.built_in import BuiltIn, failed, takes, text
 from hookline.runtime.tools.tool import Place
@@ -16,13 +17,8 @@ LONGEST_TOLD: Final = 100_000  # characters of output
 _USUAL: Final = 120  # seconds
 _MOST: Final = 600  # seconds
 _KEYS_OF_MODELS: Final = (
-    "ANTHROPIC_API_KEY",
+    *(key for provider in PROVIDERS.values() for key in provider.keys),
     "ANTHROPIC_AUTH_TOKEN",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "OPENAI_API_KEY",
     "OPENROUTER_API_KEY",
 )
 
