@@ -58,9 +58,8 @@ async def execute(
     try:
         result = await _performed(tool, call, place)
     finally:
-        ending = place.store.end_call(
-            row.thread, call.id, attempt, result.ok, result_text(result.content), result.error
-        )
+        stored = ToolResult(result_text(result.content), result.ok, result.error)
+        ending = place.store.end_call(row.thread, call.id, attempt, stored)
         await asyncio.shield(asyncio.ensure_future(ending))
     return result
 

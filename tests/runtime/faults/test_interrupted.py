@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hookline.hooks.host import ToolResult
 from hookline.runtime.interrupted import NEVER, UNKNOWN
 from hookline.runtime.models.model import Request, Wants
 from hookline.runtime.runtime import Runtime
@@ -34,7 +35,7 @@ async def cut_off(runtime: Runtime, ended: bool) -> Session:
     await runtime.store.add_message(session.id, {"id": "m2", "role": "assistant", "tool_calls": WANTS})
     await runtime.store.begin_call(CallRow(session.id, "one", "bash", "hash", {"verdict": "silent"}))
     if ended:
-        await runtime.store.end_call(session.id, "one", 1, True, "the secret", "")
+        await runtime.store.end_call(session.id, "one", 1, ToolResult("the secret"))
     return session
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hookline.errors import HooklineError
+from hookline.hooks.host import ToolResult
 from runtime.storage.parts import call, opened, runs, with_thread
 
 
@@ -15,7 +16,7 @@ async def test_a_call_is_kept_with_its_decision_and_outcome(url: str) -> None:
     async with with_thread(url) as store:
         assert await store.begin_call(given) == 1
         assert await store.calls("t") == [given]
-        await store.end_call("t", "c", 1, False, "out\0", "failed")
+        await store.end_call("t", "c", 1, ToolResult("out\0", False, "failed"))
         (found,) = await store.calls("t")
         assert found.ended is not None
         assert found == replace(given, ended=found.ended, ok=False, result="out\0", error="failed")
@@ -45,11 +46,11 @@ async def test_attempts_begun_at_once_have_numbers_of_their_own(url: str) -> Non
 async def test_the_first_end_of_a_call_counts(url: str) -> None:
     async with with_thread(url) as store:
         await store.begin_call(call("c"))
-        await store.end_call("t", "c", 1, True, "first", "")
-        await store.end_call("t", "c", 1, False, "second", "late")
+        await store.end_call("t", "c", 1, ToolResult("first"))
+        await store.end_call("t", "c", 1, ToolResult("second", False, "late"))
         assert [each.result for each in await store.calls("t")] == ["first"]
         with pytest.raises(HooklineError, match="'c' has no attempt 2 in the thread t"):
-            await store.end_call("t", "c", 2, True, "", "")
+            await store.end_call("t", "c", 2, ToolResult(""))
 
 
 @runs

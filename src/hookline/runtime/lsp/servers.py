@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -122,7 +122,10 @@ class LanguageServers:
         await asyncio.gather(*(each.close() for each in self._served))
 
     def tools(self) -> tuple[LanguageTool, ...]:
-        return (LanguageTool(CHANGED, _CHANGED, _WITH_CONTENT, self), LanguageTool(DIAGNOSTICS, _FOUND, _PATH, self))
+        return (
+            LanguageTool(CHANGED, _CHANGED, _WITH_CONTENT, self.notify_change),
+            LanguageTool(DIAGNOSTICS, _FOUND, _PATH, lambda path, content: self.diagnostics(path)),
+        )
 
     async def notify_change(self, path: str, content: str | None = None) -> dict[str, Any]:
         """Raises HooklineError. Without a content, what stands on disk counts."""
@@ -192,7 +195,7 @@ class LanguageTool:
     name: str
     description: str
     schema: dict[str, Any]
-    servers: LanguageServers = field(repr=False)
+    ask: Callable[[str, str | None], Awaitable[dict[str, Any]]] = field(repr=False)
     kind: Kind = Kind.OTHER
 
     async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
@@ -202,9 +205,7 @@ class LanguageTool:
         if content is not None and not isinstance(content, str):
             return ToolResult(None, False, f"{self.name}: the content is not a text")
         try:
-            if self.name == CHANGED:
-                return ToolResult(await self.servers.notify_change(path, content))
-            return ToolResult(await self.servers.diagnostics(path))
+            return ToolResult(await self.ask(path, content))
         except HooklineError as error:
             return ToolResult(None, False, f"{self.name}: {error}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hookline.hooks.host import ToolResult
 from hookline.runtime.storage import approvals, calls, files, kept, messages, sessions
 from hookline.runtime.storage.migrate import bring_up
 from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
@@ -93,8 +94,9 @@ class Store:
         """The attempt's number, from 1, for this thread and call id; `call.attempt` is not looked at."""
         return await self._database.write(calls.begin(call))
 
-    async def end_call(self, thread: str, call: str, attempt: int, ok: bool, result: str, error: str) -> None:
-        outcome = {"ok": ok, "result": result, "error": error}
+    async def end_call(self, thread: str, call: str, attempt: int, result: ToolResult) -> None:
+        """Its content is text."""
+        outcome = {"ok": result.ok, "result": result.content, "error": result.error}
         await self._database.write(calls.end(thread, call, attempt, outcome))
 
     async def calls(self, thread: str) -> list[CallRow]:

@@ -134,20 +134,26 @@ async def _answered(asked: _Asked, address: str) -> _Answer:
     ):
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
             raise Refused("the answer is packed in a way that is not unpacked here")
-        kept = bytearray()
-        async for chunk in response.aiter_bytes():
-            kept += chunk[: MOST_KEPT + 1 - len(kept)]
-            if len(kept) > MOST_KEPT:
-                break
+        kept = await _beginning(response)
         location = response.headers.get("location") if response.status_code in (301, 302, 303, 307, 308) else None
         return _Answer(
             response.status_code,
             response.reason_phrase,
             response.headers.get("content-type", ""),
-            bytes(kept[:MOST_KEPT]).decode(_charset(response), "replace"),
+            kept[:MOST_KEPT].decode(_charset(response), "replace"),
             len(kept) > MOST_KEPT,
             location,
         )
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    """One byte more than is kept, if there is more."""
+    kept = bytearray()
+    async for chunk in response.aiter_bytes():
+        kept += chunk[: MOST_KEPT + 1 - len(kept)]
+        if len(kept) > MOST_KEPT:
+            break
+    return bytes(kept)
 
 
 def _charset(response: httpx2.Response) -> str:
