@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookline.hooks.outcome import Compact
 from hookline.hosts.session import Question
+from hookline.runtime.compaction import compact
 from hookline.runtime.gate import Call, NotDecided, execute, fingerprint
 from hookline.runtime.happenings import Asked, Called, Ended
+from hookline.runtime.models.model import Request, Wants
+from hookline.runtime.models.script import ScriptedModel
 from hookline.runtime.storage.rows import ApprovalRow
 from runtime.agents import Seen, calls, play, running, said
 
@@ -35,6 +41,31 @@ def test_the_answer_of_a_person_counts(tmp_path: Path, yes: bool) -> None:
     play(work)
     assert [(each.reason, each.tool, each.hook) for each in asked] == [("Really?", "bash", "careful")]
     assert (tmp_path / "made").exists() is yes
+
+
+def test_a_yes_counts_once_even_if_the_model_numbers_its_calls_anew(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def ask(question: Question) -> bool:
+        asked.append(question.tool)
+        return len(asked) == 1
+
+    class Numbered(ScriptedModel):
+        async def stream(self, request: Request) -> AsyncIterator[Any]:
+            async for piece in super().stream(request):
+                yield replace(piece, id="call_1") if isinstance(piece, Wants) else piece
+
+    async def work() -> None:
+        again = calls(("bash", {"command": "echo x >> made"}))
+        async with running(tmp_path, ASK, model=Numbered([again, "one", again, "two"]), ask=ask) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "go")
+            assert await compact(session.main, Compact("truncate", keep_recent=0), "manual")
+            await said(session, "again")
+
+    play(work)
+    assert asked == ["bash", "bash"]
+    assert (tmp_path / "made").read_text() == "x\n"
 
 
 def test_it_can_be_answered_from_python(tmp_path: Path) -> None:

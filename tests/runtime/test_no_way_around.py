@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import pytest
 
 import hookline.runtime
 from hookline.engine.book import Book, Layer
+from hookline.hooks.host import ToolResult
+from hookline.hooks.tools import Kind
 from hookline.project import load_text
 from hookline.runtime.app import App
 from hookline.runtime.gate import fingerprint
-from hookline.runtime.happenings import Asked
+from hookline.runtime.happenings import Asked, Called
 from hookline.runtime.session import Session
+from hookline.runtime.tools.tool import Place
 from runtime.agents import Seen, agent, calls, play, running, said
 
 DENY_ALL = "hooks: [{id: nothing, on: tool.before, then: {deny: nothing runs}}]"
@@ -134,6 +139,42 @@ def test_each_call_that_ran_has_its_decision_in_the_record(tmp_path: Path) -> No
             ]
             assert rows[0].input_hash == fingerprint("write_file", WRITE)
             assert [row.approval is not None for row in rows] == [False, True, False]
+
+    play(work)
+
+
+def test_a_hooks_call_is_judged_by_the_kind_that_its_tool_has(tmp_path: Path) -> None:
+    class Store:
+        name, description, kind = "mcp.docs.store_doc", "stores", Kind.WRITE
+        schema: ClassVar[dict[str, Any]] = {"type": "object"}
+
+        async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
+            (tmp_path / "made").write_text("x")
+            return ToolResult("stored")
+
+    hooks = "hooks: [{id: no, on: tool.before, when: {tool: write_file, input: {path: env}}, then: {deny: no}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks) as (runtime, _):
+            session = await runtime.start()
+            session.runtime._toolbox = runtime.toolbox.with_tools((Store(),))
+            result = await session.main.invoke_tool("mcp.docs.store_doc", {"path": ".env", "content": "x"})
+            assert (result.ok, result.error) == (False, "no")
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [('{"command": ' + "[" * 3000 + "]" * 3000 + "}", "nested too deep"), ("[]", "not an object"), ("{", "not JSON")],
+)
+def test_arguments_that_cannot_be_read_are_an_error_for_the_model(tmp_path: Path, arguments: str, told: str) -> None:
+    async def work() -> None:
+        async with running(tmp_path, "", [calls(("bash", arguments)), "ok"]) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert told in seen.of(Called)[0].result.error
+            assert seen.ended.text == "ok"
 
     play(work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,13 +138,25 @@ def test_several_at_once(tmp_path: Path) -> None:
 def test_agents_start_agents_only_so_deep(tmp_path: Path) -> None:
     spawn = (("agent", {"agent": "boss", "prompt": "again"}),)
     model = Cast(boss=[Step(calls=spawn, when=Heard(last=pattern("^(go|again)$"))), "enough"])
+    boss = replace(_agent("boss"), subagents=("boss",))
 
     async def work() -> None:
-        async with running(tmp_path, app=APP, model=model) as (runtime, _):
+        async with running(tmp_path, app=App((boss, _agent("reviewer"))), model=model) as (runtime, _):
             session = await runtime.start()
             await session.ask("go")
             threads = await runtime.store.threads(session.id)
             assert max(row.depth for row in threads) == DEEPEST
+
+    play(work)
+
+
+def test_an_agent_starts_itself_only_if_it_is_listed(tmp_path: Path) -> None:
+    model = Cast(boss=[calls(("agent", {"agent": "boss", "prompt": "again"})), "alone"])
+
+    async def work() -> None:
+        async with running(tmp_path, app=APP, model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert "there is no agent 'boss'" in seen.of(Called)[0].result.error
 
     play(work)
 

@@ -20,7 +20,8 @@ def aside(work: Callable[[], T], seconds: float) -> T:
         raise TimeoutError
     answers: Queue[tuple[Any, BaseException | None]] = Queue(1)
     threading.Thread(target=_done, args=(work, answers), name="hookline-search", daemon=True).start()
-    return _answer(answers, seconds - (time.perf_counter() - begun))
+    value: T = _answer(answers, seconds - (time.perf_counter() - begun))
+    return value
 
 
 def _done(work: Callable[[], T], answers: Queue[tuple[Any, BaseException | None]]) -> None:

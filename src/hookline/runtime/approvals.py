@@ -61,8 +61,10 @@ async def _open(thread: StoredThread, call: Call, decision: Decision) -> Approva
     """The request for this very call that is stored already, if the process before us got that far; else a new one."""
     session, hash = thread.session, fingerprint(call.name, call.input)
     now = session.clock.wall()
+    used = {each.approval for each in await session.store.calls(thread.id)}
     for row in await session.store.approvals(thread.id, call.id):
-        if row.input_hash == hash and (row.answered is not None or row.expires > now):
+        waits = row.answered is None and row.expires > now
+        if row.input_hash == hash and row.id not in used and (waits or row.answered):
             return row
     row = ApprovalRow(
         id=f"approval_{uuid.uuid4().hex[:12]}",

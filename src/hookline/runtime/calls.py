@@ -41,10 +41,15 @@ class ToolCalls:
     async def wanted(self, wants: Wants) -> Done:
         """A call that the model asks for."""
         tool = self.session.toolbox.find(wants.name)
-        if tool is None or not self.session.toolbox.offers(tool, self.thread.tools):
+        if tool is None:
             return await self.not_run(wants, self.session.toolbox.why_not(wants.name))
+        if not self.session.toolbox.offers(tool, self.thread.tools):
+            return await self.not_run(wants, f"this agent may not use {tool.name}")
         try:
             input = json.loads(wants.arguments or "{}")
+            json.dumps(input)
+        except RecursionError:
+            return await self.not_run(wants, "the arguments are nested too deep")
         except ValueError as error:
             return await self.not_run(wants, f"the arguments are not JSON: {error}")
         if not isinstance(input, dict):

@@ -33,7 +33,7 @@ class ThreadHost(Here):
         tool = self._session.toolbox.find(name)
         if tool is None:
             raise Unavailable(self._session.toolbox.why_not(name))
-        facts = await shared_facts(self._thread, "tool.before")
+        facts = {**await shared_facts(self._thread, "tool.before"), "tool": {"kind": str(tool.kind)}}
         return await decided_call(self._session.book, self, facts, (tool.name, input), self._execute)
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:

@@ -188,6 +188,7 @@ class Runtime:
         row = await self.store.session(id)
         if row is None:
             raise HooklineError(f"there is no session {id!r}")
+        self._must_be_here(row)
         if row.ended is not None:
             raise HooklineError(f"the session {id} has ended ({row.ended}); begin a new one")
         return await self._restored(row)
@@ -197,9 +198,15 @@ class Runtime:
         row = await self.store.session(id)
         if row is None or row.ended is None:
             return await self.resume(id)
+        self._must_be_here(row)
         row = replace(row, ended=None, hooks=None)
         await self.store.touch_session(id, ended=None, hooks=None)
         return await self._restored(row)
+
+    def _must_be_here(self, row: SessionRow) -> None:
+        """Tools would run in another place than the one that hooks hear of."""
+        if row.workspace != str(self.workspace):
+            raise HooklineError(f"the session {row.id} belongs to {row.workspace}; resume it there")
 
     async def _restored(self, row: SessionRow) -> Session:
         session = Session(self, row, self.agent(row.agent))

@@ -164,7 +164,9 @@ def _agent(session: Session, parent: StoredThread, input: dict[str, Any]) -> Age
     wanted = input.get("agent")
     found = next((a for a in session.runtime.app.agents if wanted in (a.id, a.name)), None)
     allowed = parent.agent.subagents
-    return found if found is not None and (allowed is None or found.id in allowed) else None
+    if found is None or (found.id not in allowed if allowed is not None else found.id == parent.agent.id):
+        return None
+    return found
 
 
 def _listed(session: Session) -> str:

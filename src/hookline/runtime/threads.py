@@ -67,6 +67,7 @@ class StoredThread:
         self.abort = Abort()
         self.progress = Progress()
         self._asked_of_us: list[Decision] = []  # whose requests wait for the turn's end
+        self._call_ids: set[str] | None = None
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
         self._injected: list[Injection] | None = None
         self._changes = [0, 0]  # of the history: begun, ended
@@ -104,6 +105,13 @@ class StoredThread:
         if self._changes == before and before[0] == before[1]:  # else it may have half of what goes on at the same time
             self._history = read
         return list(read)
+
+    async def call_ids(self) -> set[str]:
+        """Ids that a call of this thread ever had, as far as is stored; whoever takes one adds it."""
+        if self._call_ids is None:
+            begun = {row.call for row in await self.store.calls(self.id)}
+            self._call_ids = begun | {str(message.get("tool_call_id", "")) for message in await self.history()}
+        return self._call_ids
 
     async def compact(self, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
         """One message in the place of those."""

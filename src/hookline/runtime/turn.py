@@ -19,6 +19,7 @@ from hookline.runtime.storage.rows import CallRow
 from hookline.runtime.threads import StoredThread
 
 _NONE: Final[Mapping[str, CallRow]] = {}
+_LONGEST_ID: Final = 200  # characters; a call of a longer one gets an id of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Turn:
             return await self._over(Turned(halted, ending=Ending.HALTED))
         left = started.event.facts["messages"]
         answer = await answer_in(self.thread, left if left is not stored and isinstance(left, list) else None)
-        calls = distinct(answer.calls, await self.thread.history())
+        calls = distinct(answer.calls, await self.thread.call_ids()) if answer.calls else []
         message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
         if calls:
             message["tool_calls"] = written_calls(calls)
@@ -116,11 +117,14 @@ class Turn:
         return None
 
 
-def distinct(calls: list[Wants], messages: list[dict[str, Any]]) -> list[Wants]:
-    """Some servers number the calls of each answer anew, and a result must belong to one call."""
-    taken = {message.get("tool_call_id") for message in messages} | {""} if calls else set()
+def distinct(calls: list[Wants], taken: set[str]) -> list[Wants]:
+    """Some servers number the calls of each answer anew; a result, and a person's answer, must belong to one call.
+
+    What is returned is taken from now on.
+    """
     named = []
     for wants in calls:
-        named.append(replace(wants, id=f"call_{uuid.uuid4().hex[:12]}") if wants.id in taken else wants)
-        taken.add(wants.id)
+        own = wants.id and len(wants.id) <= _LONGEST_ID and wants.id not in taken
+        named.append(wants if own else replace(wants, id=f"call_{uuid.uuid4().hex[:12]}"))
+        taken.add(named[-1].id)
     return named

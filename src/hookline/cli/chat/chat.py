@@ -17,7 +17,7 @@ from hookline.cli.chat.line import Interrupted, Line, pressed
 from hookline.cli.chat.opening import found
 from hookline.cli.chat.record import Record
 from hookline.cli.chat.screen import Screen
-from hookline.cli.chat.words import input_words, shortened
+from hookline.cli.chat.words import input_words, shortened, shown_whole, whole_input
 from hookline.cli.output import safe
 from hookline.errors import HooklineError
 from hookline.hosts.session import Question
@@ -56,6 +56,8 @@ class Chat:
             if same in self._agreed:
                 return True
             about = f"{question.tool} {shortened(input_words(question.input), 60)}"
+            if not shown_whole(question.input):
+                self.screen.say(whole_input(question.input), "yellow")
             try:
                 key = await pressed(f"    {safe(about)}  [y] yes  [a] always this very call  [n] no ", _KEYS)
             except Interrupted:

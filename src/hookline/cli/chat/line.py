@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import termios
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
@@ -101,6 +103,15 @@ def _line_keys() -> KeyBindings:
     return keys
 
 
+def _forget_typed(input: Input) -> None:
+    """What was typed before a question was there is no answer to it."""
+    clear_typeahead(input)
+    try:
+        termios.tcflush(input.fileno(), termios.TCIFLUSH)
+    except (NotImplementedError, OSError, termios.error):  # no terminal
+        return
+
+
 async def pressed(question: str, keys: Sequence[str], input: Input | None = None, output: Output | None = None) -> str:
     """The first of these keys that is pressed; Escape is the last of them. Raises Interrupted at Ctrl-C."""
     bindings = KeyBindings()
@@ -124,6 +135,7 @@ async def pressed(question: str, keys: Sequence[str], input: Input | None = None
     )
     app: Application[str] = session.app
     app.erase_when_done = True
+    _forget_typed(app.input)
     with patch_stdout(raw=True):  # agents that were started beside this one go on
         return await session.prompt_async(handle_sigint=False)
 

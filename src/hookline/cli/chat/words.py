@@ -30,6 +30,21 @@ def input_words(input: dict[str, Any]) -> str:
     return "  ".join(first + [f"{name}={_value(value)}" for name, value in input.items() if name != main])
 
 
+def shown_whole(input: dict[str, Any]) -> bool:
+    """False if a line of a call leaves something out of its input, or shows two lines as one."""
+    texts = [value if isinstance(value, str) else json.dumps(value, default=str) for value in input.values()]
+    return all(len(text) <= 60 and text == shortened(text) for text in texts) and len(texts) < 4
+
+
+def whole_input(input: dict[str, Any]) -> str:
+    """All of it, line by line: what a person agrees to."""
+    lines = []
+    for name, value in input.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        lines += [f"{name}:", *(f"  | {line}" for line in text.split("\n"))]
+    return "\n".join(lines)
+
+
 def _value(value: Any) -> str:
     return shortened(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), 80)
 

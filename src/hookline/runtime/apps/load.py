@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from hookline.runtime.apps.join import Said, app_of, dangling, joined
 
 _READERS: Final = {"native": native.described, "digitorn": digitorn.described}
 _NEAREST_FIRST: Final = (Layering.NAMED, Layering.LOCAL, Layering.PROJECT, Layering.USER)
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)  # an id that says nothing to a model
 _MOST_SHOWN: Final = 8
 
 
@@ -118,18 +120,20 @@ def _imported(folder: HeldFolder) -> Described:
 
 def _restricted(said: Described) -> Described:
     """Agents without their words: hooks may belong to them by id, so they stay."""
-    agents = [replace(placed, value=_wordless(placed.value)) for placed in said.agents]
+    agents = [
+        replace(placed, value=_wordless(placed.value)) for placed in said.agents if _PLAIN.fullmatch(placed.value.id)
+    ]
     return Described(tuple(agents), skills=said.skills, problems=said.problems)
 
 
 def _wordless(agent: Agent) -> Agent:
-    return replace(
-        agent, side_a=_silent(agent.side_a), side_b=agent.side_b and _silent(agent.side_b), description="", model=None
-    )
+    """Nor does another AI answer it: that would cost as many calls of a model as there may be."""
+    return replace(agent, side_a=_silent(agent.side_a), side_b=None, name="", description="", model=None)
 
 
 def _silent(side: Side) -> Side:
-    return replace(side, prompt=replace(side.prompt, text=DEFAULT_PROMPT, model=None), label="")
+    prompt = replace(side.prompt, text=DEFAULT_PROMPT, model=None)
+    return replace(side, prompt=prompt, label="", stop_on_response=True)
 
 
 def _left_out(held: Held) -> Iterator[Described]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import Any, Final
 
@@ -20,7 +21,9 @@ _KEYS_OF_MODELS: Final = (
     *(key for provider in PROVIDERS.values() for key in provider.keys),
     "ANTHROPIC_AUTH_TOKEN",
     "OPENROUTER_API_KEY",
+    "OLLAMA_API_KEY",
 )
+_OURS: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # how these begin
 
 
 async def _bash(input: dict[str, Any], place: Place) -> ToolResult:
@@ -33,7 +36,7 @@ async def _bash(input: dict[str, Any], place: Place) -> ToolResult:
         input["command"],
         cwd=await aside(find),
         timeout=timedelta(seconds=input.get("timeout", _USUAL)),
-        without_env=_KEYS_OF_MODELS,
+        without_env=(*_KEYS_OF_MODELS, *(name for name in os.environ if name.startswith(_OURS))),
     )
     try:
         return _told(await run(command, slots=place.slots))
