@@ -152,3 +152,34 @@ class TestJson:
 
     def test_text_that_was_cut_is_text(self) -> None:
         assert Reading(Reads.JSON, Audience.USER).outcome(ended(out="xx", dropped=5), BEFORE).notes[0].text == "xx"
+
+
+TWICE = (
+    '{"decision": "deny", "decision": "allow"}',
+    '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecision": "allow"}}',
+    '{"continue": false, "continue": true}',
+)
+
+
+@pytest.mark.parametrize("how", [Reads.JSON, Reads.CLAUDE])
+@pytest.mark.parametrize("text", TWICE)
+def test_an_answer_that_says_a_key_twice_cannot_be_read(how: Reads, text: str) -> None:
+    with pytest.raises(Failed, match="twice") as raised:
+        Reading(how).outcome(ended(out=text), BEFORE)
+    failure = raised.value.failure
+    assert failure.kind is FailureKind.UNREADABLE_ANSWER
+    assert failure.answer is not None
+    assert failure.answer.verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("how", [Reads.JSON, Reads.CLAUDE])
+def test_where_nobody_can_be_asked_about_such_an_answer_it_blocks(how: Reads) -> None:
+    with pytest.raises(Failed, match="twice") as raised:
+        Reading(how).outcome(ended(out='{"decision": "block", "decision": null}'), PROMPT)
+    assert raised.value.failure.answer is not None
+    assert raised.value.failure.answer.verdict is Verdict.DENY
+
+
+def test_one_that_is_for_later_by_its_first_line_alone_is_read_whole() -> None:
+    with pytest.raises(Failed, match="twice"):
+        Reading(Reads.CLAUDE).outcome(ended(out='{"async": false, "async": true}'), BEFORE)

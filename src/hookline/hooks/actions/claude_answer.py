@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hookline.hooks.action import May
 from hookline.hooks.actions import object_answer
-from hookline.hooks.actions.object_answer import no_word, object_in, text_in, unreadable
+from hookline.hooks.actions.object_answer import SaidTwice, no_word, object_in, text_in, unreadable
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.fields import input_back
@@ -33,7 +33,10 @@ def blocked(text: str, event: Event) -> Outcome:
 
 def goes_on_later(stdout: str) -> bool:
     """Whether its first line says that what it finds out is for later."""
-    first = object_in(stdout.lstrip().partition("\n")[0])
+    try:
+        first = object_in(stdout.lstrip().partition("\n")[0])
+    except SaidTwice:
+        return False
     return first is not None and first.get("async") is True
 
 

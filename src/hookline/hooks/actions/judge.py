@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.action import May
-from hookline.hooks.actions.object_answer import blocked, object_in, text_in, unreadable
+from hookline.hooks.actions.object_answer import SaidTwice, blocked, object_in, text_in, unreadable
 from hookline.hooks.event import Event, Path
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import Host
@@ -49,4 +49,7 @@ class Judge:
 def _object_within(text: str) -> dict[str, Any] | None:
     """Models like to put words and fences around an object."""
     start, end = text.find("{"), text.rfind("}")
-    return object_in(text[start : end + 1]) if 0 <= start < end else None
+    try:
+        return object_in(text[start : end + 1]) if 0 <= start < end else None
+    except SaidTwice:
+        return None

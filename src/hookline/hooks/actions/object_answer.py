@@ -22,15 +22,28 @@ _LONGEST_SHOWN: Final = 60
 _MOST_WARNINGS: Final = 5
 
 
+class SaidTwice(Exception):
+    """A key that stands twice in one object: who reads the first and who reads the last would disagree."""
+
+
 def object_in(text: str) -> dict[str, Any] | None:
-    """All of the text as one JSON object, or None."""
+    """All of the text as one JSON object, or None. Raises SaidTwice."""
     if not text.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in held:
+            raise SaidTwice(f"answered {_shown(key)} twice")
+        held[key] = value
+    return held
 
 
 def text_in(answer: dict[str, Any], key: str) -> str:
@@ -71,6 +84,13 @@ def unreadable(what: str, event: Event, reason: str = "", beside: tuple[Note, ..
     asks = bool(EVENTS[event.name].accepts & May.ASK)
     counts_as = Outcome(Verdict.ASK, reason or f"hook {who()} {what}", notes=told) if asks else Outcome(notes=told)
     return Failed(FailureKind.UNREADABLE_ANSWER, what, counts_as)
+
+
+def rather_not(what: str, event: Event) -> Failed:
+    """As `unreadable`, of an answer that may well have been a no: where nobody can be asked, it is one."""
+    if EVENTS[event.name].accepts & (May.DENY | May.ASK) == May.DENY:
+        return Failed(FailureKind.UNREADABLE_ANSWER, what, blocked(what, event))
+    return unreadable(what, event)
 
 
 def no_word(said: Any, event: Event) -> str:

@@ -9,7 +9,17 @@ from typing import Any, Final
 
 from hookline.hooks.action import May
 from hookline.hooks.actions import claude_answer
-from hookline.hooks.actions.object_answer import MOST, blocked, no_word, object_in, text_in, unreadable, warn_of
+from hookline.hooks.actions.object_answer import (
+    MOST,
+    SaidTwice,
+    blocked,
+    no_word,
+    object_in,
+    rather_not,
+    text_in,
+    unreadable,
+    warn_of,
+)
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.host import Finished
@@ -101,12 +111,12 @@ def _json(reading: Reading, finished: Finished, event: Event) -> Outcome:
 
 
 def _whole_object(finished: Finished, event: Event) -> dict[str, Any] | None:
-    answer = object_in(finished.stdout)
+    try:
+        answer = object_in(finished.stdout)
+    except SaidTwice as twice:
+        raise rather_not(str(twice), event) from None
     if answer is None and finished.dropped and finished.stdout.lstrip().startswith("{"):
-        what = "its answer is longer than what is kept of a program's output"
-        if EVENTS[event.name].accepts & (May.DENY | May.ASK) == May.DENY:  # nobody can be asked, so rather not
-            raise Failed(FailureKind.UNREADABLE_ANSWER, what, blocked(what, event))
-        raise unreadable(what, event)
+        raise rather_not("its answer is longer than what is kept of a program's output", event)
     return answer
 
 
