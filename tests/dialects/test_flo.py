@@ -177,6 +177,7 @@ def test_files_of_another_shape_are_refused_by_both(value: Any) -> None:
         rules({"hooks": [{"action": "log"}, {"type": "command", "command": "true", "timeout": 1}], "enabled": False}),
         rules({"action": "script", "script": "return", "timeout": 0.5e3, "continueOnError": False}),
         rules({"matcher": "", "inputMatchers": {}, "priority": -5, "id": "x", "command": "true"}, event="AgentEnd"),
+        rules({"action": "deny", "priority": 1.0}),
         {"matcher": "x", "hooks": [{"action": "deny"}]},
         {"command": "true"},
     ],

@@ -65,6 +65,12 @@ def test_a_duration_loads_if_and_only_if_the_schema_accepts_it(text: str) -> Non
         ("when", {"fact": {"nothing": 1}}, False),
         ("then", {"set": {"": 1}}, False),
         ("then", {"set": {"input.path": 1}}, True),
+        ("then", {"set": {"input": 1}}, False),
+        ("then", {"set": {".tool..input.": "x"}}, False),
+        ("then", {"set": {"input": "{{input.a}}"}}, True),
+        ("then", {"set": {"input": {"a": 1}}}, True),
+        ("then", {"remove": "input"}, False),
+        ("then", {"append": {"tool.input": "x"}}, False),
         ("then", {"remove": ["inputs"]}, False),
         ("then", {"append": {"nothing": "x"}}, False),
         ("then", {"replace": {"in": "nothing", "pattern": "x", "with": "y"}}, False),
@@ -72,6 +78,7 @@ def test_a_duration_loads_if_and_only_if_the_schema_accepts_it(text: str) -> Non
 )
 def test_schema_and_loader_agree(key: str, value: Any, loads: bool) -> None:
     hook = {"on": "tool.before", "then": "deny", key: value}
+    assert errors_of(hook) is not None
     assert (errors_of(hook) == []) is loads
     agree(hook)
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
 from hookline.dialects.native.calls import CALL_KEYS, ROLES, call, judge, pipe
+from hookline.dialects.native.changes import CHANGES, change
 from hookline.dialects.native.doing import Doing, Maker
 from hookline.dialects.native.outside import custom_action, diagnose
 from hookline.dialects.native.programs import POST_KEYS, PROGRAM_KEYS, default_reads, post, reading_of, run
@@ -18,17 +19,14 @@ from hookline.hooks.action import Action, May
 from hookline.hooks.actions.answer import Answer, Say
 from hookline.hooks.actions.broken import Broken
 from hookline.hooks.actions.chain import Chain, Step
-from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
 from hookline.hooks.actions.program import Run
 from hookline.hooks.actions.reading import Reads
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import LEVELS, Log, Notify
-from hookline.hooks.event import Event, Path
-from hookline.hooks.facts import fact_path
+from hookline.hooks.event import Event
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
 from hookline.hooks.template import Template
-from hookline.patterns.pattern import BadPattern, pattern
 
 
 def action(at: Reader, doing: Doing) -> Action | None:
@@ -172,59 +170,6 @@ def _notify(at: Reader, value: Reader, doing: Doing) -> Action | None:
     return Notify(text, head, level, group)
 
 
-def _change(at: Reader, value: Reader, doing: Doing) -> Action | None:
-    before = len(at.problems)
-    edits: list[Edit] = []
-    for key, read in (("set", _sets), ("remove", _removes), ("append", _appends), ("replace", _replaces)):
-        place = at.get(key)
-        if place is not None:
-            edits += read(place, doing)
-    return Change(tuple(edits)) if len(at.problems) == before else None
-
-
-def _path(at: Reader, name: str) -> Path:
-    path = fact_path(name)
-    if path is None:
-        at.problem("unknown-fact", f"{name} is not a fact.", "Write input.…, result, prompt, or a fact's full path.")
-    return path or ()
-
-
-def _sets(at: Reader, doing: Doing) -> list[Edit]:
-    edits: list[Edit] = []
-    for name, place in at.entries():
-        value = filled(place, doing.tongue)
-        if value is not None:
-            edits.append(Set(_path(place, name), value))
-    return edits
-
-
-def _removes(at: Reader, doing: Doing) -> list[Edit]:
-    return [Remove(_path(at, name)) for name in at.texts() or ()]
-
-
-def _appends(at: Reader, doing: Doing) -> list[Edit]:
-    texts = [(_path(place, name), text_of(place, doing.tongue)) for name, place in at.entries()]
-    return [Append(path, text) for path, text in texts if text is not None]
-
-
-def _replaces(at: Reader, doing: Doing) -> list[Edit]:
-    edits: list[Edit] = []
-    for place in at.items(one_or_many=True):
-        place.keys(("in", "pattern", "with"), "replace")
-        where, what, new = place.get("in"), place.get("pattern"), place.get("with")
-        if where is None or what is None or new is None:
-            place.problem("missing-key", f"{place.place}: in, pattern and with are needed.")
-            continue
-        name, source, text = where.text(), what.text(), new.text(empty=True)
-        if name is None or source is None or text is None:
-            continue
-        try:
-            edits.append(Replace(_path(where, name), pattern(source), text))
-        except BadPattern as bad:
-            what.problem("bad-pattern", f"{what.place}: {bad.why}.")
-    return edits
-
-
 def _run(at: Reader, value: Reader, doing: Doing) -> Action | None:
     return run(at, value, doing.event, doing.tongue, doing.timeout)
 
@@ -352,8 +297,6 @@ _JUDGES: Final = May.DENY | May.ASK
 _READ: Final = {"run": None, "post": Reads.JSON, "call": Reads.NEVER}
 """Whose answer is read from what it gets back, and how, where nobody wrote it; None: as its event has it."""
 _JUDGING: Final = {"deny": May.DENY, "halt": May.DENY, "ask": May.ASK, "judge": May.DENY, "script": _JUDGES}
-_CHANGES: Final = ("set", "remove", "append", "replace")
-
 ACTIONS: Final[dict[str, tuple[Maker, Collection[str]]]] = {
     "deny": (_verdict(Verdict.DENY), ()),
     "ask": (_verdict(Verdict.ASK), ()),
@@ -362,10 +305,10 @@ ACTIONS: Final[dict[str, tuple[Maker, Collection[str]]]] = {
     "tell": (_tell, ()),
     "log": (_log, ()),
     "notify": (_notify, ()),
-    "set": (_change, _CHANGES),
-    "remove": (_change, _CHANGES),
-    "append": (_change, _CHANGES),
-    "replace": (_change, _CHANGES),
+    "set": (change, CHANGES),
+    "remove": (change, CHANGES),
+    "append": (change, CHANGES),
+    "replace": (change, CHANGES),
     "run": (_run, PROGRAM_KEYS),
     "post": (_post, POST_KEYS),
     "script": (_script, ("variables",)),

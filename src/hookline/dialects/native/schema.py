@@ -159,11 +159,17 @@ def _actions(more: Schema) -> list[Schema]:
     return forms
 
 
+_INPUT = r"^\.*(tool\.+)?input\.*(?![\s\S])"
+_PART: Schema = {**_FACT, "not": {"pattern": _INPUT}}  # all of the input is an object, and stays one
 _REPLACE: Schema = _closed({"in": _FACT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with"))
 _EDITS: Schema = {
-    "set": {"type": "object", "propertyNames": _FACT},
-    "remove": {"anyOf": [_FACT, {"type": "array", "items": _FACT}]},
-    "append": {"type": "object", "propertyNames": _FACT, "additionalProperties": _TEXT},
+    "set": {
+        "type": "object",
+        "propertyNames": _FACT,
+        "patternProperties": {_INPUT: {"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\{\{"}]}},
+    },
+    "remove": {"anyOf": [_PART, {"type": "array", "items": _PART}]},
+    "append": {"type": "object", "propertyNames": _PART, "additionalProperties": _TEXT},
     "replace": {"anyOf": [_REPLACE, {"type": "array", "items": _REPLACE}]},
 }
 _PLACE: Schema = _words(Place)

@@ -20,6 +20,7 @@ from hookline.hooks.template import Template
 
 _REPLACING = 1.0  # seconds that one replacement may take; a long result with many matches needs more than a search
 _DEEPEST = 100
+INPUT: Path = ("tool", "input")
 
 
 class Edit(Protocol):
@@ -120,6 +121,8 @@ class Change:
                 new = edit.new_value(old, now)
                 if new is MISSING or (new == old and type(new) is type(old)):
                     continue
+                if path == INPUT and not isinstance(new, dict):
+                    raise Failed(FailureKind.UNREADABLE_ANSWER, "would make the tool's input what is no object")
                 changes += ((path, new),)
                 now = now.changed(((path, new),))
         return Outcome(changes=changes) if changes else NOT_APPLIED
@@ -127,7 +130,7 @@ class Change:
 
 def own_paths(path: Path, event: Event) -> tuple[Path, ...]:
     """The same place, by each name that this very input has for the field and that the tool may read."""
-    if path[:2] != ("tool", "input") or len(path) < 3:
+    if path[:2] != INPUT or len(path) < 3:
         return (path,)
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
