@@ -111,6 +111,7 @@ def test_what_the_shell_cannot_find_is_an_exit_code() -> None:
         (Command("true", cwd="/no/such\0/folder"), "in /no/such/folder"),
         (Command(argv=("/x/password=hunter2",)), "/x/password=***"),
         (Command(argv=("echo", *["x" * 100_000] * 100)), "too long"),
+        (Command(argv=("echo", "x" * 200_000)), "give it on stdin"),
     ],
 )
 def test_what_cannot_start_says_why(command: Command, text: str) -> None:

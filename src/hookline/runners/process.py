@@ -39,6 +39,7 @@ from hookline.runners.warm import Child, Interpreters
 
 _GRACE: Final = 0.1
 _LONGEST_ARGUMENT: Final = 100 * 1024
+_LONGEST_OF_LINUX: Final = 128 * 1024
 _PATIENCE_WITH_THE_DEAD: Final = 5.0  # a killed process can hang in the kernel
 _LOOK_EVERY: Final = 0.005
 
@@ -294,8 +295,14 @@ def _why_not(error: OSError | ValueError, command: Command) -> str:
     if isinstance(error, OSError) and command.cwd is not None and error.filename == command.cwd:
         return f"could not be started in {command.cwd}: {what}"
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
-        return "could not be started: its arguments and environment are too long"
+        return f"could not be started: {_too_long(command)}"
     return f"could not be started: {command.argv[0]}: {what}" if command.argv else f"could not be started: {what}"
+
+
+def _too_long(command: Command) -> str:
+    if not any(len(encoded(argument)) >= _LONGEST_OF_LINUX for argument in command.argv):
+        return "its arguments and environment are too long"
+    return "an argument is longer than the 128 KiB that a program can be handed that way; give it on stdin instead"
 
 
 def _signal_name(number: int) -> str:
