@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Ask = Callable[[Question], Awaitable[bool]]
 
 NOBODY_HERE: Final = "nobody is here to be asked"
+NOBODY_ANSWERED: Final = "nobody answered"
 _LOOK: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
 
 
@@ -52,9 +54,7 @@ async def agreed(thread: StoredThread, call: Call, decision: Decision) -> Approv
 
 
 def _who(by: str | None) -> str:
-    if by is None:
-        return "nobody answered"
-    return by if by == NOBODY_HERE else f"{by} said no"
+    return by or NOBODY_ANSWERED if by in (None, NOBODY_HERE, NOBODY_ANSWERED) else f"{by} said no"
 
 
 async def _open(thread: StoredThread, call: Call, decision: Decision) -> ApprovalRow:
@@ -63,9 +63,9 @@ async def _open(thread: StoredThread, call: Call, decision: Decision) -> Approva
     now = session.clock.wall()
     used = {each.approval for each in await session.store.calls(thread.id)}
     for row in await session.store.approvals(thread.id, call.id):
-        waits = row.answered is None and row.expires > now
-        if row.input_hash == hash and row.id not in used and (waits or row.answered):
-            return row
+        if row.input_hash != hash or row.id in used or row.answered is False:
+            continue
+        return row if row.answered or row.expires > now else await _expired(session, row)
     row = ApprovalRow(
         id=f"approval_{uuid.uuid4().hex[:12]}",
         session=session.id,
@@ -107,12 +107,18 @@ async def _person(session: Session, row: ApprovalRow) -> ApprovalRow:
             if found.answered is not None:
                 return found
             if session.clock.wall() >= row.expires:
-                return replace(found, answered=False)
+                return await _expired(session, found)
             await session.runtime.sleep(_LOOK)
     finally:
         if asking is not None:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
+
+
+async def _expired(session: Session, row: ApprovalRow) -> ApprovalRow:
+    """Its deadline is its answer."""
+    await session.store.answer_approval(row.id, False, NOBODY_ANSWERED, math.nextafter(row.expires, 0))
+    return await session.store.approval(row.id) or replace(row, answered=False)
 
 
 async def _asked(ask: Ask, question: Question, session: Session, row: ApprovalRow) -> None:

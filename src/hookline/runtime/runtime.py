@@ -24,6 +24,7 @@ from hookline.runners.process import Slots
 from hookline.runtime.app import Agent, App
 from hookline.runtime.approvals import Ask
 from hookline.runtime.apps.load import app_source, load_app
+from hookline.runtime.claims import Claims
 from hookline.runtime.happenings import Happening
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
@@ -57,6 +58,7 @@ class Runtime:
         self.sessions: dict[str, Session] = {}
         self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that do not answer
         self._settings = settings
+        self._claims = Claims(settings.claims)
         self._toolbox = Toolbox(())
         self._own_tools: tuple[Tool, ...] = ()
         self._served_now: Callable[[], tuple[Tool, ...]] | None = None
@@ -82,6 +84,7 @@ class Runtime:
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)
+            stack.callback(runtime._claims.close)
             await runtime._start(stack)
             stack.push_async_callback(runtime._end_all)
             yield runtime
@@ -177,7 +180,12 @@ class Runtime:
             last_used=now,
         )
         session = Session(self, row, who)
-        await session.begin()
+        self._claims.claim(row.id)
+        try:
+            await session.begin()
+        except BaseException:
+            self._claims.release(row.id)
+            raise
         self.sessions[session.id] = session
         return session
 
@@ -194,14 +202,22 @@ class Runtime:
         return await self._restored(row)
 
     async def reopen(self, id: str) -> Session:
-        """As `resume`, and a session that had ended goes on; what its skills brought is gone, and it ends once more."""
+        """As `resume`, and a session that had ended begins again: its first events come, and later its last ones.
+
+        What its skills brought is gone. Raises Denied if hooks do not let the agent start.
+        """
         row = await self.store.session(id)
         if row is None or row.ended is None:
             return await self.resume(id)
         self._must_be_here(row)
-        row = replace(row, ended=None, hooks=None)
+        session = await self._restored(replace(row, ended=None, hooks=None))
+        try:
+            await session.begin_again()
+        except BaseException:
+            self.forget(session)
+            raise
         await self.store.touch_session(id, ended=None, hooks=None)
-        return await self._restored(row)
+        return session
 
     def _must_be_here(self, row: SessionRow) -> None:
         """Tools would run in another place than the one that hooks hear of."""
@@ -209,6 +225,7 @@ class Runtime:
             raise HooklineError(f"the session {row.id} belongs to {row.workspace}; resume it there")
 
     async def _restored(self, row: SessionRow) -> Session:
+        self._claims.claim(row.id)
         session = Session(self, row, self.agent(row.agent))
         await session.restore()
         self.sessions[row.id] = session
@@ -298,6 +315,7 @@ class Runtime:
 
     def forget(self, session: Session) -> None:
         self.sessions.pop(session.id, None)
+        self._claims.release(session.id)
         for key in [key for key in self._models if key[0] == session.id]:
             del self._models[key]
 

@@ -58,6 +58,7 @@ class Session:
         self._saved: list[dict[str, Any]] = []  # the counts as the store has them
         self._parts: list[Part] = []  # hooks that came with skills
         self._own: Layer | None = None
+        self._looked: Book | None = None  # the files' hooks at the last event
         self._joined: tuple[Book, Book] | None = None  # the files' hooks, and the same with our own
         self._listeners: list[Callable[[Happening], None]] = [runtime.watch] if runtime.watch is not None else []
         self._exchange = asyncio.Lock()
@@ -172,16 +173,28 @@ class Session:
         """The first events. Raises Denied if the agent may not start; nothing of the session stays then."""
         await self.store.add_session(self.row)
         main = await self.open_thread(self.agent, None, self.id)
-        source = {"session": {**session_facts(self), "source": "startup"}}
-        started = await self.decide(main, "session.start", source)
-        agent = await self.decide(main, "agent.start", {})
+        try:
+            decisions = await self._started("startup")
+        except Denied:
+            await self.store.delete_session(self.id)
+            raise
+        await self.decide(main, "thread.created", {})
+        for decision in decisions:
+            await take_notes(main, decision)
+
+    async def begin_again(self) -> None:
+        """A session that had ended goes on. Raises Denied if the agent may not start."""
+        for decision in await self._started("resume"):
+            await take_notes(self.main, decision)
+
+    async def _started(self, source: str) -> tuple[Decision, Decision]:
+        facts = {"session": {**session_facts(self), "source": source}}
+        started = await self.decide(self.main, "session.start", facts)
+        agent = await self.decide(self.main, "agent.start", {})
         if agent.denied or agent.halt or started.halt:
             refused = agent if agent.denied or agent.halt else started
-            await self.store.delete_session(self.id)
             raise Denied(refused.reason or "hooks did not let the agent start", refused.by)
-        await self.decide(main, "thread.created", {})
-        for decision in (started, agent):
-            await take_notes(main, decision)
+        return started, agent
 
     async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
         depth = 0 if parent is None else parent.depth + 1
@@ -210,6 +223,7 @@ class Session:
 
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Every event of a session comes through here; whoever fires it obeys the answer."""
+        self._look_at_hooks(thread)
         if not self.book.hears(event):
             return Decision(Event(event, facts))
         whole = Event(event, {**await shared_facts(thread, event), **facts})
@@ -218,6 +232,18 @@ class Session:
         thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
         self._told_of(thread, decision)
         return decision
+
+    def _look_at_hooks(self, thread: StoredThread) -> None:
+        """Whoever edits the files of hooks, the agent included, does not take one away unseen."""
+        before, now = self._looked, self.runtime.book
+        self._looked = now
+        if before is None or before is now:
+            return
+        gone = {hook.key: hook.id for hook in before.hooks}
+        for hook in now.hooks:
+            gone.pop(hook.key, None)
+        if gone:
+            self.line(thread, f"no longer in force: {', '.join(gone.values())}", "warning")
 
     def host_of(self, thread: StoredThread) -> ThreadHost:
         if thread.id not in self._hosts:

@@ -60,8 +60,11 @@ class Turn:
     async def finish_calls(self) -> Turned | None:
         """Calls of the last answer that a process before us did not get to."""
         found = await open_calls(self.thread)
+        if not found:
+            return None
         begun = {wants.id: row for wants, row in found if row is not None}
-        return await self._call_all([wants for wants, _ in found], begun)
+        stopped = await self._call_all([wants for wants, _ in found], begun)
+        return await self._over(stopped or Turned())
 
     def _begin(self) -> None:
         self.thread.progress.turn = self.session.turns

@@ -1,0 +1,106 @@
+"""A session's life: one process at a time, its first and last events each time that it begins, in its own place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hookline.errors import Denied, HooklineError
+from hookline.project import load_text
+from hookline.runtime.claims import Claims
+from hookline.runtime.happenings import Told
+from runtime.agents import Seen, calls, play, running, said
+
+SEE = "hooks: [{id: s, on: session.start, then: {log: x}}, {id: e, on: session.end, then: {log: x}}]"
+
+
+def test_a_session_that_begins_again_has_its_first_events_again(tmp_path: Path) -> None:
+    seen = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, SEE, ["one", "two"], watch=seen) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "a")
+            await session.end()
+            again = await runtime.reopen(session.id)
+            await said(again, "b")
+            await again.end()
+
+    play(work)
+    assert seen.events == ["session.start", "session.end"] * 2
+
+
+def test_an_agent_that_may_not_start_may_not_go_on_either(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+    no = "hooks: [{id: no, on: agent.start, then: {deny: closed}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, store=store) as (runtime, _):
+            session = await runtime.start()
+            await session.end()
+        async with running(tmp_path, no, store=store) as (runtime, _):
+            with pytest.raises(Denied, match="closed"):
+                await runtime.reopen(session.id)
+            row = await runtime.store.session(session.id)
+            assert row is not None
+            assert row.ended == "exit"
+
+    play(work)
+
+
+def test_two_processes_do_not_work_on_one_session(tmp_path: Path) -> None:
+    claims = Claims(tmp_path / "lock")
+    claims.claim("one")
+    code = f"from pathlib import Path; from hookline.runtime.claims import Claims; Claims(Path({str(tmp_path / 'lock')!r})).claim"
+    other = [sys.executable, "-c", f"{code}('two'); {code}('one')"]
+    refused = subprocess.run(other, capture_output=True, text=True, check=False, timeout=60)
+    assert "another hookline is at work on the session one" in refused.stderr
+    claims.release("one")
+    assert subprocess.run(other, check=False, timeout=60).returncode == 0
+
+
+def test_a_session_is_resumed_where_it_belongs(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+
+    async def work() -> None:
+        async with running(here, store=store) as (runtime, _):
+            session = await runtime.start()
+        async with running(there, store=store) as (runtime, _):
+            with pytest.raises(HooklineError, match="belongs to"):
+                await runtime.resume(session.id)
+
+    play(work)
+
+
+def test_a_hook_is_not_taken_away_unseen(tmp_path: Path) -> None:
+    seen = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, SEE, ["one", "two"], watch=seen) as (runtime, _):
+            session = await runtime.start()
+            runtime._book = load_text("hooks: []", "hookline.yaml")
+            await said(session, "a")
+
+    play(work)
+    assert "no longer in force: s, e" in [each.text for each in seen.of(Told)]
+
+
+def test_a_question_that_expired_is_stored_as_a_no(tmp_path: Path) -> None:
+
+    ask = "hooks: [{id: q, on: tool.before, then: {ask: 'Really?'}}]"
+
+    async def work() -> None:
+        steps = [calls(("bash", {"command": "true"})), "ok"]
+        async with running(tmp_path, ask, steps, patience=timedelta(milliseconds=30)) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "go")
+            assert await runtime.store.waiting_approvals(session.id) == []
+
+    play(work)
