@@ -91,3 +91,18 @@ def test_a_hook_loads_if_and_only_if_the_schema_accepts_it(data: st.DataObject) 
     odd = st.dictionaries(st.sampled_from([*KEYS, "other"]), ANYTHING, max_size=1)
     made = data.draw(st.fixed_dictionaries({"on": st.just("tool.before"), "then": then | ANYTHING}))
     agree({**made, **data.draw(st.fixed_dictionaries({}, optional={"when": when})), **data.draw(odd)})
+
+
+@pytest.mark.parametrize("on_error", ["closed", {"deny": "No scanner."}])
+@pytest.mark.parametrize("event", ["tool.before", "tool.after", "tool.store"])
+def test_an_on_error_is_written_as_it_was_said(event: str, on_error: Any) -> None:
+    then = [{"run": ["lint"], "on_error": on_error}, {"log": "done"}]
+    hooks = [{"id": "x", "on": event, "then": then, "on_error": on_error}]
+    document, _ = read_text(json.dumps({"hooks": hooks}), "hookline.json")
+    assert document is not None
+    written = NATIVE.write(NATIVE.load(document).hooks)
+    assert written.unsaid == ()
+    again, _ = read_text(json.dumps(written.value), "hookline.json")
+    assert again is not None
+    hook = again.value["hooks"][0]
+    assert (hook["on_error"], hook["then"]["chain"][0]["on_error"]) == (on_error, on_error)

@@ -95,6 +95,7 @@ def _waits_for_trust(hook: Hook) -> bool:
 
 
 def error_word(outcome: Outcome) -> str:
-    from hookline.dialects.native.actions import ON_ERROR
+    from hookline.dialects.native.actions import ON_ERROR, as_said
 
-    return next((word for word, known in ON_ERROR.items() if known == outcome), outcome.verdict.word)
+    said = as_said(outcome)
+    return next((word for word, known in ON_ERROR.items() if known == said), said.verdict.word)

@@ -35,7 +35,7 @@ class Writing:
 
 def action_value(action: Action, on_error: Outcome, writing: Writing, name: str = "") -> dict[str, Any]:
     """`name` is what a chain calls the step, which settles how a call is said."""
-    if on_error != SILENT and isinstance(action, (Notify, Call, Chain, Diagnose, Custom)):
+    if on_error != SILENT and isinstance(action, (Notify, Change, Call, Chain, Diagnose, Custom)):
         raise Unsaid("its answer to an error")
     match action:
         case Answer(outcome):

@@ -23,7 +23,8 @@ from hookline.hooks.actions.program import Run
 from hookline.hooks.actions.reading import Reads
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.tell import LEVELS, Log, Notify
-from hookline.hooks.event import Event
+from hookline.hooks.event import REMOVED, Event, Path
+from hookline.hooks.events import EVENTS
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, Outcome, Place, Verdict
 from hookline.hooks.template import Template
@@ -239,7 +240,8 @@ def _step(at: Reader, doing: Doing) -> Step | None:
     outcome = None if on_error is None else error_outcome(on_error)
     if timeout is None or flag is None or (outcome is None and on_error is not None):
         return None
-    made = action(inner, Doing(doing.event, doing.tongue, timeout))
+    made = action(inner, replace(doing, timeout=timeout))
+    outcome = None if outcome is None else withholding(outcome, doing.event, doing.hook)
     named = at.get("name")
     name = step_name(at.value) if named is None else named.text()
     return None if made is None or name is None else Step(name, made, outcome, longest(made, timeout), flag)
@@ -261,6 +263,8 @@ ON_ERROR: Final = {
     "tell_user": Outcome(notes=(Note("", Audience.USER),)),
 }
 """What a failure counts as: nothing, a deny, a question, the end of its group, words for the agent or the user."""
+_RESULT: Final[Path] = ("tool", "result")
+_OK: Final[Path] = ("tool", "ok")
 SAID_ON_ERROR: Final = {"deny": ON_ERROR["closed"], "ask": ON_ERROR["ask"]}
 
 
@@ -270,6 +274,22 @@ def error_outcome(at: Reader) -> Outcome | None:
         return _said_on_error(at)
     word = at.one_of(ON_ERROR, hint="open lets the event proceed when the hook fails; closed denies it.")
     return None if word is None else ON_ERROR[word]
+
+
+def withholding(outcome: Outcome, event: str, hook: str) -> Outcome:
+    """Where it is too late to deny, but not to change the result, closed keeps all of the result from the agent."""
+    kind = EVENTS[event]
+    if outcome.verdict is not Verdict.DENY or kind.accepts & May.DENY or not kind.takes_change(_RESULT):
+        return outcome
+    gone = tuple((path, REMOVED) for path in kind.changeable if path not in (_RESULT, _OK))
+    told = (_RESULT, f"[withheld: hook {hook} could not check it]")
+    return replace(outcome, verdict=Verdict.SILENT, changes=(told, *gone))
+
+
+def as_said(on_error: Outcome) -> Outcome:
+    """The on_error as its author wrote it, where it withholds the result."""
+    withholds = any(path == _RESULT for path, _ in on_error.changes)
+    return replace(on_error, verdict=Verdict.DENY, changes=()) if withholds else on_error
 
 
 def _said_on_error(at: Reader) -> Outcome | None:

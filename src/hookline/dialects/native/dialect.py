@@ -20,6 +20,7 @@ from hookline.dialects.native.actions import (
     judges,
     longest,
     may_fail,
+    withholding,
 )
 from hookline.dialects.native.conditions import Asked, condition
 from hookline.dialects.native.doing import Doing
@@ -178,10 +179,11 @@ def _compiled(at: Reader, event: str, shared: dict[str, Any]) -> Hook | None:
     if then is None:
         at.problem("missing-key", f"{at.place}: then is missing.", "Write then: {deny: reason}, or another action.")
         return None
-    made = action(then, Doing(event, tongue, timeout))
+    made = action(then, Doing(event, tongue, timeout, shared["id"]))
     if when is None or made is None:
         return None
-    shared["timeout"] = longest(made, timeout)
+    on_error = withholding(shared["on_error"], event, shared["id"])
+    shared |= {"timeout": longest(made, timeout), "on_error": on_error}
     hook = Hook(event=event, when=when, then=made, origin=Origin(at.document.file, at.line, NAME), **shared)
     if at.get("on_error") is None and may_fail(made) and judges(made):
         text = f"{at.place}: on_error is not written; it counts as closed."

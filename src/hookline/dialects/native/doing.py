@@ -16,6 +16,7 @@ class Doing:
     event: str
     tongue: Tongue
     timeout: timedelta
+    hook: str  # its id
 
 
 Maker = Callable[[Reader, Reader, Doing], Action | None]  # the action's mapping, the main key's value

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.config.duration import duration_text
-from hookline.dialects.native.actions import ON_ERROR, SAID_ON_ERROR, step_name
+from hookline.dialects.native.actions import ON_ERROR, SAID_ON_ERROR, as_said, step_name
 from hookline.dialects.native.outside import diagnose_value
 from hookline.dialects.native.programs import default_reads
 from hookline.dialects.unsaid import Unsaid, unsaid_action
@@ -220,6 +220,7 @@ def _step(step: Step, event: str, timeout: timedelta) -> Any:
 
 
 def error_value(outcome: Outcome) -> Any:
+    outcome = as_said(outcome)
     for word, known in ON_ERROR.items():
         if outcome == known:
             return word
