@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from hookline.hooks.action import Action
 from hookline.hooks.actions.answer import Answer, Say
@@ -11,16 +10,12 @@ from hookline.hooks.actions.chain import Chain, Step
 from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.actions.untrusted import NotTrusted
 from hookline.hooks.hook import Hook
-from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
-
-GOES_ON: Final = ("stop", "subagent.end")  # a deny there is told to the agent as what it shall do next
+from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 
 
 def restricted(hook: Hook) -> Hook:
     if not needs_trust(hook):
         return hook
-    if hook.event in GOES_ON:
-        return replace(hook, then=NotTrusted(hook.then), on_error=SILENT)
     return replace(hook, then=_permitted_part(hook.then), on_error=harmless(hook.on_error))
 
 
@@ -36,8 +31,6 @@ def _permitted_part(action: Action) -> Action:
 
 def needs_trust(hook: Hook) -> bool:
     """A constant answer cannot fail, so its hook's on_error never counts."""
-    if hook.event in GOES_ON and hook.may_stop:
-        return True
     fails_harmlessly = hook.then.constant is not None or hook.on_error == harmless(hook.on_error)
     return not (permitted(hook.then) and fails_harmlessly)
 
