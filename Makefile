@@ -19,8 +19,16 @@ help:  ## what each goal does
 run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
 	@$(BIN)/hookline run --demo
 
-test: $(VENV)/.ready  ## every test
-	@$(BIN)/python -m pytest -n 2
+# Deadlines are part of what is tested, and a busy machine misses some: what failed is tried once more, by itself.
+define tested
+$(BIN)/python -m pytest -n 3 -m "$(1)" || { echo 'what failed, once more:'; $(BIN)/python -m pytest -m "$(1)" --lf --lfnf=none; }
+endef
+
+test: $(VENV)/.ready  ## every test but the slow ones
+	@$(call tested,not slow)
+
+test-slow: $(VENV)/.ready  ## those that start servers, kill processes or wait
+	@$(call tested,slow)
 
 fuzz: $(VENV)/.ready  ## the property tests, with examples that nobody has tried yet
 	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis

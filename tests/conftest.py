@@ -4,9 +4,35 @@
 """
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("steady", derandomize=True, database=None)
 settings.register_profile("random", print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+SLOW = (
+    "cli/chat",
+    "cli/test_run.py",
+    "engine/test_hostile.py",
+    "hosts/bridge",
+    "hosts/doctor",
+    "hosts/mcp",
+    "runners/test_warm_life.py",
+    "runtime/faults/test_killed.py",
+    "runtime/lsp",
+    "runtime/mcp",
+    "runtime/models/test_errors.py",
+    "runtime/models/test_pydantic_ai.py",
+    "runtime/storage/test_killed.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what `make test` leaves to `make test-slow`."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix().startswith(SLOW):
+            item.add_marker("slow")

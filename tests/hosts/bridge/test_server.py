@@ -338,7 +338,7 @@ def test_an_engine_that_stops_in_the_middle_does_not_let_the_tool_run(
         f"hooks:\n  - {{id: slow, on: tool.before, then: {{run: 'touch {begun}; sleep 20'}}, on_error: open}}\n",
         users=True,
     )
-    options = ["--spent=26500"] if argv == python_client() else []
+    options = ["--spent=22500"] if argv == python_client() else []
     payload = json.dumps({"sessionId": "s", "cwd": str(desk.project), "toolName": "bash", "toolArgs": {}}).encode()
     if not options:
         pytest.skip("only the Python client can be told how much time has passed")

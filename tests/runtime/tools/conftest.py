@@ -53,7 +53,9 @@ async def place(workspace: Path) -> AsyncIterator[Place]:
     store = await Store.open("sqlite://")
     await store.add_session(SessionRow("s", "app", "ann", str(workspace), "uma", 0, 0))
     await store.add_thread(ThreadRow("t", "s", "ann", None, 0, 0))
-    yield Place(workspace, "s", "ann", MemoryThread("t", NOBODY), "t", store, execution={"flow": "f1", "side": "b", "step": 3})
+    yield Place(
+        workspace, "s", "ann", MemoryThread("t", NOBODY), "t", store, execution={"flow": "f1", "side": "b", "step": 3}
+    )
     await store.close()
 
 
