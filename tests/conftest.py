@@ -17,16 +17,17 @@ SLOW = (
     "cli/chat",
     "cli/test_run.py",
     "engine/test_hostile.py",
+    "hooks/test_template_shell.py",
     "hosts/bridge",
     "hosts/doctor",
+    "hosts/install/test_restore.py",
     "hosts/mcp",
     "runners/test_warm_life.py",
     "runtime/faults/test_killed.py",
     "runtime/lsp",
     "runtime/mcp",
-    "runtime/models/test_errors.py",
-    "runtime/models/test_pydantic_ai.py",
-    "runtime/storage/test_killed.py",
+    "runtime/models",
+    "runtime/storage",
 )
 
 
