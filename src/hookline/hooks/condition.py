@@ -25,6 +25,12 @@ class TextPattern(Protocol):
     def replace(self, text: str, new: str, deadline: float = NEVER) -> str: ...
 
 
+class Doubtful(tuple[str, ...]):
+    """Texts of which nobody knows which one counts; the subject's `readings` tell them apart."""
+
+    __slots__ = ()
+
+
 class Subject(Protocol):
     """Which texts of an event a pattern is asked about; hashable, so that equal ones share an index."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.errors import InDoubt
+from hookline.hooks.condition import Doubtful
 from hookline.hooks.event import MISSING, Event, Path, read, same
 from hookline.hooks.tools import FIELDS, NATIVE, TONGUES, Kind, Tongue, declared_kind
 
@@ -18,12 +19,23 @@ class ToolField:
     path: Path  # within the input
     tongue: Tongue = NATIVE
     few = False
+    _name: str | int | None = field(init=False, compare=False, repr=False)  # where the path is one step
+    _beside: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_name", self.path[0] if len(self.path) == 1 else None)
+        object.__setattr__(self, "_beside", _RIVALS.get(self.path[0], _NONE) if self.path else _NONE)
 
     def texts(self, event: Event) -> tuple[str, ...]:
+        tool = event.facts.get("tool")
+        input = tool.get("input") if isinstance(tool, dict) else None
+        if isinstance(input, dict) and self._name in input and self._beside.isdisjoint(input):  # almost always
+            value = input[self._name]
+            return (value,) if isinstance(value, str) else ()
         values = field_values(event, self.path)
         if len(values) == 1:
             return values if isinstance(values[0], str) else ()
-        return tuple(value for value in values if isinstance(value, str))
+        return Doubtful(value for value in values if isinstance(value, str))
 
     def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
         values = field_values(event, self.path)

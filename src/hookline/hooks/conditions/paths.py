@@ -23,7 +23,8 @@ class ToolPath:
     few = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
-        return _all_ways_to_say(self._field().texts(event), event)
+        given = self._field().texts(event)
+        return type(given)(_all_ways_to_say(given, event))
 
     def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
         return tuple(_all_ways_to_say(given, event) for given in self._field().readings(event))

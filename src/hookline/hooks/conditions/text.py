@@ -48,7 +48,9 @@ class Matches:
         texts = self.subject.texts(event)
         if self.subject.few:
             return self._remembered(texts, deadline)
-        return self._found(texts, deadline) and self._found_in_each(self.subject.readings(event), deadline)
+        if not self._found(texts, deadline):
+            return False
+        return type(texts) is tuple or self._found_in_each(self.subject.readings(event), deadline)
 
     def _found_in_each(self, readings: tuple[tuple[str, ...], ...], deadline: float) -> bool:
         return not readings or agreed(str(self.subject), (self._found(texts, deadline) for texts in readings))
