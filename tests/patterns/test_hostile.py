@@ -78,7 +78,7 @@ def test_a_decision_about_a_megabyte_comes_in_time(text):
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_re2_can_say_is_decided(source, text):
     expected = source == r"^(a+)+$" and text == "one letter"
-    assert pattern(source).search(TEXTS[text][-MEGABYTE // 4 :]) is expected
+    assert pattern(source).search(TEXTS[text]) is expected
 
 
 @pytest.mark.parametrize("source", [r"b[0-9A-Zb]{16}\b", r"\bsecret[a-z]{12}$", r"é[^x]{20}!"])
