@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hookline.engine.account import Decision
     from hookline.engine.book import Book, Layer
-    from hookline.errors import ConfigError, Denied, Halted, HooklineError, MustWait
+    from hookline.errors import ConfigError, Denied, Halted, HooklineError, MustWait, ToolFailed
     from hookline.hooks.event import Event
     from hookline.hooks.hook import Hook
     from hookline.hooks.host import NOBODY
@@ -38,6 +38,7 @@ __all__ = [
     "Runtime",
     "Session",
     "Settings",
+    "ToolFailed",
     "Verdict",
     "__version__",
     "guard",
@@ -63,6 +64,7 @@ _HOMES = {
     "Runtime": "hookline.runtime.runtime",
     "Session": "hookline.hosts.session",
     "Settings": "hookline.runtime.settings",
+    "ToolFailed": "hookline.errors",
     "Verdict": "hookline.hooks.outcome",
     "guard": "hookline.hosts.guard",
     "load": "hookline.project",

@@ -4,6 +4,7 @@ HooklineError                 something the user can mend; exit code 1
 ├── ConfigError               a config that cannot be used: carries every problem found
 ├── MustWait                  decide_now() was asked, but a hook has to wait; await decide() instead
 ├── Unavailable               an action needs something that this host does not have
+├── ToolFailed                a guarded tool failed, and hooks changed what is told of it
 └── Denied                    hooks, or a person whom they had asked, did not let a tool or a prompt pass
     └── Halted                hooks want the agent to stop
 
@@ -33,6 +34,10 @@ class MustWait(HooklineError):
 
 class Unavailable(HooklineError):
     pass
+
+
+class ToolFailed(HooklineError):
+    """Its text is what the hooks left; the tool's own error, which they kept back, is nowhere in it."""
 
 
 class Denied(HooklineError):

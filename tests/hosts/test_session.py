@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import hookline
-from hookline import Denied, Halted, HooklineError, Question
+from hookline import Denied, Halted, HooklineError, Question, ToolFailed
 
 HOOKS = """
 hooks:
@@ -168,6 +168,36 @@ def test_results_and_errors_are_heard(config: Path) -> None:
         assert session.take_notes() == "It failed: FileNotFoundError: none"
         with pytest.raises(TypeError):
             guarded()
+
+
+FAILING = """
+hooks:
+  - {id: scan, on: tool.after, when: {input: {path: unseen}}, then: {run: [no-such-scanner]}, on_error: closed}
+  - {id: mask, on: tool.after, when: {error: token}, then: {replace: {in: error, pattern: 'token \\d+', with: a token}}}
+  - {id: mend, on: tool.after, when: {input: {path: mended}}, then: {set: {tool.ok: true, result: nothing there}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [("unseen", "[withheld: hook scan could not check it]"), ("masked", "PermissionError: masked: a token")],
+)
+def test_a_failed_tools_own_words_do_not_pass_a_hook_that_changed_them(tmp_path: Path, path: str, left: str) -> None:
+    def read(path: str) -> str:
+        raise PermissionError(f"{path}: token 123")
+
+    async def read_later(path: str) -> str:
+        return read(path)
+
+    (tmp_path / "hookline.yaml").write_text(FAILING)
+    with begun(tmp_path / "hookline.yaml") as session:
+        with pytest.raises(ToolFailed) as failed:
+            session.guard(read)(path)
+        assert (str(failed.value), failed.value.__suppress_context__) == (left, True)
+        with pytest.raises(ToolFailed) as failed:
+            session.run(session.guard(read_later, name="read")(path))
+        assert str(failed.value) == left
+        assert session.guard(read)("mended") == "nothing there"
 
 
 def test_halt_is_never_only_a_result(config: Path) -> None:

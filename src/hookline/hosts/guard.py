@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hookline.engine.account import Decision
-from hookline.errors import Denied, Halted, HooklineError
+from hookline.errors import Denied, Halted, HooklineError, ToolFailed
 from hookline.hooks.event import MISSING, same
 from hookline.hooks.tools import Kind, kind_of
+from hookline.hosts.answer import text_of
 from hookline.hosts.arguments import Arguments, arguments
 from hookline.hosts.plain import plain
 from hookline.hosts.session import Session, current, obey
@@ -123,7 +124,10 @@ class _Guarded:
         decision = await around.decide("tool.after", tool=tool)
         obey(decision)
         if error is not None and decision.event.read(("tool", "ok")) is not True:
-            raise error
+            left = _left_of(decision, ended["error"])
+            if left is None:
+                raise error
+            raise ToolFailed(left) from None
         return _result(decision, ended, result)
 
     async def called_by_hook(self, input: dict[str, Any]) -> Any:
@@ -132,6 +136,15 @@ class _Guarded:
         if inspect.iscoroutinefunction(self._code):
             return plain(await self.tool(*given.args, **given.kwargs))
         return plain(await asyncio.to_thread(self.tool, *given.args, **given.kwargs))
+
+
+def _left_of(decision: Decision, told: str) -> str | None:
+    """What hooks left of a failure's words; None if all of them."""
+    result, error = (decision.event.read(("tool", name)) for name in ("result", "error"))
+    if result is MISSING and error == told:
+        return None
+    said = next((each for each in (result, error) if each not in (MISSING, None, told)), "Withheld by a hook")
+    return text_of(said)
 
 
 def _result(decision: Decision, ended: dict[str, Any], result: Any) -> Any:
