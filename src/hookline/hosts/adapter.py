@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from hookline.engine.account import Decision
@@ -77,8 +78,11 @@ class Adapter(ABC):
         return self.name.replace("-", "_")
 
     def known(self, name: str) -> AgentEvent | None:
-        listed = self.also.get(name, name)
-        return next((each for each in self.events if each.name == listed), None)
+        return self._by_name.get(self.also.get(name, name))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, AgentEvent]:
+        return {each.name: each for each in reversed(self.events)}
 
     def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> tuple[Event, ...]:
         known = self.known(name)

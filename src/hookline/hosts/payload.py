@@ -18,8 +18,11 @@ Call = tuple[Kind, Any]
 
 def text(held: Any, *names: str) -> str:
     """The first of these that is a text with something in it."""
-    found = (held.get(name) for name in names) if isinstance(held, Mapping) else ()
-    return next((each for each in found if isinstance(each, str) and each), "")
+    for name in names if isinstance(held, Mapping) else ():
+        found = held.get(name)
+        if isinstance(found, str) and found:
+            return found
+    return ""
 
 
 def mapping(held: Any, *names: str) -> dict[str, Any]:

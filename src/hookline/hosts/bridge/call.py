@@ -7,6 +7,7 @@ import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache, cached_property
 from pathlib import Path
 
 
@@ -24,7 +25,7 @@ class Place:
         return (self.state or self.home / ".local" / "state") / "hookline"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     agent: str
     event: str  # as the agent calls it
@@ -41,7 +42,7 @@ class Call:
         value = self.variable(name)
         return Path(value) if os.path.isabs(value) and "\0" not in value else None
 
-    @property
+    @cached_property
     def place(self) -> Place:
         home = self.directory("HOME") or Path(_of_user("pw_dir") or "/nonexistent")
         return Place(home, self.directory("XDG_CONFIG_HOME"), self.directory("XDG_STATE_HOME"))
@@ -51,6 +52,7 @@ class Call:
         return self.variable("LOGNAME") or self.variable("USER") or _of_user("pw_name") or str(os.getuid())
 
 
+@cache
 def _of_user(field: str) -> str:
     try:
         return str(getattr(pwd.getpwuid(os.getuid()), field))

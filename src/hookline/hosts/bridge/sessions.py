@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -143,8 +144,8 @@ class Sessions:
 
     def _glance(self, name: str) -> Remembered:
         """Without the lock: a file is replaced whole. Most sessions have none, and that is all that is looked at."""
-        path, _ = self._paths(name)
-        return _read(path, name) if path.exists() else self._in_memory.get(name, Remembered())
+        path = f"{self._directory}/{_digest(name)}.json"
+        return _read(Path(path), name) if os.path.exists(path) else self._in_memory.get(name, Remembered())
 
     @contextmanager
     def _held(self, name: str) -> Iterator[Remembered]:
@@ -167,8 +168,13 @@ class Sessions:
             os.close(descriptor)
 
     def _paths(self, name: str) -> tuple[Path, Path]:
-        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        digest = _digest(name)
         return self._directory / f"{digest}.json", self._directory / f"{digest}.lock"
+
+
+@lru_cache(1024)
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _name(event: Event) -> str:
