@@ -16,7 +16,7 @@ from runtime.storage.parts import approval, call, message, opened, runs, session
 
 @runs
 async def test_a_session_comes_back(url: str) -> None:
-    given = session("s", hooks={"version": 1, "hooks": []}, data={"tokens": [1, {"a": None}]}, turns=3, tool_calls=2)
+    given = session("s", hooks={"version": 1, "hooks": [1, {"a": None}]}, turns=3, tool_calls=2)
     async with opened(url) as store:
         await store.add_session(given)
         await store.add_session(session("bare"))
@@ -39,8 +39,8 @@ async def test_sessions_are_listed_by_last_use(url: str) -> None:
 async def test_a_session_is_touched(url: str) -> None:
     async with opened(url) as store:
         await store.add_session(session("s"))
-        await store.touch_session("s", turns=4, ended="idle", data={"a": 1}, hooks={"b": 2})
-        assert await store.session("s") == session("s", turns=4, ended="idle", data={"a": 1}, hooks={"b": 2})
+        await store.touch_session("s", turns=4, ended="idle", hooks={"b": 2})
+        assert await store.session("s") == session("s", turns=4, ended="idle", hooks={"b": 2})
         with pytest.raises(HooklineError, match="no session 'none'"):
             await store.touch_session("none", turns=1)
         with pytest.raises(TypeError, match="no tokens"):
@@ -60,7 +60,7 @@ async def test_a_session_is_added_once(url: str) -> None:
 
 @runs
 async def test_threads_come_back_as_they_were_made(url: str) -> None:
-    given = [thread("b", "s", data={"x": 1}, prompt="main"), replace(thread("a", "s", flow="f"), parent="b", depth=1)]
+    given = [thread("b", "s", step=3), replace(thread("a", "s", flow="f"), parent="b", depth=1)]
     async with opened(url) as store:
         await store.add_session(session("s"))
         for each in given:
@@ -68,8 +68,8 @@ async def test_threads_come_back_as_they_were_made(url: str) -> None:
         assert await store.threads("s") == given
         assert await store.thread("a") == given[1]
         assert await store.thread("none") is None
-        await store.touch_thread("a", side="b", step=7, state="waiting", data={})
-        assert await store.thread("a") == replace(given[1], side="b", step=7, state="waiting")
+        await store.touch_thread("a", side="b", step=7)
+        assert await store.thread("a") == replace(given[1], side="b", step=7)
         with pytest.raises(HooklineError, match="no thread 'none'"):
             await store.touch_thread("none", step=1)
 

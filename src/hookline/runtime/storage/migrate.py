@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
@@ -11,6 +11,9 @@ from sqlalchemy.exc import DBAPIError
 from hookline.errors import HooklineError
 from hookline.runtime.storage.schema import VERSION, VERSION_TABLE
 from hookline.runtime.storage.work import Database
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _LOCK: Final = 0x686F6F6B  # "hook", among PostgreSQL's advisory locks
 
@@ -34,12 +37,18 @@ def _upgrade(connection: Connection) -> None:
     if inspect(connection).has_table(VERSION_TABLE) and _checked(connection) == VERSION:
         return
     from alembic import command
+
+    command.upgrade(config(connection), "head")
+
+
+def config(connection: Connection) -> Config:
+    """What Alembic goes by, in the transaction of this connection."""
     from alembic.config import Config
 
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    new = Config()
+    new.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    new.attributes["connection"] = connection
+    return new
 
 
 def _checked(connection: Connection) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -19,7 +19,6 @@ class SessionRow:
     tool_calls: int = 0
     ended: str | None = None  # why; None while it goes on
     hooks: dict[str, Any] | None = None  # as dialects.stored writes them
-    data: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +32,6 @@ class ThreadRow:
     flow: str = ""
     side: str = "a"
     step: int = 0
-    prompt: str = ""
-    state: str = "idle"
-    data: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

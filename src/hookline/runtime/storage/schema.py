@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from hookline.runtime.storage.texts import AnyText, Json, Key
 
-VERSION: Final = "0001"
+VERSION: Final = "0002"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()
@@ -56,7 +56,6 @@ sessions: Final = Table(
     Column("tool_calls", Integer, nullable=False),
     Column("ended", AnyText),
     Column("hooks", Json),
-    Column("data", Json, nullable=False),
 )
 
 threads: Final = Table(
@@ -72,9 +71,6 @@ threads: Final = Table(
     _text("flow"),
     _text("side"),
     Column("step", Integer, nullable=False),
-    _text("prompt"),
-    _text("state"),
-    Column("data", Json, nullable=False),
 )
 
 messages: Final = Table(
