@@ -20,6 +20,8 @@ def directory() -> Path:
 
 
 def home() -> Path:
+    if not os.path.isabs(os.environ.get("HOME", "/")):  # an empty one would be the root directory
+        raise HooklineError("HOME is not an absolute path; set it to your home directory, or unset it")
     try:
         return Path.home()
     except RuntimeError as error:
