@@ -4,45 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hookline.patterns.pattern import pattern
 from hookline.runtime.app import Agent, App, Prompt, Side
 from hookline.runtime.happenings import Called, Decided, Ending, Spawned
-from hookline.runtime.models.model import ErrorCode, Request
-from hookline.runtime.models.script import Heard, Script, ScriptedModel, Section, Step
+from hookline.runtime.models.model import ErrorCode
+from hookline.runtime.models.script import Heard, Step
 from hookline.runtime.subagents import DEEPEST
 from runtime.agents import Seen, calls, play, running, said
-
-
-def _agent(id: str, **side: Any) -> Agent:
-    return Agent(id, Side(Prompt(f"{id}_prompt", f"You are the {id}."), **side), description=f"does {id}")
-
-
-APP = App((_agent("boss"), _agent("reviewer")))
-SPAWN = calls(("agent", {"agent": "reviewer", "prompt": "look at it"}))
-
-
-class Cast(ScriptedModel):
-    """Each agent with its own lines, and what it was sent."""
-
-    def __init__(self, **lines: list[Step | str]) -> None:
-        sections = tuple(
-            Section(pattern(rf"the {who}\."), tuple(Step(say=s) if isinstance(s, str) else s for s in said))
-            for who, said in lines.items()
-        )
-        self.requests: list[Request] = []
-        super().__init__(Script(sections=sections), heard=self.requests.append)
-
-    def sent_to(self, who: str) -> list[Request]:
-        return [each for each in self.requests if f"the {who}." in str(each.messages[0]["content"])]
-
-
-def _heard(model: Cast, who: str, at: int) -> list[tuple[str, Any]]:
-    return [(each["role"], each["content"]) for each in model.sent_to(who)[at].messages[1:]]
-
+from runtime.cast import APP, SPAWN, Cast, cast_agent, heard_by, two
 
 ALL = "hooks:\n" + "".join(
     f"  - {{id: see-{n}, on: {n}, then: {{log: seen}}}}\n"
@@ -79,7 +51,7 @@ def test_a_sub_agent_has_a_thread_of_its_own_and_its_answer_comes_back(tmp_path:
         "agent_id": spawned.child, "specialist": "reviewer", "task": "look at it",
         "status": "completed", "errors": [], "summary": "it is good",
     }  # fmt: skip
-    assert ("user", "look at it") in _heard(model, "reviewer", 0)
+    assert ("user", "look at it") in heard_by(model, "reviewer", 0)
 
 
 def test_a_denied_sub_agent_never_runs(tmp_path: Path) -> None:
@@ -104,7 +76,7 @@ def test_a_denied_end_makes_it_go_on(tmp_path: Path) -> None:
             await (await runtime.start()).ask("go")
 
     play(work)
-    assert _heard(model, "reviewer", 1)[-1] == ("user", "all of it")
+    assert heard_by(model, "reviewer", 1)[-1] == ("user", "all of it")
 
 
 def test_a_failed_one_is_told_with_all_its_keys(tmp_path: Path) -> None:
@@ -132,16 +104,16 @@ def test_several_at_once(tmp_path: Path) -> None:
             assert [each["summary"] for each in seen.of(Called)[0].result.content] == ["looked"] * 4
 
     play(work)
-    assert sorted(_heard(model, "reviewer", n)[-1][1] for n in range(4)) == [f"part {n}" for n in range(4)]
+    assert sorted(heard_by(model, "reviewer", n)[-1][1] for n in range(4)) == [f"part {n}" for n in range(4)]
 
 
 def test_agents_start_agents_only_so_deep(tmp_path: Path) -> None:
     spawn = (("agent", {"agent": "boss", "prompt": "again"}),)
     model = Cast(boss=[Step(calls=spawn, when=Heard(last=pattern("^(go|again)$"))), "enough"])
-    boss = replace(_agent("boss"), subagents=("boss",))
+    boss = replace(cast_agent("boss"), subagents=("boss",))
 
     async def work() -> None:
-        async with running(tmp_path, app=App((boss, _agent("reviewer"))), model=model) as (runtime, _):
+        async with running(tmp_path, app=App((boss, cast_agent("reviewer"))), model=model) as (runtime, _):
             session = await runtime.start()
             await session.ask("go")
             threads = await runtime.store.threads(session.id)
@@ -175,27 +147,19 @@ def test_hooks_of_one_agent_do_not_see_the_other(tmp_path: Path) -> None:
     assert not (tmp_path / "by-reviewer").exists()
 
 
-def _two(**options: Any) -> App:
-    a, b = (
-        Side(Prompt("a_prompt", "You are the buyer."), **options.pop("a", {})),
-        Side(Prompt("b_prompt", "You are the seller.")),
-    )
-    return App((Agent("market", a, b, **options),))
-
-
 def test_two_ais_take_turns_and_each_is_the_others_user(tmp_path: Path) -> None:
     model = Cast(buyer=["ten?", "twelve?"], seller=["fifteen", "deal"])
     seen = Seen()
 
     async def work() -> None:
-        async with running(tmp_path, ALL, app=_two(max_session_turns=4), model=model, watch=seen) as (runtime, _):
+        async with running(tmp_path, ALL, app=two(max_session_turns=4), model=model, watch=seen) as (runtime, _):
             session = await runtime.start()
             ended = (await said(session, "trade")).ended
             assert (ended.ending, ended.text) == (Ending.STEPS, "deal")
 
     play(work)
-    assert _heard(model, "seller", 0) == [("user", "trade"), ("user", "ten?")]
-    assert _heard(model, "buyer", 1) == [("user", "trade"), ("assistant", "ten?"), ("user", "fifteen")]
+    assert heard_by(model, "seller", 0) == [("user", "trade"), ("user", "ten?")]
+    assert heard_by(model, "buyer", 1) == [("user", "trade"), ("assistant", "ten?"), ("user", "fifteen")]
     sides = [
         e.decision.event.facts["execution"]["side"] for e in seen.of(Decided) if e.decision.event.name == "turn.end"
     ]
@@ -206,7 +170,7 @@ def test_two_ais_take_turns_and_each_is_the_others_user(tmp_path: Path) -> None:
 def test_a_tool_ends_the_session_only_if_it_succeeded(tmp_path: Path, works: bool) -> None:
     command = "true" if works else "false"
     model = Cast(buyer=[calls(("bash", {"command": command})), "bye"], seller=["hm"])
-    app = _two(a={"session_stop": "bash"}, max_session_turns=1)
+    app = two(a={"session_stop": "bash"}, max_session_turns=1)
 
     async def work() -> None:
         async with running(tmp_path, app=app, model=model) as (runtime, _):
@@ -221,7 +185,7 @@ def test_an_agent_with_a_list_of_tools_may_still_start_its_agents(tmp_path: Path
     model = Cast(boss=[SPAWN, calls(("bash", {"command": "touch made"})), "fine"], reviewer=["good"])
 
     async def work() -> None:
-        async with running(tmp_path, app=App((boss, _agent("reviewer"))), model=model) as (runtime, _):
+        async with running(tmp_path, app=App((boss, cast_agent("reviewer"))), model=model) as (runtime, _):
             seen = await said(await runtime.start(), "go")
             assert [each.ran for each in seen.of(Called)] == [True, False]
 
@@ -235,7 +199,7 @@ def test_steps_are_limited(tmp_path: Path) -> None:
     model = Cast(boss=list(looking))
 
     async def work() -> None:
-        async with running(tmp_path, app=App((_agent("boss", max_steps=3),)), model=model) as (runtime, _):
+        async with running(tmp_path, app=App((cast_agent("boss", max_steps=3),)), model=model) as (runtime, _):
             assert (await said(await runtime.start(), "go")).ended.ending is Ending.STEPS
 
     play(work)

@@ -30,6 +30,7 @@ class Exchange:
         self.session = thread.session
         self.answer = ""
         self._steps = 0
+        self._mine = 0  # of them, those of whoever speaks now
         self._denied_stops = 0
 
     async def begun_with(self, prompt: str) -> Ended:
@@ -116,14 +117,14 @@ class Exchange:
                 return ending, text
             if rounds >= (agent.max_session_turns or MOST_STEPS):
                 return Ending.STEPS, text
-            self.thread.progress.side = "b" if self.thread.progress.side == "a" else "a"
+            self.thread.progress.side, self._mine = "b" if self.thread.progress.side == "a" else "a", 0
 
     async def _one_side(self) -> tuple[Ending, str]:
-        mine = 0
         while True:
-            if self._steps >= MOST_STEPS or mine >= (self.thread.side.max_steps or MOST_STEPS):
-                return Ending.STEPS, f"it has made the {mine} steps that it may"
-            self._steps, mine = self._steps + 1, mine + 1
+            left = min(MOST_STEPS - self._steps, (self.thread.side.max_steps or MOST_STEPS) - self._mine)
+            if left <= 0:
+                return Ending.STEPS, f"it has made the {self._mine} steps that it may"
+            self._steps, self._mine, self.thread.progress.left = self._steps + 1, self._mine + 1, left
             turned = await Turn(self.thread).run()
             if turned.ending is not None:
                 return turned.ending, turned.text

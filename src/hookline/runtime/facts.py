@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from hookline.runtime.app import MOST_STEPS
 from hookline.runtime.models.tokens import message_tokens
 from hookline.runtime.threads import StoredThread
 
@@ -26,7 +27,7 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
         "cwd": session.row.workspace,
         "workspace": session.row.workspace,
         "time": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "turn": {"number": _turn_of(thread), "max": thread.side.max_steps},
+        "turn": _turn_of(thread),
         "metadata": thread.progress.metadata,
     }
     wanted = session.runtime.reads(session.book, event)
@@ -41,8 +42,11 @@ def session_facts(session: Session) -> dict[str, Any]:
     return {"id": session.id, "tool_calls": session.tool_calls}
 
 
-def _turn_of(thread: StoredThread) -> int:
-    return max(thread.session.turns - 1, 0) if thread.progress.turn is None else thread.progress.turn
+def _turn_of(thread: StoredThread) -> dict[str, int]:
+    """Both count the session's turns: at `max` this agent has made all that it may for what it was asked."""
+    progress = thread.progress
+    number = max(thread.session.turns - 1, 0) if progress.turn is None else progress.turn
+    return {"number": number, "max": number + (progress.left or thread.side.max_steps or MOST_STEPS)}
 
 
 async def _context(thread: StoredThread) -> dict[str, Any]:

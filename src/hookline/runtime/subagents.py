@@ -123,7 +123,7 @@ async def _run(
     exchange = Exchange(child)
     ended = await _child(exchange.given(given["task"]), child)
     for denied in range(MOST_DENIED_STOPS + 1):
-        result = _result(given, ended)
+        result = _result(given, ended, exchange.answer)
         facts = {
             "subagent": about,
             "tool": {"input": given, "result": result, "ok": not result["errors"]},
@@ -154,10 +154,11 @@ async def _child(exchange: Awaitable[Ended], child: StoredThread) -> Ended:
         return Ended(child.id, child.agent.id, Ending.FAILED, str(error))
 
 
-def _result(given: dict[str, Any], ended: Ended) -> dict[str, Any]:
+def _result(given: dict[str, Any], ended: Ended, last: str) -> dict[str, Any]:
+    """`last` are the last words of one that did not come to its end."""
     fine = ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP)
     status = "completed" if fine else str(ended.ending)
-    return {**given, "status": status, "errors": [] if fine else [ended.text], "summary": ended.text if fine else ""}
+    return {**given, "status": status, "errors": [] if fine else [ended.text], "summary": ended.text if fine else last}
 
 
 def _agent(session: Session, parent: StoredThread, input: dict[str, Any]) -> Agent | None:

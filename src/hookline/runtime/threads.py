@@ -40,6 +40,7 @@ class Progress:
     side: str = "a"
     step: int = 0
     turn: int | None = None  # the session's count at this thread's own turn; sub-agents count on meanwhile
+    left: int | None = None  # turns that it may make for what it was asked, that one included
     stopped: bool = False
     halted: str | None = None  # why hooks want the agent to stop, until it does
     prompt: str = ""  # the user's last words

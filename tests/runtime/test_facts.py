@@ -1,0 +1,70 @@
+"""What events tell about how far an agent has come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hookline.runtime.app import MOST_STEPS, App
+from hookline.runtime.happenings import Called, Ending, Noticed
+from hookline.runtime.models.script import ScriptedModel
+from runtime.agents import Seen, calls, play, running, said
+from runtime.cast import SPAWN, Cast, cast_agent, two
+
+COUNT = "hooks: [{id: n, on: turn.end, then: {notify: '{{agent.id}} {{turn.number}}/{{turn.max}}'}}]"
+LOOK = calls(("list_directory", {"path": "."}))
+
+
+def _counted(tmp_path: Path, app: App, model: ScriptedModel, *prompts: str) -> list[str]:
+    seen = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, COUNT, app=app, model=model, watch=seen) as (runtime, _):
+            session = await runtime.start()
+            for prompt in prompts:
+                await said(session, prompt)
+
+    play(work)
+    return [each.notice.message for each in seen.of(Noticed)]
+
+
+def test_a_turn_and_the_last_one_that_may_come_are_counted_alike(tmp_path: Path) -> None:
+    app = App((cast_agent("boss", max_steps=3),))
+    model = Cast(boss=[LOOK, "one", LOOK, "two"])
+    assert _counted(tmp_path, app, model, "go", "more") == ["boss 0/3", "boss 1/3", "boss 2/5", "boss 3/5"]
+
+
+def test_turns_of_sub_agents_move_the_last_one_of_whoever_waits_for_them(tmp_path: Path) -> None:
+    app = App((cast_agent("boss", max_steps=2), cast_agent("reviewer", max_steps=4)))
+    model = Cast(boss=[SPAWN, "fine"], reviewer=[LOOK, LOOK, "good"])
+    assert _counted(tmp_path, app, model, "go") == [
+        "reviewer 1/5", "reviewer 2/5", "reviewer 3/5", "boss 0/2", "boss 4/5",
+    ]  # fmt: skip
+
+
+def test_without_a_limit_of_its_own_an_agent_has_that_of_every_exchange(tmp_path: Path) -> None:
+    model = Cast(boss=["one", "two"])
+    counted = _counted(tmp_path, App((cast_agent("boss"),)), model, "go", "more")
+    assert counted == [f"boss 0/{MOST_STEPS}", f"boss 1/{MOST_STEPS + 1}"]
+
+
+def test_each_of_two_sides_has_its_own_last_turn(tmp_path: Path) -> None:
+    model = Cast(buyer=[LOOK, "ten?", "twelve?"], seller=["deal"])
+    counted = _counted(tmp_path, two(a={"max_steps": 2}, max_session_turns=3), model, "trade")
+    assert counted == ["market 0/2", "market 1/2", f"market 2/{MOST_STEPS}", "market 3/5"]
+
+
+def test_a_sub_agent_that_has_to_go_on_has_no_more_steps_for_that(tmp_path: Path) -> None:
+    app = App((cast_agent("boss"), cast_agent("reviewer", max_steps=2)))
+    model = Cast(boss=[SPAWN, "fine"], reviewer=["half", "whole", "too much"])
+    hooks = "hooks: [{id: more, on: subagent.end, then: {deny: all of it}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, app=app, model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert seen.ended.ending is Ending.ANSWERED
+            result = seen.of(Called)[0].result
+            assert result.error == "it has made the 2 steps that it may"
+            assert (result.content["status"], result.content["summary"]) == ("steps", "whole")
+
+    play(work)
+    assert len(model.sent_to("reviewer")) == 2
