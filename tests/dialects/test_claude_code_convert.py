@@ -28,12 +28,17 @@ COMMANDS = (
     "true", "exit 2", "echo e >&2; exit 2", "echo e >&2; exit 1", "echo plain", "cat >&2; exit 2", "echo '{{x}}'",
     'printf %s "$CLAUDE_PROJECT_DIR" >&2; exit 2', *(f"printf %s '{json.dumps(answer)}'" for answer in ANSWERS),
 )  # fmt: skip
-OPTIONS = {"timeout": st.sampled_from([5, 7.25]), "once": st.booleans(), "async": st.just(False)}
+OPTIONS = {
+    "timeout": st.sampled_from([5, 7.25]),
+    "once": st.booleans(),
+    "async": st.just(False),
+    "onFailure": st.sampled_from(["block", "continue"]),
+}
 HANDLERS = st.fixed_dictionaries(
     {"type": st.just("command"), "command": st.sampled_from(COMMANDS)}, optional=OPTIONS
 ) | st.builds(
     lambda args: {"type": "command", "command": "printf", "args": args},
-    st.lists(st.sampled_from(["%s", "${CLAUDE_PROJECT_DIR}", "{{x}}", "a b"]), max_size=2),
+    st.lists(st.sampled_from(["%s", "${CLAUDE_PROJECT_DIR}", "x{{x}}", "a b"]), max_size=2),
 )
 TOOL_HANDLERS = HANDLERS | st.builds(lambda handler, rule: {**handler, "if": rule}, HANDLERS, st.sampled_from(RULES))
 OTHER = st.fixed_dictionaries({"hooks": st.lists(HANDLERS, min_size=1, max_size=2)})
@@ -128,7 +133,7 @@ RUN = "run: x, reads: claude, stdin: none"
         ("{on: turn.end, then: {run: x}}", "the event turn.end"),
         ("{on: tool.before, then: deny}", "an answer of its own (deny)"),
         ("{on: tool.before, then: {run: x, reads: exit2, stdin: none}, on_error: tell_user}", "exit2"),
-        (f"{{on: tool.before, then: {{{RUN}}}, on_error: closed}}", "a failure counts"),
+        (f"{{on: tool.before, then: {{{RUN}}}, on_error: ask}}", "a failure counts"),
         (f"{{on: tool.before, then: {{{RUN}, only_if: y}}, on_error: tell_user}}", "only_if"),
         (f"{{on: tool.after, then: {{{RUN}}}, on_error: tell_user}}", "succeeded or failed"),
         (f"{{on: tool.before, when: never, then: {{{RUN}}}, on_error: tell_user}}", "never runs"),

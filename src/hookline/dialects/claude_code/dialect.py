@@ -15,6 +15,7 @@ from hookline.dialects.claude_code.handlers import disabling, handler
 from hookline.dialects.claude_code.rules import FAILED as AFTER_FAILURE
 from hookline.dialects.claude_code.rules import SUCCEEDED, matcher, rule
 from hookline.dialects.claude_code.words import (
+    CONTINUE,
     EVENTS,
     FAILED,
     GROUP_KEYS,
@@ -24,6 +25,7 @@ from hookline.dialects.claude_code.words import (
     TONGUE,
     TOOL_EVENTS,
     UNHEARD,
+    failing,
     is_plugin,
 )
 from hookline.dialects.dialect import Loaded, Place, Written
@@ -32,6 +34,7 @@ from hookline.dialects.settings import Entry, entries, has_errors, hook_id, name
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, Never, all_of
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
+from hookline.hooks.outcome import Outcome
 from hookline.hooks.tools import Kind, kind_of
 from hookline.patterns.pattern import BadPattern
 
@@ -197,9 +200,15 @@ def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
         group=NAME,
         timeout=timeout,
         wait=not _in_background(at),
-        on_error=FAILED,
+        on_error=_on_error(at, entry.named),
         limit=limit,
     )
+
+
+def _on_error(at: Reader, named: str) -> Outcome:
+    """Nobody waits for what runs in the background, so its failure blocks nothing."""
+    background = at.value.get("asyncRewake") is True or at.value.get("async") is True
+    return FAILED if background else failing(named, str(at.value.get("onFailure", CONTINUE)))
 
 
 def _in_background(at: Reader) -> bool:

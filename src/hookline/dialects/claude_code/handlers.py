@@ -10,6 +10,8 @@ from typing import Any, Final
 from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
 from hookline.dialects.claude_code.words import (
+    BLOCK,
+    CONTINUE,
     EVENTS,
     HANDLER_KEYS,
     LONGEST,
@@ -55,6 +57,9 @@ def handler(at: Reader, named: str) -> tuple[Action, timedelta] | None:
     timeout, status = _timeout(at, usual_timeout(named, type_)), at.get("statusMessage")
     if status is not None:
         status.text(empty=True)
+    failure = at.get("onFailure")
+    if failure is not None:
+        failure.one_of((CONTINUE, BLOCK))
     made = _MAKERS[type_](at, named, timeout)
     return None if made is None or disabling(at.problems[before:]) else (made, timeout)
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hookline.dialects.claude_code.rules import RULE
-from hookline.dialects.claude_code.words import EVENTS, HANDLER_KEYS, LONGEST, SHELLS, SHORTEST, UNHEARD
+from hookline.dialects.claude_code.words import (
+    BLOCK,
+    CONTINUE,
+    EVENTS,
+    HANDLER_KEYS,
+    LONGEST,
+    SHELLS,
+    SHORTEST,
+    UNHEARD,
+)
 from hookline.hooks.actions.http import URL
 
 Schema = dict[str, Any]
@@ -18,6 +27,10 @@ _PROPERTIES: Final[Schema] = {
     "timeout": {"type": "number", "minimum": SHORTEST, "maximum": LONGEST, "description": "Seconds."},
     "statusMessage": _ANY_TEXT,
     "once": _FLAG,
+    "onFailure": {"enum": [CONTINUE, BLOCK], "description": "What a failure does."},
+    "rewakeMessage": {},
+    "rewakeSummary": {},
+    "cloud": {},
     "command": {**_TEXT, "description": "Shell text; with args, a program."},
     "args": {"type": "array", "items": _ANY_TEXT},
     "shell": {"enum": list(SHELLS)},

@@ -7,12 +7,15 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
 
+from hookline.hooks.action import May
+from hookline.hooks.actions.claude_answer import ONLY_SHOWN
 from hookline.hooks.actions.reading import Reading, Reads
 from hookline.hooks.event import Path
+from hookline.hooks.events import EVENTS as KINDS
 from hookline.hooks.events import names_in
 from hookline.hooks.facts import Names
 from hookline.hooks.filled import Filled
-from hookline.hooks.outcome import Audience, Note, Outcome
+from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 from hookline.hooks.placeholder import DOUBLE
 from hookline.hooks.template import Template, template
 from hookline.hooks.tools import TONGUES
@@ -37,10 +40,11 @@ MATCHED: Final[dict[str, tuple[Path, str]]] = {
 }
 """What a matcher is asked about where there is no tool, and what counts where the host does not tell it."""
 
+_NOT_HERE: Final = ("rewakeMessage", "rewakeSummary", "cloud")  # what they are about is in Claude Code alone
 COMMON_KEYS: Final = ("type", "if", "timeout", "statusMessage", "once")
 HANDLER_KEYS: Final = {
-    "command": (*COMMON_KEYS, "command", "args", "shell", "async", "asyncRewake"),
-    "http": (*COMMON_KEYS, "url", "headers", "allowedEnvVars"),
+    "command": (*COMMON_KEYS, "onFailure", "command", "args", "shell", "async", "asyncRewake", *_NOT_HERE),
+    "http": (*COMMON_KEYS, "onFailure", "url", "headers", "allowedEnvVars", "cloud"),
     "mcp_tool": (*COMMON_KEYS, "server", "tool", "input"),
     "prompt": (*COMMON_KEYS, "prompt", "model", "continueOnBlock"),
     "agent": (*COMMON_KEYS, "prompt", "model"),
@@ -53,7 +57,19 @@ SHORTEST, LONGEST = 0.001, 86_400  # seconds
 READING: Final = Reading(Reads.CLAUDE)
 TEXT_IS_CONTEXT: Final = Reading(Reads.CLAUDE, Audience.AGENT)
 FAILED: Final = Outcome(notes=(Note("", Audience.USER),))
-"""A failure never blocks; the user is told."""
+"""Nothing is blocked; the user is told."""
+
+CONTINUE, BLOCK = "continue", "block"
+"""What `onFailure` says."""
+
+
+def failing(named: str, word: str) -> Outcome:
+    """What a failure counts as: with `block` the same as exit code 2, but never so that an agent cannot stop."""
+    kind = KINDS[EVENTS[named]]
+    if word != BLOCK or named in ("Stop", "SubagentStop") or kind.name in ONLY_SHOWN:
+        return FAILED
+    return Outcome(Verdict.DENY) if kind.accepts & May.DENY else Outcome(notes=(Note("", Audience.AGENT),))
+
 
 _BASE: Final = {
     "session_id": "{{session.id}}",

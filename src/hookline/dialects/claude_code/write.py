@@ -12,6 +12,7 @@ from hookline.dialects.claude_code.handlers import facts_of
 from hookline.dialects.claude_code.rules import FAILED as AFTER_FAILURE
 from hookline.dialects.claude_code.rules import SUCCEEDED, said
 from hookline.dialects.claude_code.words import (
+    BLOCK,
     EVENTS,
     FAILED,
     NAME,
@@ -20,6 +21,7 @@ from hookline.dialects.claude_code.words import (
     TEXT_IS_CONTEXT,
     TOOL_EVENTS,
     environment,
+    failing,
     sources,
     stdin,
     usual_timeout,
@@ -125,6 +127,7 @@ def _handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
         case _:
             raise unsaid_action(hook.then)
     _refuse(hook, disabled)
+    value |= _on_failure(hook, named, value["type"])
     if hook.timeout != usual_timeout(named, value["type"]):
         value["timeout"] = _seconds(hook.timeout)
     if hook.limit == _ONCE:
@@ -138,8 +141,14 @@ def _refuse(hook: Hook, disabled: bool) -> None:
     """Raises Unsaid for what no handler can say, whatever it does."""
     enabled = True if disabled else hook.enabled
     refuse_more(replace(hook, enabled=enabled, limit=UNLIMITED if hook.limit == _ONCE else hook.limit))
-    if hook.on_error != FAILED:
+
+
+def _on_failure(hook: Hook, named: str, type_: str) -> dict[str, str]:
+    if hook.on_error == FAILED:
+        return {}
+    if type_ not in ("command", "http") or not hook.wait or hook.on_error != failing(named, BLOCK):
         raise Unsaid("what a failure counts as")
+    return {"onFailure": BLOCK}
 
 
 def _seconds(length: timedelta) -> int | float:

@@ -13,7 +13,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.fields import input_back
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Place, Verdict
 
-_ONLY_SHOWN: Final = ("session.start", "session.end", "subagent.start")
+ONLY_SHOWN: Final = ("session.start", "session.end", "subagent.start")
 """Here a block stops nothing: the user sees its words."""
 TEXT_IS_CONTEXT: Final = ("session.start", "prompt.submit")
 """Here words that are no answer are for the agent."""
@@ -26,7 +26,7 @@ _PERMISSIONS: Final = {
 
 
 def blocked(text: str, event: Event) -> Outcome:
-    if event.name not in _ONLY_SHOWN:
+    if event.name not in ONLY_SHOWN:
         return object_answer.blocked(text, event)
     return Outcome(notes=(Note(text[: object_answer.MOST], Audience.USER),)) if text else SILENT
 

@@ -155,6 +155,8 @@ def _claude(reading: Reading, finished: Finished, event: Event) -> Outcome:
         return claude_answer.answered(answer, event)
     if reading.tell is None and event.name in claude_answer.TEXT_IS_CONTEXT:
         reading = replace(reading, tell=Audience.AGENT)
+    if reading.tell is None and finished.stdout.lstrip().startswith("{"):
+        raise Failed(FailureKind.UNREADABLE_ANSWER, "answered what is no JSON")
     return reading.told(finished)
 
 
