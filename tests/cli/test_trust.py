@@ -41,3 +41,8 @@ def test_json_for_programs(hookline):
     assert (review["file"], review["trusted"], review["names"]) == ("hookline.yaml", False, ["check.sh"])
     assert json.loads(hookline("trust", "--json", "--yes").stdout)[0]["trusted"] is True
     assert hookline("trust", "--json").stdout == "[]\n"
+
+
+def test_what_a_failure_counts_as_is_shown(hookline):
+    Path("hookline.yaml").write_text("hooks: [{id: runs, on: stop, then: {run: 'sh ./check.sh'}, on_error: closed}]")
+    assert "    if it fails, deny" in hookline("trust", input="n\n").stdout.splitlines()

@@ -74,7 +74,7 @@ def json_value(text: str, what: str) -> Any:
     if len(text) > LARGEST:
         raise HooklineError(f"{what}: more than {LARGEST // 1_000_000} MB of JSON are not read")
     try:
-        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
         near = short(printable(text[error.pos : error.pos + 40]))
         at = f"line {error.lineno}, column {error.colno}"
@@ -86,6 +86,14 @@ def json_value(text: str, what: str) -> Any:
     if _is_deeper(value, DEEPEST):
         raise HooklineError(f"{what}: values are nested more than {DEEPEST} deep")
     return value
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+        raise ValueError(f"{short(printable(twice))!r} stands twice in one object")
+    return held
 
 
 def _is_deeper(value: Any, most: int) -> bool:

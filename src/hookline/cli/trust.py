@@ -63,7 +63,7 @@ def _show(waiting: Sequence[Review]) -> None:
             out(f"  {wish.hook}{on}  line {wish.line}")
             for deed in wish.deeds:
                 first, *more = deed.text.split("\n")
-                out(f"    {deed.what}: {first}")
+                out(f"    {deed.what}: {first}" if first else f"    {deed.what}")
                 for line in more:
                     out(f"      {line}")
         for name in review.names:

@@ -38,7 +38,8 @@ def show_decision(decision: Decision, before: Event, *, explain: bool) -> None:
     for request in decision.requests:
         out(f"  asks to {type(request).__name__.lower()} the history")
     for failure in decision.failures:
-        out(f"  failed {failure.hook} ({failure.kind}): {failure.text}")
+        why = f": {failure.text}" if failure.text not in decision.reason else ""
+        out(f"  failed {failure.hook} ({failure.kind}){why}")
     if explain:
         _show_accounts(decision.trace)
 

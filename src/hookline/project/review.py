@@ -81,7 +81,8 @@ class Review:
 
 
 def wish_of(hook: Hook) -> Wish:
-    deeds = tuple(Deed(what, _shown(text)) for what, text in _deeds(hook.then))
+    said = (*_deeds(hook.then), *((f"if it fails, {what}", text) for what, text in _answered(hook.on_error)))
+    deeds = tuple(Deed(what, _shown(text)) for what, text in said)
     return Wish(hook.id, hook.event, hook.origin.line, deeds)
 
 
