@@ -11,9 +11,10 @@ import pytest
 
 from hookline.errors import Denied, HooklineError
 from hookline.project import load_text
+from hookline.runtime.app import Agent, App, Prompt, Side
 from hookline.runtime.claims import Claims
-from hookline.runtime.happenings import Told
-from runtime.agents import Seen, calls, play, running, said
+from hookline.runtime.happenings import Ending, Told
+from runtime.agents import Seen, agent, calls, play, running, said
 
 SEE = "hooks: [{id: s, on: session.start, then: {log: x}}, {id: e, on: session.end, then: {log: x}}]"
 
@@ -102,5 +103,41 @@ def test_a_question_that_expired_is_stored_as_a_no(tmp_path: Path) -> None:
             session = await runtime.start()
             await said(session, "go")
             assert await runtime.store.waiting_approvals(session.id) == []
+
+    play(work)
+
+
+def test_a_session_takes_only_so_many_prompts(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+    app = App((agent(max_session_turns=2),))
+    hooks = "hooks: [{id: no, on: prompt.submit, when: {prompt: bad}, then: {deny: not that}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one"], app=app, store=store) as (runtime, _):
+            session = await runtime.start()
+            assert (await said(session, "bad")).ended.ending is Ending.REFUSED  # it counts for nothing
+            assert await session.ask("go") == "one"
+        async with running(tmp_path, hooks, ["two", "three"], app=app, store=store) as (runtime, model):
+            session = await runtime.resume(session.id)
+            assert await session.ask("more") == "two"
+            ended = (await said(session, "and more")).ended
+            assert (ended.ending, ended.text) == (Ending.STEPS, "this session has had the 2 prompts that it may have")
+            with pytest.raises(HooklineError, match="2 prompts"):
+                await session.ask("please")
+            assert len(model.requests) == 1
+            assert [each["content"] for each in await session.main.history()] == ["go", "one", "more", "two"]
+            assert await (await runtime.start()).ask("anew") == "three"
+
+    play(work)
+
+
+def test_what_an_agent_without_steps_says_is_no_answer(tmp_path: Path) -> None:
+    steps = [calls(("list_directory", {"path": "."}))] * 3
+    limited = Agent("helper", Side(Prompt("main", "You are a helper."), max_steps=2))
+
+    async def work() -> None:
+        async with running(tmp_path, "", steps, app=App((limited,))) as (runtime, _):
+            with pytest.raises(HooklineError, match="the 2 steps that it may"):
+                await (await runtime.start()).ask("go")
 
     play(work)

@@ -47,7 +47,7 @@ class Agent:
     description: str = ""
     model: str | None = None  # `provider:model`, or a name in App.models; None: the app's
     subagents: tuple[str, ...] | None = None  # ids that it may start; None: all others of the app
-    max_session_turns: int | None = None
+    max_session_turns: int | None = None  # prompts of a session; of two AIs, their answers to one
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from hookline.runtime.turn import Turn, Turned
 
 MOST_DENIED_STOPS: Final = 5  # in a row
 GO_ON: Final = "Please continue."
+_PROMPTS: Final = "prompts"  # the key under which a session keeps how many it has taken
 
 
 class Exchange:
@@ -72,6 +73,10 @@ class Exchange:
         return ended
 
     async def _prompted(self, prompt: str) -> tuple[Ending, str]:
+        agent, taken = self.thread.agent, 0
+        most = agent.max_session_turns if agent.side_b is None else None  # of two AIs it limits the answers to each
+        if most is not None and (taken := await self.session.store.kept(self.session.id, _PROMPTS) or 0) >= most:
+            return Ending.STEPS, f"this session has had the {most} prompts that it may have"
         self._new_flow(prompt)
         await self._settle()
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
@@ -80,6 +85,8 @@ class Exchange:
         left = decision.event.facts.get("prompt")
         self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
         await self.thread.inject_message({"role": "user", "content": text})
+        if most is not None:
+            await self.session.store.keep(self.session.id, _PROMPTS, taken + 1)
         await take_notes(self.thread, decision)
         await obey_requests(self.thread, decision)
         return await self._answered()

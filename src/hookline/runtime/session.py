@@ -114,11 +114,13 @@ class Session:
                 yield happening
 
     async def ask(self, prompt: str) -> str:
-        """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if it failed."""
+        """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if there is none."""
         ended = [happening async for happening in self.say(prompt) if isinstance(happening, Ended)][-1]
         if ended.ending in (Ending.REFUSED, Ending.HALTED):
             raise Denied(ended.text)
         if ended.ending in (Ending.FAILED, Ending.CANCELLED):
+            raise HooklineError(ended.text)
+        if ended.ending is Ending.STEPS and self.agent.side_b is None:  # two AIs leave their last words
             raise HooklineError(ended.text)
         return ended.text
 
