@@ -2,7 +2,8 @@
 
 A program gets a session and process group of its own. It has ended when its main process has: whatever else is left of
 its group then has a tenth of a second to close its output and is killed, as everything is at the deadline and on
-cancellation. Only a child that left the session by itself (setsid) survives, and nobody waits for it.
+cancellation. Only a child that left the session by itself (setsid) survives, and nobody waits for it; under a supervisor,
+which Linux makes possible, not even that one, and all of it ends with this process, however that ends.
 
 Processes are started with subprocess and watched through a pidfd, not through asyncio's child watcher: on Python 3.11
 that one is a thread for each process unless the policy of the whole interpreter is changed, which is not ours to change.
@@ -68,16 +69,19 @@ class Slots:
         return semaphore
 
 
-async def run(command: Command, *, slots: Slots, warm: Interpreters | None = None) -> Finished:
+async def run(
+    command: Command, *, slots: Slots, warm: Interpreters | None = None, supervised: bool = False
+) -> Finished:
     """Raises Failed if the program could not start, was killed by a signal, or did not end in time.
 
-    With `warm`, a Python file may run in a fork of an interpreter that has started already.
+    With `warm`, a Python file may run in a fork of an interpreter that has started already. `supervised`, it costs the
+    start of an interpreter.
     """
     if sys.platform == "win32":
         raise Failed(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
     if command.cwd is not None and "\0" in command.cwd:
         command = replace(command, cwd=command.cwd.replace("\0", ""))
-    program = _Program(command, warm)
+    program = _Program(command, warm, _supervisor() if supervised else ())
     seconds = command.timeout.total_seconds()
     try:
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds), slots.here():
@@ -91,9 +95,10 @@ async def run(command: Command, *, slots: Slots, warm: Interpreters | None = Non
 class _Program:
     started = False
 
-    def __init__(self, command: Command, warm: Interpreters | None) -> None:
+    def __init__(self, command: Command, warm: Interpreters | None, under: tuple[str, ...]) -> None:
         self._command = command
         self._warm = warm
+        self._under = under
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
         self._pipes = Pipes(self._loop, command.stdin)
@@ -132,7 +137,7 @@ class _Program:
         self._began = self._loop.time()
         try:
             self._pipes.open()
-            self._child = await self._forked() or _Spawned(_started(self._command, self._pipes))
+            self._child = await self._forked() or _Spawned(_started(self._command, self._pipes, self._under))
         except (OSError, ValueError) as error:
             raise Failed(FailureKind.CANNOT_START, mask(_why_not(error, self._command))) from None
         self.started = True
@@ -166,7 +171,11 @@ class _Program:
             return
         self._killed = True
         with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM when only the dead are left
-            os.killpg(self._child.pid, signal.SIGKILL)
+            if self._under:  # it kills the others before it ends
+                os.kill(self._child.pid, signal.SIGTERM)
+                os.kill(self._child.pid, signal.SIGCONT)
+            else:
+                os.killpg(self._child.pid, signal.SIGKILL)
 
     async def _buried(self) -> None:
         """Cancelled meanwhile, it still waits for the killed, who come soon, and passes the cancellation on."""
@@ -241,17 +250,25 @@ class _Spawned:
             self._pidfd = -1
 
 
-def _started(command: Command, pipes: Pipes) -> subprocess.Popen[bytes]:
+def _supervisor() -> tuple[str, ...]:
+    """Isolated, so that neither the program's directory nor its environment say what it is; nothing where it cannot be."""
+    if sys.platform != "linux" or not sys.executable:
+        return ()
+    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+    return (sys.executable, "-I", "-S", file, str(os.getpid()))
+
+
+def _started(command: Command, pipes: Pipes, under: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
     if command.argv:
-        return _popen(command, [_argument(each) for each in command.argv], pipes)
+        return _popen(command, [*under, *(_argument(each) for each in command.argv)], pipes)
     text = _argument(command.text)
     if len(text) <= _LONGEST_ARGUMENT:
-        return _popen(command, [_shell(), "-c", text], pipes)
+        return _popen(command, [*under, _shell(), "-c", text], pipes)
     with _nameless_file() as file:
         file.write(text)
         file.flush()
         file.seek(0)  # where /dev/fd/N is a copy of the descriptor, reading begins where writing ended
-        return _popen(command, [_shell(), f"/dev/fd/{file.fileno()}"], pipes, (file.fileno(),))
+        return _popen(command, [*under, _shell(), f"/dev/fd/{file.fileno()}"], pipes, (file.fileno(),))
 
 
 def _popen(

@@ -27,6 +27,19 @@ async def gone(marker: str) -> bool:
     return False
 
 
-async def there(marker: str) -> None:
-    while not running_with(marker):  # noqa: ASYNC110 (nobody tells us when it has begun)
+async def there(command: str) -> None:
+    """Once the command itself runs: a shell that will run it has it in its command line too."""
+    while not _commands_that_are(command):  # noqa: ASYNC110 (nobody tells us when it has begun)
         await asyncio.sleep(0.02)
+
+
+def _commands_that_are(command: str) -> list[int]:
+    found = []
+    for pid in running_with(command):
+        try:
+            whole = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if whole.rstrip(b"\0").replace(b"\0", b" ") == command.encode():
+            found.append(pid)
+    return found

@@ -81,11 +81,11 @@ def test_a_locked_database_fails_the_prompt_and_not_the_session(tmp_path: Path) 
 
 def test_a_call_whose_end_could_not_be_written_is_interrupted_and_not_run_again(tmp_path: Path) -> None:
     async def work() -> None:
-        steps = [calls(("bash", {"command": "echo 1 >> ran; until test -e go; do sleep 0.02; done"})), "fine"]
+        steps = [calls(("bash", {"command": "echo 1 >> ran; until test -e go; do sleep 0.217; done"})), "fine"]
         async with running(tmp_path, "", steps, store=file_url(tmp_path / "store.db")) as (runtime, _):
             session = await runtime.start()
             talk = asyncio.ensure_future(said(session, "go"))
-            await there("until test -e go")
+            await there("sleep 0.217")
             with locked(tmp_path / "store.db"):
                 (tmp_path / "go").touch()
                 failed(await talk, "is locked by another program")

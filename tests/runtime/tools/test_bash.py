@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from hookline.runtime.tools.bash import LONGEST_TOLD
+from runtime.faults.processes import running_with, there
 
 pytestmark = pytest.mark.anyio
 
@@ -71,6 +73,40 @@ async def test_what_it_leaves_in_the_background_ends_with_it(do, workspace: Path
     await eventually(lambda: (workspace / "child").exists() and (workspace / "child").read_text().strip())
     child = int((workspace / "child").read_text())
     await eventually(lambda: not alive(child))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us find a program that left its group")
+@pytest.mark.parametrize("away", ["setsid -f sleep 100.4", "(setsid sleep 100.4 &)", "setsid nohup sleep 100.4 &"])
+@pytest.mark.parametrize("then", ["exit 0", "exit 3", "kill -9 $$", "kill 0", "exec 0<&- 1>&- 2>&-; exit 5"])
+async def test_what_leaves_its_group_ends_with_it_too(do, away: str, then: str, eventually) -> None:
+    waits = f"while ! pgrep -f '^sleep 100[.]4$' > /dev/null; do sleep 0.01; done; {then}"
+    result = await do("bash", command=f"{away}\n{waits}", timeout=3)
+    assert result.ok == (then == "exit 0"), result
+    assert not running_with("sleep 100.4")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us find a program that left its group")
+async def test_cancelling_kills_what_left_its_group(do) -> None:
+    task = asyncio.ensure_future(do("bash", command="setsid -f sleep 100.5; sleep 100"))
+    await there("sleep 100.5")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not running_with("sleep 100.5")
+
+
+async def test_it_has_what_a_shell_has(do, monkeypatch) -> None:
+    """The environment as ours is, no descriptors but three, the signals as they are at first, and an end of its own."""
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    assert (await do("bash", command="echo ${LC_CTYPE-none}; cat; ls /proc/$$/fd; true")).content == "none\n0\n1\n2"
+    assert set((await do("bash", command="awk '/^Sig(Blk|Ign)/{print $2}' /proc/self/status")).content.split()) == {
+        "0" * 16
+    }
+    assert (await do("bash", command="yes | head -n 1; echo ${PIPESTATUS[0]}")).content == "y\n141"
+    assert "SIGSEGV" in (await do("bash", command="kill -SEGV $$")).error
+    assert (await do("bash", command=f"echo {'x' * 200_000} | wc -c")).content == "200001"
+    assert (await do("bash", command="echo late > >(sleep 0.02; cat)")).content == "late"
 
 
 async def test_the_models_keys_are_not_in_its_environment(do, monkeypatch) -> None:

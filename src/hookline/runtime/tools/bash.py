@@ -39,7 +39,7 @@ async def _bash(input: dict[str, Any], place: Place) -> ToolResult:
         without_env=(*_KEYS_OF_MODELS, *(name for name in os.environ if name.startswith(_OURS))),
     )
     try:
-        return _told(await run(command, slots=place.slots))
+        return _told(await run(command, slots=place.slots, supervised=True))
     except Failed as error:
         raise Refused(f"the command {error}") from None
 

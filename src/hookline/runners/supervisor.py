@@ -1,0 +1,183 @@
+"""A program of its own, on Linux: it runs a command, and when that ends nothing that it started is left.
+
+Called as `supervisor.py PARENT PROGRAM ARGUMENT...`, where PARENT is the process that starts it. Whoever loses its
+parent below us becomes our child, also one that left its group and session, so a walk from us finds all of them.
+SIGTERM ends everything at once, and comes from the kernel too when the parent dies, however it dies. There is no pipe
+for this that a child could hold or close. Our exit code, or the signal that kills us, is the command's.
+
+It imports nothing of ours: it is started with each command, and has to start fast.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing these takes as long as all the rest
+    from collections.abc import Iterator
+    from typing import NoReturn
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_HEARD = frozenset((signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+_CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+_GRACE = 0.1  # seconds in which what the command leaves may end by itself
+_PATIENCE = 3.0  # seconds with what cannot be killed: it hangs in the kernel, or is another user's
+
+
+def main(parent: int, command: list[str]) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    _ask_the_kernel(_PR_SET_CHILD_SUBREAPER, 1)
+    _ask_the_kernel(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # it died before it could be heard of
+        _die_of(signal.SIGTERM)
+    child = os.fork()
+    if not child:
+        _become(command)
+    _let_go_of_streams()
+    status = _end_of(child)
+    if status is not None:
+        _wait_for_the_rest()
+    _kill_the_rest(child)
+    _end_as(status)
+
+
+def _ask_the_kernel(option: int, value: int) -> None:
+    """Without it the command still runs, and ends with its group."""
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _become(command: list[str]) -> NoReturn:
+    try:
+        os.setsid()  # what it sends to its group is not for us
+        _ask_the_kernel(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        for number in _CHANGED_BY_PYTHON:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        os.execve(command[0], command, _environment())
+    except OSError as error:
+        os.write(2, os.fsencode(f"{command[0]}: {error.strerror}\n"))
+    finally:
+        os._exit(127)
+
+
+def _environment() -> dict[bytes, bytes]:
+    """As we were started with: Python adds a locale to its own where there is none."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = file.read()
+    except OSError:
+        return dict(os.environb)
+    pairs = (entry.partition(b"=") for entry in given.split(b"\0"))
+    return {name: value for name, is_one, value in pairs if name and is_one}
+
+
+def _let_go_of_streams() -> None:
+    """Whoever reads the command's output hears its end from the command."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _end_of(child: int) -> int | None:
+    """How it ended; None if we were told to end before."""
+    while signal.sigwait(_HEARD) == signal.SIGCHLD:
+        for pid, status in _dead():
+            if pid == child:
+                return status
+    return None
+
+
+def _dead() -> Iterator[tuple[int, int]]:
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            yield ended
+
+
+def _wait_for_the_rest() -> None:
+    until = time.monotonic() + _GRACE
+    while _has_children() and (left := until - time.monotonic()) > 0:
+        heard = signal.sigtimedwait(_HEARD, left)
+        if heard is not None and heard.si_signo != signal.SIGCHLD:
+            return
+
+
+def _has_children() -> bool:
+    for _ in _dead():
+        """Only the living count."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _kill_the_rest(child: int) -> None:
+    """Group by group, which nobody escapes by forking, and one by one; again for those that came meanwhile."""
+    groups = {child}
+    until = time.monotonic() + _PATIENCE
+    while _has_children() and time.monotonic() < until:
+        found = dict(_below(os.getpid()))
+        for group in (groups | set(found.values())) - {os.getpgrp()}:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        groups = set()
+        signal.sigtimedwait((signal.SIGCHLD,), 0.005)
+
+
+def _below(root: int) -> Iterator[tuple[int, int]]:
+    """Each process that descends from this one, with its group."""
+    children: dict[int, list[tuple[int, int]]] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if name.isdigit():
+            with suppress(OSError):  # it has just ended
+                parent, group = _parent_and_group(name)
+                children.setdefault(parent, []).append((int(name), group))
+    waiting = children.pop(root, [])
+    while waiting:
+        pid, group = waiting.pop()
+        yield pid, group
+        waiting += children.pop(pid, [])
+
+
+def _parent_and_group(pid: str) -> tuple[int, int]:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        after_its_name = file.read().rpartition(b")")[2].split()
+    return int(after_its_name[1]), int(after_its_name[2])
+
+
+def _end_as(status: int | None) -> NoReturn:
+    if status is None:
+        _die_of(signal.SIGTERM)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        _die_of(-code)
+    os._exit(code)
+
+
+def _die_of(number: int) -> NoReturn:
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its own
+    with suppress(OSError, ValueError):  # of SIGKILL nobody can say how it is taken
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])
