@@ -125,6 +125,36 @@ def test_json_tells_of_a_question_and_its_code(project: Path, here: Process) -> 
     assert (answer["yes"], lines[-1]["exit_code"], ended.returncode) == (False, 3, 3)
 
 
+@pytest.mark.parametrize(
+    ("how", "code", "text"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_json_has_a_last_line_when_it_is_interrupted(
+    project: Path, command: list[str], how: signal.Signals, code: int, text: str
+) -> None:
+    write(project, "- {say: I wait., call: {bash: {command: touch begun && sleep 60}}}\n- Never said.\n")
+    running = subprocess.Popen(
+        [*command, "run", "-p", "go", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (project / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(how)
+    said, errors = running.communicate(timeout=60)
+    lines = _lines(said)
+    last = {"type": "end", "thread": lines[0]["session"], "agent": "agent", "ending": "cancelled", "text": text}
+    assert lines[-1] == {**last, "exit_code": code}
+    assert [line["type"] for line in lines].count("end") == 1
+    assert (running.returncode, "Traceback" in errors) == (code, False)
+
+
+def test_json_has_a_last_line_when_the_agent_may_not_start(project: Path, here: Process) -> None:
+    write(project, CALLS, "model: script:model.yaml\nhooks: [{id: shut, on: agent.start, then: {deny: Not today.}}]\n")
+    ended = here("run", "-p", "go", "--json")
+    last = _lines(ended.stdout)[-1]
+    assert (last["type"], last["ending"], last["text"], last["exit_code"]) == ("end", "refused", "Not today.", 2)
+    assert (ended.returncode, ended.stderr) == (2, "hookline: Not today.\n")
+
+
 def test_a_reader_that_stops_early_stops_nothing(project: Path, command: list[str], process: Process) -> None:
     write(project, "- {say: 'word word word', call: {bash: {command: sleep 0.5 && touch made}}}\n- End.\n")
     running = subprocess.Popen(

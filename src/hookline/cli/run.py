@@ -61,7 +61,7 @@ def verb(
     hookline run --demo                     what hooks do, without a model or a key
 
     With -p the exit code is 0 if there is an answer, 2 if hooks refused the prompt or stopped the agent, 3 if
-    somebody had to be asked, who was not there, and 1 if it failed.
+    somebody had to be asked, who was not there, 1 if it failed, and 130 or 143 if it was interrupted or terminated.
     """
     if demo:
         _demo()
@@ -89,7 +89,7 @@ def _once(options: Options, prompt: str | None, as_json: bool, yes: bool) -> int
 
     if prompt is None and options.resume is None:
         raise HooklineError("this is no terminal to chat in: give the prompt with -p TEXT, or -p - for stdin")
-    return run(once(options, _stdin() if prompt == "-" else prompt, as_json=as_json, yes=yes))
+    return once(options, _stdin() if prompt == "-" else prompt, as_json=as_json, yes=yes)
 
 
 async def _list(options: Options, as_json: bool) -> None:

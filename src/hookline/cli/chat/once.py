@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import AsyncIterator
 from typing import Final
@@ -13,8 +14,9 @@ from hookline.cli.chat.opening import Beginning, Options, beginning, opened
 from hookline.cli.chat.screen import Screen
 from hookline.cli.log import log_to
 from hookline.cli.output import err, out, out_as_is, out_json_line
+from hookline.cli.running import Terminated, run
 from hookline.config.problem import Problem
-from hookline.errors import HooklineError
+from hookline.errors import Denied, HooklineError
 from hookline.hosts.session import Question
 from hookline.runtime.approvals import NOBODY_HERE
 from hookline.runtime.happenings import Answered, Asked, Ended, Ending, Happening, Told
@@ -30,9 +32,26 @@ _CODES: Final = {
 }
 
 
-async def once(options: Options, prompt: str | None, *, as_json: bool, yes: bool) -> int:
+def once(options: Options, prompt: str | None, *, as_json: bool, yes: bool) -> int:
     """The exit code. Without a prompt, a session that was cut off goes on."""
     reader = JsonReader() if as_json else Reader()
+    try:
+        return run(_once(options, prompt, reader, yes=yes))
+    except KeyboardInterrupt:
+        reader.cut_off(Ending.CANCELLED, "interrupted", 128 + signal.SIGINT)
+        raise
+    except HooklineError as error:
+        reader.cut_off(_ending_by(error), str(error), error.exit_code)
+        raise
+
+
+def _ending_by(error: HooklineError) -> Ending:
+    if isinstance(error, Terminated):
+        return Ending.CANCELLED
+    return Ending.REFUSED if isinstance(error, Denied) else Ending.FAILED
+
+
+async def _once(options: Options, prompt: str | None, reader: Reader, *, yes: bool) -> int:
     how = {"ask": _yes} if yes else {"unattended": True}
     async with opened(options, watch=reader.watch, **how) as runtime:
         reader.opened(runtime)
@@ -94,6 +113,9 @@ class Reader:
         elif self._screen is None:
             err(f"hookline: {ended.ending}: {ended.text}")
 
+    def cut_off(self, ending: Ending, text: str, code: int) -> None:
+        """It is over without an end of its own; whoever reads errors hears of it from the command line."""
+
     def _remember(self, happening: Happening) -> None:
         if isinstance(happening, Asked):
             self._asked[happening.approval] = happening
@@ -106,13 +128,13 @@ class JsonReader(Reader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._main = ""
+        self._main = self._agent = ""
 
     def opened(self, runtime: Runtime) -> None:
         """What is wrong stands in the first line."""
 
     def begin(self, runtime: Runtime, begins: Beginning) -> None:
-        self._main = begins.id
+        self._main, self._agent = begins.id, begins.agent
         problems = [each.as_json() if isinstance(each, Problem) else {"what": each} for each in runtime.problems]
         first = {"type": "session", "version": VERSION, "session": begins.id, "agent": begins.agent}
         more = {"model": begins.model, "workspace": str(runtime.workspace), "resumed": begins.row is not None}
@@ -125,3 +147,8 @@ class JsonReader(Reader):
 
     def end(self, ended: Ended, code: int) -> None:
         out_json_line({**line_of(ended), "exit_code": code})
+        self._main = ""  # there is one last line
+
+    def cut_off(self, ending: Ending, text: str, code: int) -> None:
+        if self._main:
+            self.end(Ended(self._main, self._agent, ending, text), code)
