@@ -44,3 +44,14 @@ def test_debug_before_or_after_the_verb_shows_commands_and_hides_secrets(hooklin
         assert "debug: " in result.stderr
         assert "echo out" in result.stderr
         assert "abcdef123456" not in result.stderr
+
+
+def test_the_value_of_a_secret_of_the_environment_is_hidden_wherever_it_stands(hookline, monkeypatch):
+    monkeypatch.setenv("DEPLOY_TOKEN", "correct-horse-battery")
+    monkeypatch.setenv("GREETING", "good-morning")
+    Path("logs.yaml").write_text(
+        "hooks: [{id: runs, on: tool.before, then: {run: 'echo the $DEPLOY_TOKEN, $GREETING; echo \"$DEPLOY_TOKEN\" >&2'}}]"
+    )
+    result = fire(hookline, "--debug", text="echo correct-horse-battery")
+    assert "debug: [runs] stdout the ***, good-morning" in result.stderr
+    assert "correct-horse-battery" not in result.stderr

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hookline.hooks.secrets import mask
+from hookline.hooks.secrets import mask, secret_values
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,18 @@ def test_no_text_takes_long(piece: str) -> None:
     began = time.monotonic()
     mask(piece * (20_000 // len(piece)))
     assert time.monotonic() - began < 5
+
+
+def test_known_values_are_hidden_before_a_text_is_cut() -> None:
+    values = secret_values(
+        {"A_TOKEN": "horse-battery", "B_TOKEN": "horse-battery-staple", "KEY": "short", "HOME": "/home/ann"}
+    )
+    assert values == ("horse-battery-staple", "horse-battery")
+    text = "x" * 16_380 + "horse-battery-staple /home/ann short"
+    assert "horse" not in mask(text, values)
+    assert mask("a horse-battery-staple in /home/ann", values) == "a *** in /home/ann"
+
+
+@pytest.mark.parametrize("name", ["DEPLOY_TOKEN", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "pgpassword", "X_KEYS"])
+def test_a_variable_is_secret_by_its_name(name: str) -> None:
+    assert secret_values({name: "correct-horse"}) == ("correct-horse",)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hookline.config.problem import printable
-from hookline.hooks.secrets import mask
+from hookline.hooks.secrets import mask, secret_values
 
 _NAME: Final = "hookline"
 _SWITCHES: Final = ("HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL")
@@ -19,7 +19,7 @@ class _Lines(logging.Formatter):
     """One record is one line: what an agent or a program said can neither begin a line nor move the cursor."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {printable(mask(record.getMessage()))}"
+        return f"{record.levelname.lower()}: {printable(mask(record.getMessage(), secret_values(os.environ)))}"
 
 
 class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]

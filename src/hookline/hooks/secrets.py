@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 _LONGEST: Final = 16_384
 _HIDDEN: Final = "***"
+_SHORTEST: Final = 8  # characters of a value that is looked for: a shorter one stands in many a word
+_SECRET_NAME: Final = re.compile(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
 _BLOCK: Final = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?")
@@ -38,8 +41,16 @@ _BY_SHAPE: Final = re.compile(
 )
 
 
-def mask(text: str) -> str:
-    """`text` with obvious secrets hidden, cut where it is too long for a log line."""
+def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
+    """What the variables hold that are secret by their names; the longest first, for one may begin as another does."""
+    held = {value for name, value in env.items() if len(value) >= _SHORTEST and _SECRET_NAME.search(name)}
+    return tuple(sorted(held, key=lambda value: (-len(value), value)))
+
+
+def mask(text: str, known: Iterable[str] = ()) -> str:
+    """`text` with what is known to be secret, and obvious secrets, hidden; cut where it is too long for a log line."""
+    for value in known:
+        text = text.replace(value, _HIDDEN)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}… ({len(text) - _LONGEST} more characters)"
     text = _BLOCK.sub(_HIDDEN, text)

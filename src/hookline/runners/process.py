@@ -32,7 +32,7 @@ from typing import IO, Final
 
 from hookline.hooks.host import Command, Finished, asking
 from hookline.hooks.outcome import Failed, FailureKind
-from hookline.hooks.secrets import mask
+from hookline.hooks.secrets import mask, secret_values
 from hookline.runners.environment import encoded, environment
 from hookline.runners.pipes import Pipes
 from hookline.runners.python_file import python_file
@@ -128,7 +128,7 @@ class _Program:
         seconds = self._loop.time() - self._began
         finished = Finished(status, out.text(), err.text(), out.dropped + err.dropped, seconds)
         if log.isEnabledFor(logging.DEBUG):
-            _log_end(finished)
+            _log_end(self._command, finished)
         return finished
 
     async def _start(self) -> None:
@@ -330,17 +330,24 @@ def _signal_name(number: int) -> str:
 
 
 def _log_start(command: Command) -> None:
-    text = command.text or " ".join(command.argv)
-    log.debug("[%s] runs %s", _who(), mask(text))
+    text, secrets = command.text or " ".join(command.argv), _secrets(command)
+    log.debug("[%s] runs %s", _who(), mask(text, secrets))
     if command.stdin:
-        log.debug("[%s] stdin %s", _who(), mask(command.stdin[:65_536].decode("utf-8", "replace")))
+        log.debug("[%s] stdin %s", _who(), mask(command.stdin[:65_536].decode("utf-8", "replace"), secrets))
 
 
-def _log_end(finished: Finished) -> None:
+def _secrets(command: Command) -> tuple[str, ...]:
+    """What its own environment tells it."""
+    given = environment(command).items()
+    return secret_values({name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, value in given})
+
+
+def _log_end(command: Command, finished: Finished) -> None:
+    secrets = _secrets(command)
     log.debug("[%s] exit code %d after %.0f ms", _who(), finished.exit_code, finished.seconds * 1000)
     for name, text in (("stdout", finished.stdout), ("stderr", finished.stderr)):
         if text:
-            log.debug("[%s] %s %s", _who(), name, mask(text))
+            log.debug("[%s] %s %s", _who(), name, mask(text, secrets))
 
 
 def _who() -> str:
