@@ -11,7 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 from hookline.config.problem import Problem
 from hookline.engine.book import Book
@@ -24,7 +25,6 @@ from hookline.runners.process import Slots
 from hookline.runtime.app import Agent, App
 from hookline.runtime.approvals import Ask
 from hookline.runtime.apps.load import app_source, load_app
-from hookline.runtime.claims import Claims
 from hookline.runtime.happenings import Happening
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
@@ -38,6 +38,8 @@ from hookline.runtime.subagents import StartAgent, StartAgents
 from hookline.runtime.tools.table import built_in, modules
 from hookline.runtime.tools.tool import Tool
 from hookline.runtime.tools.toolbox import Toolbox
+
+T = TypeVar("T")
 
 _BOOKS: Final = 64  # whose wants are remembered
 NO_MODEL: Final = (
@@ -58,7 +60,7 @@ class Runtime:
         self.sessions: dict[str, Session] = {}
         self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that do not answer
         self._settings = settings
-        self._claims = Claims(settings.claims)
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._toolbox = Toolbox(())
         self._own_tools: tuple[Tool, ...] = ()
         self._served_now: Callable[[], tuple[Tool, ...]] | None = None
@@ -84,7 +86,6 @@ class Runtime:
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)
-            stack.callback(runtime._claims.close)
             await runtime._start(stack)
             stack.push_async_callback(runtime._end_all)
             yield runtime
@@ -180,43 +181,67 @@ class Runtime:
             last_used=now,
         )
         session = Session(self, row, who)
-        self._claims.claim(row.id)
+        await self.store.claim(row.id)
         try:
             await session.begin()
         except BaseException:
-            self._claims.release(row.id)
+            await self.store.release(row.id)
             raise
         self.sessions[session.id] = session
         return session
 
     async def resume(self, id: str) -> Session:
-        """A session that a process before us, or this one, had begun."""
-        if id in self.sessions:
-            return self.sessions[id]
-        row = await self.store.session(id)
-        if row is None:
-            raise HooklineError(f"there is no session {id!r}")
-        self._must_be_here(row)
-        if row.ended is not None:
-            raise HooklineError(f"the session {id} has ended ({row.ended}); begin a new one")
-        return await self._restored(row)
+        """A session that a process before us, or this one, had begun. Raises HooklineError if another has it now."""
+        return await self._taken_up(id, self._resumed)
 
     async def reopen(self, id: str) -> Session:
         """As `resume`, and a session that had ended begins again: its first events come, and later its last ones.
 
         What its skills brought is gone. Raises Denied if hooks do not let the agent start.
         """
-        row = await self.store.session(id)
-        if row is None or row.ended is None:
-            return await self.resume(id)
-        self._must_be_here(row)
-        session = await self._restored(replace(row, ended=None, hooks=None))
+        return await self._taken_up(id, self._reopened)
+
+    async def _taken_up(self, id: str, take_up: Callable[[SessionRow], Awaitable[Session]]) -> Session:
+        """Of those who want the same one at once, all get the same."""
+        async with self._opening.setdefault(id, asyncio.Lock()):
+            session = self.sessions.get(id)
+            if session is not None and await self.store.holds(id):
+                return session
+            if session is not None:
+                await self.forget(session)
+            self.sessions[id] = session = await self._claimed(id, take_up)
+            return session
+
+    async def _claimed(self, id: str, work: Callable[[SessionRow], Awaitable[T]]) -> T:
+        """With its row as nobody else changes it any more; the claim stays, unless the work fails."""
+        await self._row(id)
+        await self.store.claim(id)
         try:
-            await session.begin_again()
+            return await work(await self._row(id))
         except BaseException:
-            self.forget(session)
+            await self.store.release(id)
             raise
-        await self.store.touch_session(id, ended=None, hooks=None)
+
+    async def _row(self, id: str) -> SessionRow:
+        row = await self.store.session(id)
+        if row is None:
+            raise HooklineError(f"there is no session {id!r}")
+        return row
+
+    async def _resumed(self, row: SessionRow) -> Session:
+        self._must_be_here(row)
+        if row.ended is not None:
+            raise HooklineError(f"the session {row.id} has ended ({row.ended}); begin a new one")
+        session = Session(self, row, self.agent(row.agent))
+        await session.restore()
+        return session
+
+    async def _reopened(self, row: SessionRow) -> Session:
+        if row.ended is None:
+            return await self._resumed(row)
+        session = await self._resumed(replace(row, ended=None, hooks=None))
+        await session.begin_again()
+        await self.store.touch_session(row.id, ended=None, hooks=None)
         return session
 
     def _must_be_here(self, row: SessionRow) -> None:
@@ -224,21 +249,12 @@ class Runtime:
         if row.workspace != str(self.workspace):
             raise HooklineError(f"the session {row.id} belongs to {row.workspace}; resume it there")
 
-    async def _restored(self, row: SessionRow) -> Session:
-        self._claims.claim(row.id)
-        session = Session(self, row, self.agent(row.agent))
-        await session.restore()
-        self.sessions[row.id] = session
-        return session
-
     async def delete(self, id: str) -> None:
         """Ends the session, and removes everything of it."""
-        row = await self.store.session(id)
-        if row is None:
-            raise HooklineError(f"there is no session {id!r}")
-        if row.ended is None:
+        if (await self._row(id)).ended is None:
             await (await self.resume(id)).end("deleted")
-        await self.store.delete_session(id)
+        await self._claimed(id, lambda row: self.store.delete_session(row.id))
+        await self.store.release(id)
 
     async def answer(self, approval: str, yes: bool, by: str = "python") -> bool:
         """False if it was answered, or too late, already."""
@@ -313,11 +329,11 @@ class Runtime:
             more = (*more, StartAgent(session), StartAgents(session))
         return self.toolbox.with_tools(more) if more else self.toolbox
 
-    def forget(self, session: Session) -> None:
+    async def forget(self, session: Session) -> None:
         self.sessions.pop(session.id, None)
-        self._claims.release(session.id)
         for key in [key for key in self._models if key[0] == session.id]:
             del self._models[key]
+        await self.store.release(session.id)
 
     def agent(self, id: str | None) -> Agent:
         """The app's first one where none is named. Raises HooklineError if there is none of this id."""

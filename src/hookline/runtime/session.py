@@ -149,13 +149,25 @@ class Session:
             self.row = replace(self.row, ended=reason)
             self.cancel(reason)
             await self._stopped()
-            await self._said("agent.end", {})
-            await self._said("session.end", {"session": {**session_facts(self), "reason": reason}})
+            lost = await self._is_lost()
+            if not lost:
+                await self._said("agent.end", {})
+                await self._said("session.end", {"session": {**session_facts(self), "reason": reason}})
             for host in self._hosts.values():
                 await host.drain(_DRAINED)
             self._own = None
-            self.runtime.forget(self)
-            await self.save(ended=reason)
+            try:
+                if not lost:
+                    await self.save(ended=reason)
+            finally:
+                await self.runtime.forget(self)
+
+    async def _is_lost(self) -> bool:
+        """True if another process has taken it over: it goes on there."""
+        try:
+            return not await self.store.holds(self.id)
+        except HooklineError:  # the store's trouble is told by whatever comes next
+            return False
 
     @property
     def busy(self) -> bool:

@@ -52,11 +52,6 @@ class Settings:
         return Path(value) if os.path.isabs(value) else None
 
     @property
-    def claims(self) -> Path:
-        """Where processes tell each other which session is whose."""
-        return (self.absolute("XDG_STATE_HOME") or self.home / ".local" / "state") / "hookline" / "sessions.lock"
-
-    @property
     def default_store(self) -> str:
         """In the user's state, never in the workspace: a repository could bring a store with answers in it."""
         state = self.absolute("XDG_STATE_HOME") or self.home / ".local" / "state"

@@ -6,13 +6,14 @@ from sqlalchemy import Connection, insert, update
 
 from hookline.runtime.storage.rows import ApprovalRow
 from hookline.runtime.storage.schema import approvals
-from hookline.runtime.storage.work import Work, made, rows_of, values_of
+from hookline.runtime.storage.work import Work, hold, made, rows_of, values_of
 
 
 def add(approval: ApprovalRow) -> Work[None]:
     values = values_of(approval)
 
     def work(connection: Connection) -> None:
+        hold(connection, session=approval.session)
         connection.execute(insert(approvals), values)
 
     return work

@@ -26,7 +26,7 @@ def begin(call: CallRow) -> Work[int]:
     del values["attempt"]
 
     def work(connection: Connection) -> int:
-        hold(connection, call.thread)
+        hold(connection, thread=call.thread)
         return int(connection.execute(_BEGINNING, values).scalar_one())
 
     return work
@@ -54,6 +54,7 @@ def enqueue(thread: str, name: str, input: dict[str, Any]) -> Work[None]:
     values = {"thread": thread, "name": name, "input": encoded(input)}
 
     def work(connection: Connection) -> None:
+        hold(connection, thread=thread)
         connection.execute(insert(queue), values)
 
     return work
@@ -63,6 +64,7 @@ def take(thread: str) -> Work[list[tuple[str, dict[str, Any]]]]:
     taking = delete(queue).where(queue.c.thread == thread).returning(queue.c.sequence, queue.c.name, queue.c.input)
 
     def work(connection: Connection) -> list[tuple[str, dict[str, Any]]]:
+        hold(connection, thread=thread)
         taken = connection.execute(taking).all()
         return [(row.name, row.input) for row in sorted(taken, key=lambda row: int(row.sequence))]
 

@@ -8,13 +8,14 @@ from sqlalchemy import Connection, delete, select
 
 from hookline.runtime.storage.schema import files
 from hookline.runtime.storage.upsert import replacing
-from hookline.runtime.storage.work import Work
+from hookline.runtime.storage.work import Work, hold
 
 
 def write(thread: str, path: str, data: bytes, mime_type: str) -> Work[dict[str, Any]]:
     values = {"thread": thread, "path": path, "data": bytes(data), "mime_type": mime_type, "size": len(data)}
 
     def work(connection: Connection) -> dict[str, Any]:
+        hold(connection, thread=thread)
         connection.execute(replacing(connection.dialect.name, files), values)
         return _reference(path, mime_type, len(data))
 
@@ -39,7 +40,12 @@ def listed(thread: str, path: str) -> Work[list[dict[str, Any]]]:
 
 def remove(thread: str, path: str) -> Work[bool]:
     removing = delete(files).where(files.c.thread == thread, files.c.path == path)
-    return lambda connection: connection.execute(removing).rowcount == 1
+
+    def work(connection: Connection) -> bool:
+        hold(connection, thread=thread)
+        return connection.execute(removing).rowcount == 1
+
+    return work
 
 
 def _reference(path: str, mime_type: str, size: int) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def add(thread: str, message: dict[str, Any]) -> Work[None]:
     values = {"thread": thread, "of_thread": thread, **stored}
 
     def work(connection: Connection) -> None:
-        hold(connection, thread)
+        hold(connection, thread=thread)
         if connection.execute(_adding(connection.dialect.name), values).rowcount:
             return
         found = connection.execute(_STORED.where(*_named(thread, stored["id"]))).one()
@@ -60,7 +60,7 @@ def change(thread: str, id: str, updates: dict[str, Any]) -> Work[dict[str, Any]
     given = copied(updates)
 
     def work(connection: Connection) -> dict[str, Any]:
-        hold(connection, thread)
+        hold(connection, thread=thread)
         found = connection.execute(_STORED.where(*_named(thread, id), _IN_HISTORY)).one_or_none()
         if found is None:
             raise HooklineError(f"there is no message {id!r} in the thread {thread}")
@@ -85,7 +85,7 @@ def compact(thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> Work
     live = select(messages.c.id, messages.c.position).where(messages.c.thread == thread, _IN_HISTORY)
 
     def work(connection: Connection) -> None:
-        hold(connection, thread)
+        hold(connection, thread=thread)
         places = {row.id: int(row.position) for row in connection.execute(live)}
         if missing := next((id for id in gone if id not in places), None):
             raise HooklineError(f"there is no message {missing!r} in the thread {thread}")
@@ -99,6 +99,7 @@ def inject(thread: str, injection: Injection) -> Work[None]:
     values = {"thread": thread, **values_of(injection)}
 
     def work(connection: Connection) -> None:
+        hold(connection, thread=thread)
         connection.execute(insert(injections), values)
 
     return work

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import URL
@@ -11,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from hookline.errors import HooklineError
+from hookline.runtime.storage.claims import ServerClaims
 from hookline.runtime.storage.failures import explained
 from hookline.runtime.storage.work import Work
 
@@ -19,14 +21,19 @@ T = TypeVar("T")
 _CONNECTIONS: Final = 10
 _SECONDS_TO_CONNECT: Final = 10
 _SECONDS_TO_ANSWER: Final = 60
+_LOOKED_AFTER: Final = {"tcp_keepalives_idle": "15", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
+"""Half a minute after a machine has gone without a word, its claims have ended."""
 
 
 class Postgres:
     """Each write has a transaction of its own: several commit at once, and the server joins their disk writes."""
 
-    def __init__(self, place: str, engine: AsyncEngine, failures: tuple[type[Exception], ...]) -> None:
-        self._place, self._engine, self._failures = place, engine, failures
-        self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
+    def __init__(
+        self, place: str, engine: AsyncEngine, claims: ServerClaims, failures: tuple[type[Exception], ...]
+    ) -> None:
+        self._place, self._claims, self._failures = place, claims, failures
+        self._engine = engine.execution_options(claims=claims.numbers)
+        self._reading = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writing: set[asyncio.Task[Any]] = set()
 
     @classmethod
@@ -39,9 +46,14 @@ class Postgres:
 
         shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
 
-        async def connect() -> Any:
+        async def connect(settings: dict[str, str] | None = None) -> Any:
             try:
-                return await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
+                return await asyncpg.connect(
+                    dsn,
+                    timeout=_SECONDS_TO_CONNECT,
+                    command_timeout=_SECONDS_TO_ANSWER,
+                    server_settings=settings,
+                )
             except (OSError, TimeoutError, ValueError) as failed:
                 raise HooklineError(
                     f"the database {shown} cannot be reached ({failed}); see whether it runs"
@@ -55,36 +67,52 @@ class Postgres:
             pool_timeout=None,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        return cls(f"the database {shown}", engine, failures)
+        claims = ServerClaims(lambda: connect(_LOOKED_AFTER))
+        return cls(f"the database {shown}", engine, claims, failures)
 
     async def read(self, work: Work[T]) -> T:
-        return await self._attempted(self._read, work)
+        return await self._explained(self._attempted(self._read, work))
 
     async def write(self, work: Work[T]) -> T:
-        task = asyncio.ensure_future(self._attempted(self._written, work))
+        task = asyncio.ensure_future(self._explained(self._claimed_and_written(work)))
         self._writing.add(task)
         task.add_done_callback(self._over)
         return await asyncio.shield(task)
 
+    async def claim(self, session: str) -> bool:
+        return await self._explained(self._claims.claim(session))
+
+    async def release(self, session: str) -> None:
+        with suppress(HooklineError):  # without its connection it has ended
+            await self._explained(self._claims.release(session))
+
     async def close(self) -> None:
         await asyncio.gather(*self._writing, return_exceptions=True)
+        await self._claims.close()
         await self._engine.dispose()
 
     async def _attempted(self, once: Callable[[Work[T]], Awaitable[T]], work: Work[T]) -> T:
         """A connection that died in the pool is noticed when it is used: then, once more with a new one."""
         try:
-            try:
-                return await once(work)
-            except DBAPIError as failed:
-                if not failed.connection_invalidated:
-                    raise
             return await once(work)
+        except DBAPIError as failed:
+            if not failed.connection_invalidated:
+                raise
+        return await once(work)
+
+    async def _explained(self, asked: Awaitable[T]) -> T:
+        try:
+            return await asked
         except self._failures as failed:
             raise explained(failed, self._place) from failed
 
     async def _read(self, work: Work[T]) -> T:
         async with self._reading.connect() as connection:
             return await connection.run_sync(work)
+
+    async def _claimed_and_written(self, work: Work[T]) -> T:
+        await self._claims.renew()
+        return await self._attempted(self._written, work)
 
     async def _written(self, work: Work[T]) -> T:
         async with self._engine.connect() as connection:

@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from hookline.runtime.storage.texts import AnyText, Json, Key
 
-VERSION: Final = "0002"
+VERSION: Final = "0003"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()
@@ -56,6 +56,7 @@ sessions: Final = Table(
     Column("tool_calls", Integer, nullable=False),
     Column("ended", AnyText),
     Column("hooks", Json),
+    Column("claim", BigInteger, nullable=False, server_default="0"),  # how often a process has claimed it
 )
 
 threads: Final = Table(

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from hookline.errors import HooklineError
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.schema import kept, sessions, threads
-from hookline.runtime.storage.work import Work, changed_columns, made, must_be_one, rows_of, values_of
+from hookline.runtime.storage.work import Work, changed_columns, hold, made, must_be_one, rows_of, values_of
 
 _TOUCHING: Final = update(sessions).where(sessions.c.id == bindparam("of_id"))
 _TOUCHING_THREAD: Final = update(threads).where(threads.c.id == bindparam("of_id"))
@@ -16,7 +17,11 @@ _TOUCHING_THREAD: Final = update(threads).where(threads.c.id == bindparam("of_id
 
 def add(session: SessionRow) -> Work[None]:
     values = values_of(session)
-    return lambda connection: _run(connection, insert(sessions), values)
+
+    def work(connection: Connection) -> None:
+        connection.execute(insert(sessions), values)
+
+    return work
 
 
 def one(id: str) -> Work[SessionRow | None]:
@@ -32,7 +37,23 @@ def last_used(limit: int) -> Work[list[SessionRow]]:
 
 def touch(id: str, changed: dict[str, Any]) -> Work[None]:
     values = {"of_id": id, **changed_columns(SessionRow, changed)}
-    return lambda connection: must_be_one(connection.execute(_TOUCHING, values).rowcount, f"session {id!r}")
+
+    def work(connection: Connection) -> None:
+        hold(connection, session=id)
+        must_be_one(connection.execute(_TOUCHING, values).rowcount, f"session {id!r}")
+
+    return work
+
+
+def is_ours(id: str) -> Work[bool]:
+    def work(connection: Connection) -> bool:
+        try:
+            hold(connection, session=id)
+        except HooklineError:
+            return False
+        return True
+
+    return work
 
 
 def remove(id: str) -> Work[None]:
@@ -47,7 +68,12 @@ def remove(id: str) -> Work[None]:
 
 def add_thread(thread: ThreadRow) -> Work[None]:
     values = values_of(thread)
-    return lambda connection: _run(connection, insert(threads), values)
+
+    def work(connection: Connection) -> None:
+        hold(connection, session=thread.session)
+        connection.execute(insert(threads), values)
+
+    return work
 
 
 def thread(id: str) -> Work[ThreadRow | None]:
@@ -63,7 +89,3 @@ def threads_of(session: str) -> Work[list[ThreadRow]]:
 def touch_thread(id: str, changed: dict[str, Any]) -> Work[None]:
     values = {"of_id": id, **changed_columns(ThreadRow, changed)}
     return lambda connection: must_be_one(connection.execute(_TOUCHING_THREAD, values).rowcount, f"thread {id!r}")
-
-
-def _run(connection: Connection, statement: Any, values: dict[str, Any]) -> None:
-    connection.execute(statement, values)

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hookline.errors import HooklineError
+from hookline.runtime.storage.claims import Claims, FileClaims, NoClaims
 from hookline.runtime.storage.failures import explained
 from hookline.runtime.storage.lane import Lane
 from hookline.runtime.storage.work import Work
@@ -30,15 +31,15 @@ _READERS: Final = 2
 class Sqlite:
     """One thread writes and others read, for SQLite has one writer at a time, and readers that never wait for it."""
 
-    def __init__(self, place: str, writer: Lane, readers: Lane) -> None:
-        self._place, self._writer, self._readers = place, writer, readers
+    def __init__(self, place: str, writer: Lane, readers: Lane, claims: Claims) -> None:
+        self._place, self._writer, self._readers, self._claims = place, writer, readers, claims
 
     @classmethod
     async def open(cls, file: Path | None, synchronous: str) -> Sqlite:
         """`file` None: in memory. `synchronous` is SQLite's own setting: normal or full."""
         if file is None:
             lane = Lane(lambda: _connected(":memory:", "IMMEDIATE", synchronous))
-            return cls("the database in memory", lane, lane)
+            return cls("the database in memory", lane, lane, NoClaims())
         place = f"the database {file}"
         try:
             await asyncio.to_thread(_prepare, file)
@@ -46,7 +47,7 @@ class Sqlite:
             raise explained(failed, place) from failed
         writer = Lane(lambda: _connected(str(file), "IMMEDIATE", synchronous))
         readers = Lane(lambda: _connected(str(file), "DEFERRED", synchronous), threads=_READERS)
-        return cls(place, writer, readers)
+        return cls(place, writer, readers, FileClaims(Path(f"{os.path.realpath(file)}-claims")))
 
     async def read(self, work: Work[T]) -> T:
         return await self._asked(self._readers, work)
@@ -54,7 +55,17 @@ class Sqlite:
     async def write(self, work: Work[T]) -> T:
         return await self._asked(self._writer, work)
 
+    async def claim(self, session: str) -> bool:
+        try:
+            return await self._claims.claim(session)
+        except OSError as failed:
+            raise explained(failed, self._place) from failed
+
+    async def release(self, session: str) -> None:
+        await self._claims.release(session)
+
     async def close(self) -> None:
+        await self._claims.close()
         await self._writer.close()
         await self._readers.close()
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.runtime.storage import approvals, calls, files, kept, messages, sessions
 from hookline.runtime.storage.migrate import bring_up
 from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
 from hookline.runtime.storage.urls import connected
 from hookline.runtime.storage.work import Database, in_order
+
+_TRIES: Final = 20
+_PAUSE: Final = 0.05  # seconds between two tries: that a process was killed is noticed a moment later
 
 
 class Store:
@@ -35,6 +40,24 @@ class Store:
 
     async def close(self) -> None:
         await self._database.close()
+
+    async def claim(self, session: str) -> None:
+        """Nobody else writes to it until it is released, the store closed or this process gone.
+
+        Raises HooklineError if another store has it, of this process, another one, or another machine's.
+        """
+        for _ in range(_TRIES):
+            if await self._database.claim(session):
+                return
+            await asyncio.sleep(_PAUSE)
+        raise HooklineError(f"another hookline is at work on the session {session}; end it there first")
+
+    async def release(self, session: str) -> None:
+        await self._database.release(session)
+
+    async def holds(self, session: str) -> bool:
+        """False if another has claimed it since we did: that can happen while the connection to a server is lost."""
+        return await self._database.read(sessions.is_ours(session))
 
     async def add_session(self, session: SessionRow) -> None:
         await self._database.write(sessions.add(session))

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import Column, Connection, Select, Table, select
+from sqlalchemy import Column, Connection, Select, Table, bindparam, select
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
-from hookline.runtime.storage.schema import threads
+from hookline.runtime.storage.schema import sessions, threads
 from hookline.runtime.storage.texts import encoded
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Connection], T]
 Row: TypeAlias = SessionRow | ThreadRow | CallRow | ApprovalRow | Injection
 R = TypeVar("R", SessionRow, ThreadRow, CallRow, ApprovalRow, Injection)
+
+_NUMBERED: Final = select(sessions.c.id, sessions.c.claim)
+_BY_THREAD: Final = (
+    _NUMBERED.join(threads, threads.c.session == sessions.c.id)
+    .where(threads.c.id == bindparam("of_thread"))
+    .with_for_update(of=sessions, key_share=True)
+)
+_BY_SESSION: Final = _NUMBERED.where(sessions.c.id == bindparam("of_session")).with_for_update(key_share=True)
 
 
 class Database(Protocol):
@@ -26,13 +34,27 @@ class Database(Protocol):
     async def write(self, work: Work[T]) -> T:
         """Committed when this returns. It goes on to its end even if its caller is cancelled."""
 
+    async def claim(self, session: str) -> bool:
+        """False if a store has it."""
+
+    async def release(self, session: str) -> None: ...
     async def close(self) -> None: ...
 
 
-def hold(connection: Connection, thread: str) -> None:
-    """Whoever else writes to this thread waits until we have committed. SQLite has one writer anyway."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(threads.c.sequence).where(threads.c.id == thread).with_for_update())
+def hold(connection: Connection, *, thread: str | None = None, session: str | None = None) -> None:
+    """Whoever else writes to this session waits until we have committed. SQLite has one writer anyway.
+
+    Raises HooklineError if we had claimed it and somebody else has claimed it since.
+    """
+    if connection.dialect.name != "postgresql":
+        return
+    found = connection.execute(
+        *((_BY_THREAD, {"of_thread": thread}) if thread else (_BY_SESSION, {"of_session": session}))
+    )
+    row = found.first()
+    ours = connection.get_execution_options().get("claims", {})
+    if row is not None and ours.get(row.id, row.claim) != row.claim:
+        raise HooklineError(f"another hookline has taken over the session {row.id}; resume it to go on")
 
 
 def in_order(works: Sequence[Work[Any]]) -> Work[None]:

@@ -1,0 +1,167 @@
+"""One process at a time works on a session: two would run its tools twice."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from hookline.runtime.storage.texts import written
+
+if TYPE_CHECKING:
+    import asyncpg
+
+
+class Claims(Protocol):
+    """They end with the process, however it ends."""
+
+    async def claim(self, session: str) -> bool:
+        """False if somebody has it."""
+
+    async def release(self, session: str) -> None: ...
+    async def close(self) -> None: ...
+
+
+class NoClaims:
+    """Of a database that is this process's alone."""
+
+    async def claim(self, session: str) -> bool:
+        return True
+
+    async def release(self, session: str) -> None: ...
+    async def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class _Locks:
+    """The locks of a file belong to the process, and all of them end when it closes the file anywhere.
+
+    So it is open once, for all stores that use it, as long as one of them has a claim.
+    """
+
+    opened: int
+    taken: set[int] = field(default_factory=set)
+
+
+_FILES: Final[dict[Path, _Locks]] = {}
+_FILES_GUARD: Final = Lock()
+
+
+class FileClaims:
+    """Locks of one file, a byte for each session."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._mine: set[int] = set()
+
+    async def claim(self, session: str) -> bool:
+        byte = _byte(session)
+        with _FILES_GUARD:
+            locks = _FILES.get(self._path) or _Locks(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _FILES[self._path] = locks
+            if byte not in locks.taken and _locked(locks.opened, byte):
+                locks.taken.add(byte)
+                self._mine.add(byte)
+                return True
+            _close_if_free(self._path)
+        return False
+
+    async def release(self, session: str) -> None:
+        self._release(_byte(session))
+
+    async def close(self) -> None:
+        for byte in list(self._mine):
+            self._release(byte)
+
+    def _release(self, byte: int) -> None:
+        if byte not in self._mine:
+            return
+        self._mine.remove(byte)
+        with _FILES_GUARD:
+            fcntl.lockf(_FILES[self._path].opened, fcntl.LOCK_UN, 1, byte)
+            _FILES[self._path].taken.remove(byte)
+            _close_if_free(self._path)
+
+
+def _locked(opened: int, byte: int) -> bool:
+    try:
+        fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    except (BlockingIOError, PermissionError):  # which of them differs between systems
+        return False
+    return True
+
+
+def _close_if_free(path: Path) -> None:
+    if not _FILES[path].taken:
+        os.close(_FILES.pop(path).opened)
+
+
+class ServerClaims:
+    """PostgreSQL's advisory locks, on a connection that has nothing else to do: the server ends them with it.
+
+    Whoever loses the connection may not know it when another claims the session. So each claim has a number, which
+    stands in the session's row, and who writes under an older one is refused (see `work.hold`).
+    """
+
+    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection[Any]]]) -> None:
+        self.numbers: dict[str, int] = {}
+        self._connect = connect
+        self._connection: asyncpg.Connection[Any] | None = None
+        self._asking = asyncio.Lock()
+
+    async def claim(self, session: str) -> bool:
+        async with self._asking:
+            await self._connected()
+            if session in self.numbers or not await self._ask("SELECT pg_try_advisory_lock($1)", _key(session)):
+                return False
+            numbered = "UPDATE sessions SET claim = claim + 1 WHERE id = $1 RETURNING claim"
+            self.numbers[session] = await self._ask(numbered, written(session)) or 0  # 0: it is not stored yet
+            return True
+
+    async def renew(self) -> None:
+        """After the connection was lost. What another has claimed meanwhile stays the other's."""
+        if self.numbers and (self._connection is None or self._connection.is_closed()):
+            async with self._asking:
+                await self._connected()
+
+    async def release(self, session: str) -> None:
+        if self.numbers.pop(session, None) is None:
+            return
+        async with self._asking:
+            if self._connection is not None and not self._connection.is_closed():
+                await self._ask("SELECT pg_advisory_unlock($1)", _key(session))
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
+
+    async def _connected(self) -> None:
+        if self._connection is not None and not self._connection.is_closed():
+            return
+        self._connection = await self._connect()
+        for session in self.numbers:
+            await self._ask("SELECT pg_try_advisory_lock($1)", _key(session))
+
+    async def _ask(self, statement: str, value: object) -> Any:
+        assert self._connection is not None
+        try:
+            return await self._connection.fetchval(statement, value)
+        except BaseException:  # a lock that nobody knows of would stay
+            await self.close()
+            raise
+
+
+def _byte(session: str) -> int:
+    return _key(session) % 2**62
+
+
+def _key(session: str) -> int:
+    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
