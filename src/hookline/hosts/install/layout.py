@@ -9,6 +9,7 @@ from typing import Any, Final
 from hookline.config.document import Document, Path
 
 _GAP: Final = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/)*")
+_TEXT_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/')
 _SCALAR: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[-+.\w$]++')
 
 
@@ -51,6 +52,10 @@ def comma_after(text: str, position: int) -> int | None:
     """Where the comma stands that is the next thing but spaces and comments."""
     at = after_gap(text, position)
     return at if text.startswith(",", at) else None
+
+
+def comments(text: str) -> list[str]:
+    return [found for found in _TEXT_OR_COMMENT.findall(text) if found.startswith("/")]
 
 
 def tokens_end(text: str, start: int, end: int) -> int:

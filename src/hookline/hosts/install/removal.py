@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hookline.hosts.install.edit import Path, Splice, read
-from hookline.hosts.install.layout import Container, comma_after, container
+from hookline.hosts.install.layout import Container, comma_after, comments, container
 
 
 def taken_out(text: str, file: str, path: Path) -> str:
@@ -53,6 +53,24 @@ def cut_back(installed: str, current: str, splices: Sequence[Splice]) -> str | N
         else:
             return None
     return current
+
+
+def differs_in_ours(original: str, current: str, splices: Sequence[Splice]) -> bool:
+    """True if all of the original stands there, with something where we had put ours, and with no comment more."""
+    first, *middle, last = _between(original, splices)
+    at = len(first)
+    for piece in middle:
+        found = current.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    framed = current.startswith(first) and current.endswith(last) and at + len(last) <= len(current)
+    return framed and comments(current) == comments(original)
+
+
+def _between(original: str, splices: Sequence[Splice]) -> list[str]:
+    ends = sorted(splice.at for splice in splices)
+    return [original[start:end] for start, end in zip([0, *ends], [*ends, len(original)], strict=True)]
 
 
 def _places(splices: Sequence[Splice]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from hookline.config.read import Kind, read_text
 from hookline.hosts.install.command import Calling
 from hookline.hosts.install.edit import Path, read
 from hookline.hosts.install.records import Record
-from hookline.hosts.install.removal import cut_back, taken_out
+from hookline.hosts.install.removal import cut_back, differs_in_ours, taken_out
 
 _HOOKS: Final = "hooks"
 
@@ -22,10 +22,13 @@ def restored(text: str, file: str, calling: Calling, record: Record | None) -> s
     bare = _bare(text, file, calling, record)
     if record is None:
         return bare
+    unused = _only_ours(bare, file, record)
     if record.original is None:
-        return None if _only_ours(bare, file, record) else bare
+        return None if unused else bare
     exact = cut_back(record.installed, text, record.splices)
-    return exact if exact is not None and _same(exact, bare, file) else bare
+    if exact is None and differs_in_ours(record.original, text, record.splices):
+        exact = record.original
+    return exact if exact is not None and (unused or _same(exact, bare, file)) else bare
 
 
 def ours_in(document: Document, calling: Calling) -> Iterator[Path]:
@@ -57,9 +60,11 @@ def _bare(text: str, file: str, calling: Calling, record: Record | None) -> str:
 
 
 def _only_ours(text: str, file: str, record: Record) -> bool:
-    """True if nothing is left but what a new file of ours says beside its hooks."""
+    """True if the file said nothing before us, and nothing is left but what ours says beside its hooks."""
     ours = read(record.installed, file).value
-    return all(key != _HOOKS and ours.get(key, MISSING) == value for key, value in read(text, file).value.items())
+    return not read(record.original or "", file).value and all(
+        key != _HOOKS and ours.get(key, MISSING) == value for key, value in read(text, file).value.items()
+    )
 
 
 def _same(text: str, other: str, file: str) -> bool:
