@@ -61,7 +61,7 @@ class ToolCalls:
         id, tool = f"call_{uuid.uuid4().hex[:12]}", self.session.toolbox.find(name)
         wants = Wants(id, name if tool is None else tool.name, json.dumps(input))
         message = {"role": "assistant", "content": None, "tool_calls": written_calls([wants])}
-        await self.thread.inject_message(message)
+        await self.thread.inject_message(message | self.thread.spoken_by)
         if tool is None:
             return await self.not_run(wants, self.session.toolbox.why_not(name))
         return await self._decided(Call(id, tool.name, input, "queue"), tool)

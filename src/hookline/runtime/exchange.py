@@ -18,7 +18,7 @@ from hookline.runtime.obeying import obey, obey_requests
 from hookline.runtime.threads import StoredThread
 from hookline.runtime.turn import Turn, Turned
 
-MOST_DENIED_STOPS: Final = 5  # in a row
+MOST_DENIED_STOPS: Final = 5  # in a row, whatever the agent does between them
 GO_ON: Final = "Please continue."
 _PROMPTS: Final = "prompts"  # the key under which a session keeps how many it has taken
 
@@ -32,7 +32,7 @@ class Exchange:
         self.answer = ""
         self._steps = 0
         self._mine = 0  # of them, those of whoever speaks now
-        self._denied_stops = 0
+        self._went_on = 0  # because hooks wanted it, since it could last stop
 
     async def begun_with(self, prompt: str) -> Ended:
         """A person's words: they pass the hooks, are stored, and answered."""
@@ -117,6 +117,9 @@ class Exchange:
     async def _answered(self) -> tuple[Ending, str]:
         """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
         agent, rounds = self.thread.agent, 0
+        waited = await Turn(self.thread).run_queued(Turned())
+        if waited.ending is not None:
+            return waited.ending, waited.text
         while True:
             ending, text = await self._one_side()
             rounds += 1
@@ -132,39 +135,47 @@ class Exchange:
             if left <= 0:
                 return Ending.STEPS, f"it has made the {self._mine} steps that it may"
             self._steps, self._mine, self.thread.progress.left = self._steps + 1, self._mine + 1, left
-            turned = await Turn(self.thread).run()
-            if turned.ending is not None:
-                return turned.ending, turned.text
-            self.answer = turned.text or self.answer
-            if await self._is_over(turned):
-                return Ending.ANSWERED, self.answer
+            end = await self._end_of(await Turn(self.thread).run())
+            if end is not None:
+                return end
 
-    async def _is_over(self, turned: Turned) -> bool:
-        """False if there is one more turn: tools have answered, or somebody wants the agent to go on."""
+    async def _end_of(self, turned: Turned) -> tuple[Ending, str] | None:
+        """None if there is one more turn: tools have answered, or somebody wants the agent to go on."""
         side = self.thread.side
+        if turned.ending is not None:
+            return turned.ending, turned.text
+        self.answer = turned.text or self.answer
         if side.stop_tool is not None and side.stop_tool in turned.called:
-            return True
-        if turned.called:
-            self._denied_stops = 0
-            return False
+            return Ending.ANSWERED, self.answer
+        if turned.called or (turned.queued and self._once_more()):
+            return None
         if not side.stop_on_response:
             await self.thread.inject_message({"role": "user", "content": GO_ON})
-            return False
+            return None
         if self.thread.parent is not None:  # a sub-agent's end is told by whoever started it
-            return True
-        return await self._may_stop(turned.text)
+            return Ending.ANSWERED, self.answer
+        return await self._stopped(turned.text)
 
-    async def _may_stop(self, text: str) -> bool:
-        stop = {"reason": "end_turn", "active": self._denied_stops > 0, "message": text}
+    async def _stopped(self, text: str) -> tuple[Ending, str] | None:
+        stop = {"reason": "end_turn", "active": self._went_on > 0, "message": text}
         decision = await self.session.decide(self.thread, "stop", {"stop": stop})
         halted = await obey(self.thread, decision)
         if halted is not None:
             raise Halted(halted)
-        if not decision.denied or self._denied_stops >= MOST_DENIED_STOPS:
-            return True
-        self._denied_stops += 1
-        await self.thread.inject_message({"role": "user", "content": _why(decision)})
-        return False
+        done = await Turn(self.thread).run_queued(Turned())
+        if done.ending is not None:
+            return done.ending, done.text
+        if not (decision.denied or done.queued) or not self._once_more():
+            self._went_on = 0
+            return Ending.ANSWERED, self.answer
+        if decision.denied:
+            await self.thread.inject_message({"role": "user", "content": _why(decision)})
+        return None
+
+    def _once_more(self) -> bool:
+        """Whether hooks may make the agent go on that had ended its turn."""
+        self._went_on += 1
+        return self._went_on <= MOST_DENIED_STOPS
 
 
 def _why(decision: Decision) -> str:

@@ -84,6 +84,11 @@ class StoredThread:
         return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
 
     @property
+    def spoken_by(self) -> dict[str, Any]:
+        """What an assistant's message has beside its words: of two AIs, which one it is."""
+        return {} if self.agent.side_b is None else {"side": self.progress.side}
+
+    @property
     def tools(self) -> tuple[str, ...] | None:
         """Names and globs of what it may use now; None: everything. Its own agents and skills need not be listed."""
         listed = self.side.prompt.tools

@@ -26,6 +26,7 @@ _LONGEST_ID: Final = 200  # characters; a call of a longer one gets an id of our
 class Turned:
     text: str = ""
     called: tuple[str, ...] = ()  # the tools that the model asked for
+    queued: bool = False  # tools that hooks had queued have answered
     ending: Ending | None = None  # why there is no next turn
 
 
@@ -48,9 +49,7 @@ class Turn:
         message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
         if calls:
             message["tool_calls"] = written_calls(calls)
-        if self.thread.agent.side_b is not None:
-            message["side"] = self.thread.progress.side
-        await self.thread.inject_message(message)
+        await self.thread.inject_message(message | self.thread.spoken_by)
         called = tuple(self._name(wants) for wants in calls)
         stopped = await self._call_all(calls)
         if stopped is not None:
@@ -81,15 +80,16 @@ class Turn:
         halted = self.thread.take_halt(ended)
         if halted is not None:
             return Turned(halted, ending=Ending.HALTED)
-        return turned if turned.ending is not None else await self._run_queued() or turned
+        return turned if turned.ending is not None else await self.run_queued(turned)
 
-    async def _run_queued(self) -> Turned | None:
-        """None, unless one of them ends it; those after it are not run."""
+    async def run_queued(self, turned: Turned) -> Turned:
+        """The same turn, with the tools that waited for its end; those after one that ends it are not run."""
         for name, input in await self.thread.take_queued():
             stopped = self._stopped_by(await ToolCalls(self.thread).queued(name, input))
             if stopped is not None:
                 return stopped
-        return None
+            turned = replace(turned, queued=True)
+        return turned
 
     def _name(self, wants: Wants) -> str:
         tool = self.session.toolbox.find(wants.name)

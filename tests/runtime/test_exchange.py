@@ -1,0 +1,174 @@
+"""When an exchange is over: what hooks queued, how often they make it go on, and how it ends otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.engine.book import Book, Layer
+from hookline.hooks.action import May
+from hookline.hooks.event import Event
+from hookline.hooks.hook import Hook
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import Outcome
+from hookline.project import load_text
+from hookline.runtime.exchange import MOST_DENIED_STOPS
+from hookline.runtime.happenings import Called, Ending
+from runtime.agents import Listening, calls, play, running, said
+from runtime.cast import Cast, two
+
+WRITE = {"path": "made", "content": "x"}
+LOOK = calls(("list_directory", {"path": "."}))
+
+
+@dataclass
+class Queues:
+    """A hook's code that puts a tool off, the first so many times."""
+
+    times: int
+    tool: str = "write_file"
+    input: dict[str, Any] = field(default_factory=lambda: WRITE)
+    instant, constant, may = False, None, May.NOTHING
+
+    def changes(self) -> tuple[()]:
+        return ()
+
+    reads = changes
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        if self.times > 0:
+            self.times -= 1
+            await host.thread(event.facts["thread"]["id"]).queue_tool(self.tool, self.input)
+        return Outcome()
+
+
+def _hook(on: str, queues: Queues) -> Hook:
+    return replace(load_text(f"hooks: [{{id: q, on: {on}, then: {{log: x}}}}]", "hookline.yaml").hooks[0], then=queues)
+
+
+def _book(*hooks: Hook, text: str = "") -> Book:
+    beside = load_text(text, "hookline.yaml").hooks if text else ()
+    return Book((Layer("test", (*hooks, *beside)),))
+
+
+@pytest.mark.parametrize("on", ["turn.end", "stop"])
+def test_what_a_hook_queues_at_the_last_answer_runs_and_the_model_hears_of_it(tmp_path: Path, on: str) -> None:
+    async def work() -> None:
+        async with running(tmp_path, _book(_hook(on, Queues(1))), ["one", "two"]) as (runtime, model):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert (seen.ended.ending, seen.ended.text) == (Ending.ANSWERED, "two")
+            assert [each.call.caller for each in seen.of(Called)] == ["queue"]
+            assert isinstance(model, Listening)
+            assert [each["role"] for each in model.requests[-1].messages[-2:]] == ["assistant", "tool"]
+
+    play(work)
+    assert (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("on", ["turn.end", "stop"])
+def test_a_hook_that_queues_at_every_answer_goes_on_five_times_at_most(tmp_path: Path, on: str) -> None:
+    async def work() -> None:
+        steps = [f"answer {n}" for n in range(20)]
+        async with running(tmp_path, _book(_hook(on, Queues(99))), steps) as (runtime, model):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert (seen.ended.ending, seen.ended.text) == (Ending.ANSWERED, f"answer {MOST_DENIED_STOPS}")
+            assert len(seen.of(Called)) == MOST_DENIED_STOPS + 1  # each that was queued has run
+            assert isinstance(model, Listening)
+            assert len(model.requests) == MOST_DENIED_STOPS + 1
+
+    play(work)
+
+
+def test_what_is_queued_is_decided_like_any_other_call(tmp_path: Path) -> None:
+    no = "hooks: [{id: no, on: tool.before, then: {deny: nothing runs}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, _book(_hook("stop", Queues(1)), text=no), ["one", "two"]) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert [(each.ran, each.result.error) for each in seen.of(Called)] == [(False, "nothing runs")]
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_queued_tool_that_stops_the_agent_stops_it(tmp_path: Path) -> None:
+    halt = "hooks: [{id: halt, on: tool.before, when: {tool: write_file}, then: {halt: enough}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, _book(_hook("stop", Queues(1)), text=halt), ["one", "two"]) as (runtime, _):
+            ended = (await said(await runtime.start(), "go")).ended
+            assert (ended.ending, ended.text) == (Ending.HALTED, "enough")
+
+    play(work)
+
+
+def test_what_was_queued_while_nothing_went_on_runs_before_the_model_is_asked(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path, "", ["seen"]) as (runtime, model):
+            session = await runtime.start()
+            await session.main.queue_tool("write_file", WRITE)
+            assert await session.ask("go") == "seen"
+            assert isinstance(model, Listening)
+            assert [each["role"] for each in model.requests[0].messages[1:]] == ["user", "assistant", "tool"]
+
+    play(work)
+
+
+def test_what_one_of_two_sides_queues_is_its_own(tmp_path: Path) -> None:
+    model = Cast(buyer=["ten?", "twelve?"], seller=["fifteen", "deal"])
+    hook = _hook("turn.end", Queues(1))
+    only_b = replace(
+        hook,
+        when=load_text(
+            "hooks: [{id: b, on: turn.end, when: {fact: {execution.side: b}}, then: {log: x}}]", "hookline.yaml"
+        )
+        .hooks[0]
+        .when,
+    )
+
+    async def work() -> None:
+        async with running(tmp_path, _book(only_b), app=two(max_session_turns=3), model=model) as (runtime, _):
+            await said(await runtime.start(), "trade")
+
+    play(work)
+    assert [each["role"] for each in model.sent_to("seller")[1].messages] == [
+        "system",
+        "user",
+        "user",
+        "assistant",
+        "assistant",
+        "tool",
+    ]
+    assert [each["role"] for each in model.sent_to("buyer")[1].messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "user",
+    ]
+
+
+def test_a_stop_is_denied_five_times_at_most_whatever_the_agent_does_between(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: more, on: stop, then: {deny: run the tests}}]"
+    steps = [step for n in range(20) for step in (f"answer {n}", LOOK)]
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, steps) as (runtime, _):
+            assert await (await runtime.start()).ask("go") == "answer 5"
+
+    play(work)
+
+
+def test_a_hook_knows_that_a_stop_was_denied_before_even_if_tools_ran_since(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: once, on: stop, when: {fact: {stop.active: false}}, then: {deny: run the tests}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one", LOOK, "two", LOOK, "three"]) as (runtime, _):
+            assert await (await runtime.start()).ask("go") == "two"
+
+    play(work)
