@@ -117,7 +117,8 @@ def test_it_asks_about_each_agent_that_is_here(hookline, settings, monkeypatch):
     assert "Cursor calls hookline now" in result.stdout
     assert "not verified by running" in result.stdout
     assert settings.read_text() == TEXT
-    assert hookline("install", input="").exit_code == 3
+    unanswered = hookline("install", input="")
+    assert (unanswered.exit_code, "--yes" in unanswered.stderr) == (3, True)
     assert "Claude Code calls hookline now" in hookline("install", "--yes").stdout
 
 
@@ -157,6 +158,21 @@ def test_mcp_servers_get_the_proxy_and_lose_it(hookline):
     assert hookline("uninstall", "--mcp", ".mcp.json").exit_code == 0
     assert Path(".mcp.json").read_text() == text
     assert sorted(path.name for path in Path().iterdir()) == [".mcp.json"]
+
+
+def test_a_backup_of_servers_is_as_private_as_their_file_and_always_without_the_proxy(hookline):
+    file, backup = Path(".mcp.json"), Path(".mcp.json.before-hookline")
+    text = '{"mcpServers": {"notes": {"command": "notes", "env": {"KEY": "secret"}}}}'
+    file.write_text(text)
+    file.chmod(0o600)
+    hookline("install", "--mcp", ".mcp.json")
+    assert (backup.read_text(), backup.stat().st_mode & 0o777) == (text, 0o600)
+    more = ', "git": {"command": "git-server"}}}'
+    file.write_text(file.read_text().removesuffix("}}") + more)
+    hookline("install", "--mcp", ".mcp.json")
+    assert backup.read_text() == text.removesuffix("}}") + more
+    hookline("uninstall", "--mcp", ".mcp.json")
+    assert (file.read_text(), backup.exists()) == (text.removesuffix("}}") + more, False)
 
 
 @pytest.mark.parametrize("text", [None, "{}", "{"])

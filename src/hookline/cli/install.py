@@ -99,6 +99,7 @@ def _install_those_here(wish: _Wish, yes: bool) -> int:
         if not (yes or wish.dry_run):
             answer = _asked(name)
             if answer is None:
+                err("\nhookline: nobody answered. Try: hookline install --yes, or name the agent.")
                 return NOBODY_ANSWERED
             if not answer:
                 continue

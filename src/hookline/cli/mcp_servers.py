@@ -8,7 +8,7 @@ from pathlib import Path
 from hookline.cli.output import out, out_as_is
 from hookline.errors import HooklineError
 from hookline.hosts.install.diff import diff
-from hookline.hosts.install.files import remove, text_of, write
+from hookline.hosts.install.files import mode_of, remove, text_of, write
 from hookline.hosts.install.plan import BACKUP
 from hookline.hosts.mcp.wrapping import NotWrappable, unwrap_servers, unwrappable, wrap_servers
 
@@ -16,7 +16,7 @@ from hookline.hosts.mcp.wrapping import NotWrappable, unwrap_servers, unwrappabl
 def wrap(file: Path, command: str, dry_run: bool) -> int:
     before, after = _edited(file, lambda text: wrap_servers(text, command))
     if before != after and not dry_run:
-        write(_backup(file), before)
+        write(_backup(file), unwrap_servers(before), mode_of(file))
         write(file, after)
     _tell(file, before, after, dry_run, "has hooks in front of its servers")
     for name in unwrappable(after):

@@ -100,6 +100,15 @@ def test_the_servers_of_each_project_are_found() -> None:
     assert unwrap_servers(wrapped) == text
 
 
+def test_the_servers_of_an_editors_file_are_found() -> None:
+    text = '{"servers": {"x": {"type": "stdio", "command": "y"}}, "inputs": [{"id": "key"}]}'
+    wrapped = wrap_servers(text)
+    assert json.loads(wrapped)["servers"]["x"]["args"] == ["mcp", "--name", "x", "--", "y"]
+    assert unwrap_servers(wrapped) == text
+    with pytest.raises(NotWrappable):
+        wrap_servers('{"servers": {"web": {"port": 80}}}')
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"mcpServers": 1}', '{"a": 1, "a": 2}', "{'a': 1}", "[" * 5000])
 def test_what_lists_no_servers_is_refused(text: str) -> None:
     with pytest.raises(NotWrappable):

@@ -16,6 +16,7 @@ from hookline.hosts.mcp.spans import Span, Unreadable, span_of
 HEADERS_VARIABLE: Final = "HOOKLINE_MCP_HEADERS"
 WAS_VARIABLE: Final = "HOOKLINE_MCP_WAS"
 _LIST: Final = "mcpServers"
+_EDITORS_LIST: Final = "servers"
 _STREAMABLE: Final = ("http", "streamable-http", "streamableHttp", "streamable_http")
 
 
@@ -53,7 +54,7 @@ def _servers(text: str) -> Iterator[tuple[str, Span]]:
         whole = span_of(text)
     except Unreadable as error:
         raise NotWrappable(str(error)) from None
-    lists = list(_lists(whole))
+    lists = list(_lists(whole)) or list(_of_editor(whole))
     if not lists:
         raise NotWrappable(f"there is no {_LIST} in it")
     return ((name, server) for each in lists for name, server in each.members.items() if isinstance(server.value, dict))
@@ -68,8 +69,17 @@ def _lists(span: Span) -> Iterator[Span]:
             yield from _lists(inner)
 
 
+def _of_editor(whole: Span) -> Iterator[Span]:
+    """VS Code's mcp.json has another name for it, which many other files have too."""
+    found = whole.members.get(_EDITORS_LIST)
+    if found is not None and any(_can_wrap(each) or _is_wrapped(each) for each in found.members.values()):
+        yield found
+
+
 def _can_wrap(server: Span) -> bool:
     held = server.value
+    if not isinstance(held, dict):
+        return False
     if isinstance(held.get("command"), str):
         return held.get("type", "stdio") == "stdio" and isinstance(held.get("args", []), list)
     plain = isinstance(held.get("headers", {}), dict) and "env" not in held
@@ -77,7 +87,7 @@ def _can_wrap(server: Span) -> bool:
 
 
 def _is_wrapped(server: Span) -> bool:
-    args = server.value.get("args")
+    args = server.value.get("args") if isinstance(server.value, dict) else None
     return isinstance(args, list) and args[:2] == ["mcp", "--name"] and len(args) > 4
 
 
