@@ -5,6 +5,8 @@ import os
 import resource
 import sqlite3
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
@@ -243,3 +245,25 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     with pytest.raises(HooklineError, match="the store is closed"):
         await store.sessions()
     await store.close()
+
+
+LOOKS = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+print(*(id for id, in connection.execute("SELECT id FROM messages ORDER BY position")))
+connection.close()
+"""
+
+
+@runs
+async def test_opening_a_file_again_takes_no_lock_from_whoever_has_it_open(tmp_path: Path) -> None:
+    """A process loses all its locks of a file when it closes it anywhere, and another would then tidy up beneath us."""
+    async with with_thread(f"sqlite:///{tmp_path}/store.db") as store:
+        await store.add_message("t", message("1"))
+        async with opened(f"sqlite:///{tmp_path}/store.db"):
+            pass
+        for known in ("1", "2"):
+            looks = [sys.executable, "-c", LOOKS, str(tmp_path / "store.db")]
+            looked = await asyncio.to_thread(subprocess.check_output, looks, text=True, timeout=60)
+            assert looked.split()[-1] == known
+            await store.add_message("t", message("2"))

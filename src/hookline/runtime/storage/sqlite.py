@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sqlite3
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -79,7 +81,11 @@ class Sqlite:
 def _prepare(file: Path) -> None:
     """The file and its directory are for their owner alone; SQLite gives the files beside it the same rights."""
     file.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, stat.S_IRUSR | stat.S_IWUSR))
+    with suppress(FileExistsError):  # it is not opened then: closing it would end all locks that this process has on it
+        made = os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
+        os.close(made)
+    if not os.access(file, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
     found = file.stat()
     if found.st_uid == os.geteuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         file.chmod(stat.S_IRUSR | stat.S_IWUSR)
