@@ -100,12 +100,13 @@ def test_a_permission_and_a_result(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("exit_code", [1, 2])
-def test_where_nobody_answers_a_tool_does_not_run(machine: Machine, exit_code: int) -> None:
+def test_where_nobody_answers_no_tool_runs_and_no_prompt_is_sent(machine: Machine, exit_code: int) -> None:
     answering(machine, {}, exit_code)
-    assert "hookline doctor opencode" in called(machine, BEFORE)["result"]["thrown"]
-    result = called(machine, 'await run("chat.message", {}, {parts: []})')
-    assert result["result"] == {"parts": []}
-    assert "could not be asked" in result["told"][0]
+    for call in (BEFORE, 'await run("chat.message", {}, {parts: []})'):
+        assert "hookline doctor opencode" in called(machine, call)["result"]["thrown"]
+    after = called(machine, 'await run("tool.execute.after", {tool: "bash", callID: "1"}, {output: "done"})')
+    assert after["result"] == {"output": "done"}
+    assert "could not be asked" in after["told"][0]
 
 
 def test_without_a_launcher_a_tool_does_not_run(machine: Machine) -> None:

@@ -8,6 +8,7 @@ const EVENTS = new Set("THE EVENTS")
 const TIMEOUT = "THE TIMEOUT"
 const MISSING = "THE MISSING" // what happens where hookline is not installed
 const ENVIRONMENT = { ...process.env, HOOKLINE_ENTRY: "THE ENTRY" }
+const HELD = new Set(["tool.execute.before", "chat.message"])
 const MOST_KEPT = 1000
 
 function asked(event, payload, directory) {
@@ -49,7 +50,7 @@ export const Hookline = async ({ client, directory, worktree }) => {
     Promise.resolve(client?.tui?.showToast?.({ body: { message, variant: "warning" } })).catch(() => {})
   }
 
-  // Where nobody could be asked, a tool does not run; anything else goes on, and the user is told.
+  // Where nobody could be asked, no tool runs and no prompt is sent; anything else goes on, and the user is told.
   const ask = async (event, input, output) => {
     if (!EVENTS.has(event)) return {}
     let answer
@@ -58,7 +59,7 @@ export const Hookline = async ({ client, directory, worktree }) => {
     } catch (error) {
       const text = `hookline could not be asked: ${error.message}. Try: hookline doctor opencode`
       const open = error.code === "ENOENT" && MISSING === "open"
-      if (event === "tool.execute.before" && !open) throw new Error(text)
+      if (HELD.has(event) && !open) throw new Error(text)
       tell(text)
       return {}
     }
