@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -86,8 +87,9 @@ async def running(
     said = model or Listening(steps)
     home = workspace / "home"
     home.mkdir(exist_ok=True)
+    env = {"PATH": os.environ["PATH"]}
     chosen = Settings(
-        home=home, env={}, app=app or App((agent(),)), book=book, model=said, store=store, sleep=_at_once, **settings
+        home=home, env=env, app=app or App((agent(),)), book=book, model=said, store=store, sleep=_at_once, **settings
     )
     async with Runtime.open(workspace, chosen) as runtime:
         yield runtime, said

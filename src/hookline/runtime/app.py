@@ -77,6 +77,7 @@ class LanguageServer:
     command: tuple[str, ...]
     files: tuple[str, ...]  # globs of the files that it knows about
     language: str = ""  # the id that the protocol wants; "": the name
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 class TriggerKind(StrEnum):

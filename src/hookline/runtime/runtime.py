@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -97,7 +97,9 @@ class Runtime:
         elif self._book is None:
             self._watched = stack.enter_context(Watched(self._sources, settings.trust))
         served, unserved = await self._served(stack)
-        languages = await stack.enter_async_context(LanguageServers(self.app.language_servers, self.workspace))
+        languages = await stack.enter_async_context(
+            LanguageServers(self.app.language_servers, self.workspace, settings.env)
+        )
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
         self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
         self._own_tools = (*built_in(), *modules(), *languages.tools(), *self._defined_tools())
@@ -138,6 +140,10 @@ class Runtime:
         if self._watched is not None:
             return self._watched.book
         return self._book if self._book is not None else Book()
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self._settings.env
 
     @property
     def clock(self) -> Clock:

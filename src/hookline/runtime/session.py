@@ -274,6 +274,7 @@ class Session:
             self.store,
             self.runtime.slots,
             thread.progress.facts,
+            self.runtime.env,
         )
 
     async def model_of(self, thread: StoredThread) -> Model:

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,30 @@ def test_ruff_looks_at_python_files(workspace: Path) -> None:
         assert (await asked(servers, "diagnostics", path="new/b.py")).content["diagnostics"] == []
 
     played(workspace, play)
+
+
+def test_a_server_sees_little_of_our_environment(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_SECRET", "1")
+    file = workspace.parent / "environment"
+    program = f"env > {file}; exec {sys.executable} {ODD} {workspace.parent}/heard.jsonl"
+    spec = LanguageServer("odd", ("/bin/sh", "-c", program), ("*.txt",), env={"GIVEN": "2 and ${A_SECRET}"})
+
+    async def play(servers: LanguageServers) -> None:
+        assert (await asked(servers, "notify_change", path="a.txt", content="bad")).ok
+        seen = dict(line.split("=", 1) for line in file.read_text().splitlines())
+        assert seen["GIVEN"] == "2 and 1"
+        assert seen["PATH"] == os.environ["PATH"]
+        assert "A_SECRET" not in seen
+
+    played(workspace, play, spec)
+
+
+def test_a_variable_that_is_not_set_is_one_line(workspace: Path) -> None:
+    async def play(servers: LanguageServers) -> None:
+        result = await asked(servers, "notify_change", path="a.txt", content="bad")
+        assert result.error == "lsp.notify_change: odd: the variable NO_SUCH_VARIABLE_HERE is not set"
+
+    played(workspace, play, replace(odd(workspace), env={"TOKEN": "${NO_SUCH_VARIABLE_HERE}"}))
 
 
 def test_what_was_told_counts_until_the_file_changes_on_disk(workspace: Path) -> None:

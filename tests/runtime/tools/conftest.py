@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -54,7 +55,14 @@ async def place(workspace: Path) -> AsyncIterator[Place]:
     await store.add_session(SessionRow("s", "app", "ann", str(workspace), "uma", 0, 0))
     await store.add_thread(ThreadRow("t", "s", "ann", None, 0, 0))
     yield Place(
-        workspace, "s", "ann", MemoryThread("t", NOBODY), "t", store, execution={"flow": "f1", "side": "b", "step": 3}
+        workspace,
+        "s",
+        "ann",
+        MemoryThread("t", NOBODY),
+        "t",
+        store,
+        execution={"flow": "f1", "side": "b", "step": 3},
+        env=os.environ,
     )
     await store.close()
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from hookline.engine.book import Book
+from hookline.runtime.app import Agent, App, Prompt, Side
+from hookline.runtime.happenings import Called
+from hookline.runtime.runtime import Runtime
+from hookline.runtime.settings import Settings
 from hookline.runtime.tools.bash import LONGEST_TOLD
+from runtime.agents import Listening, calls, play, said
 from runtime.faults.processes import running_with, there
 
 pytestmark = pytest.mark.anyio
@@ -111,5 +117,21 @@ async def test_it_has_what_a_shell_has(do, monkeypatch) -> None:
 
 async def test_the_models_keys_are_not_in_its_environment(do, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("HOOKLINE_KEY_LOCALHOST", "mine")
     monkeypatch.setenv("OTHER", "there")
-    assert (await do("bash", command="echo ${OPENAI_API_KEY-none} $OTHER")).content == "none there"
+    said = await do("bash", command="echo ${OPENAI_API_KEY-none} ${HOOKLINE_KEY_LOCALHOST-none} $OTHER")
+    assert said.content == "none none there"
+
+
+def test_its_environment_is_the_one_that_the_agent_was_given(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "ONLY": "caf\udce9", "GROQ_API_KEY": "gsk-secret"}
+    app = App((Agent("worker", Side(Prompt("main"))),))
+    steps = [calls(("bash", {"command": "echo $ONLY ${HOME-none} ${GROQ_API_KEY-none} | od -An -c"})), "done"]
+
+    async def work() -> None:
+        settings = Settings(home=tmp_path, env=env, app=app, book=Book(), model=Listening(steps), store="sqlite://")
+        async with Runtime.open(tmp_path, settings) as runtime:
+            [called] = (await said(await runtime.start(), "go")).of(Called)
+            assert "".join(called.result.content.split()) == "caf351nonenone\\n"
+
+    play(work)

@@ -102,7 +102,8 @@ def _server() -> Schema:
 
 
 def _language_server() -> Schema:
-    return _closed({"command": _TEXTS, "args": _TEXTS, "files": _TEXTS, "language": _TEXT}, "command", "files")
+    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _ALL_TEXTS}
+    return _closed({**program, "files": _TEXTS, "language": _TEXT}, "command", "files")
 
 
 def _trigger() -> Schema:

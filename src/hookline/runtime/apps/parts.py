@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 MODEL_KEYS: Final = ("model", "fallbacks", "context_limit", "base_url")
 SERVER_KEYS: Final = ("command", "args", "env", "url", "headers", "timeout")
-LSP_KEYS: Final = ("command", "args", "files", "language")
+LSP_KEYS: Final = ("command", "args", "env", "files", "language")
 TRIGGER_KEYS: Final = ("id", "cron", "files", "http", "prompt", "agent", "timezone", "open")
 KIND_OF_KEY: Final = {"cron": TriggerKind.CRON, "files": TriggerKind.FILE, "http": TriggerKind.HTTP}
 STORES: Final = ("sqlite:", "postgresql:", "postgresql+asyncpg:", "postgres:")
@@ -152,7 +152,8 @@ def _language_server(name: str, at: Reader) -> LanguageServer | None:
     for place in files_at.items(one_or_many=True):
         if isinstance(place.value, str):
             _glob(place, place.value)
-    return LanguageServer(name, command, files, optional(at, "language") or "") if command and files else None
+    language, env = optional(at, "language") or "", _texts(at, "env")
+    return LanguageServer(name, command, files, language, env) if command and files else None
 
 
 def _command(at: Reader, args: Reader | None) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class Client:
         self._tasks = [asyncio.ensure_future(self._hear()), asyncio.ensure_future(program.log_errors(server.name))]
 
     @classmethod
-    async def started(cls, server: LanguageServer, workspace: Path, env: Mapping[str, str] | None) -> Client:
+    async def started(cls, server: LanguageServer, workspace: Path, env: Mapping[str, str]) -> Client:
         """After the handshake. Raises HooklineError; cancelling it leaves nothing behind."""
         program = await Program.started("the program", server.command, env, workspace, subprocess.PIPE)
         client = cls(server, workspace, program)

@@ -22,6 +22,7 @@ from hookline.patterns.pattern import BadPattern, Pattern
 from hookline.runtime.app import LanguageServer
 from hookline.runtime.lsp.client import Client
 from hookline.runtime.lsp.findings import finding
+from hookline.runtime.tools.environment import filled, short, unset
 from hookline.runtime.tools.workspace import Refused, Workspace
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Told:
 class Served:
     """One server through its lives. One that fails is started again by the next use, a few times."""
 
-    def __init__(self, server: LanguageServer, workspace: Path, env: Mapping[str, str] | None) -> None:
+    def __init__(self, server: LanguageServer, workspace: Path, env: Mapping[str, str]) -> None:
         self.name = server.name
         self._server = server
         self._workspace = workspace
@@ -90,8 +91,14 @@ class Served:
                     raise HooklineError(f"it is not started again after {_MOST_STARTS} times")
                 self._starts += 1
                 await self.close()
-                self._client = await Client.started(self._server, self._workspace, self._env)
+                self._client = await Client.started(self._server, self._workspace, self._environment())
             return self._client
+
+    def _environment(self) -> dict[str, str]:
+        own = self._server.env
+        if missing := unset(own.values(), self._env):
+            raise HooklineError(f"the variable {missing} is not set")
+        return {**short(self._env), **filled(own, self._env)}
 
     def _error(self, why: str) -> HooklineError:
         return HooklineError(f"{self.name}: {printable(why)}")
@@ -104,7 +111,7 @@ class LanguageServers:
         self,
         specs: tuple[LanguageServer, ...],
         workspace: Path,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str],
         patience: timedelta = PATIENCE,
     ) -> None:
         self._workspace = Workspace(workspace)
@@ -216,10 +223,10 @@ _PATH: Final = {"type": "object", "properties": {"path": {"type": "string"}}, "r
 _WITH_CONTENT: Final = {**_PATH, "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}
 
 
-def _ruff(env: Mapping[str, str] | None) -> LanguageServer:
+def _ruff(env: Mapping[str, str]) -> LanguageServer:
     """The one that was installed with us, else the first on the path; if there is none, starting it says so."""
     beside = Path(sys.executable).parent / "ruff"
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which("ruff", path=env.get("PATH") if env else None)
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which("ruff", path=env.get("PATH"))
     return LanguageServer("ruff", (found or "ruff", "server"), ("*.py", "*.pyi"), "python")
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import mcp_types as types
 
-from hookline.config.problem import printable, short
+from hookline.config.problem import printable
+from hookline.config.problem import short as shortened
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import Kind
@@ -24,7 +25,8 @@ from hookline.runtime.app import Server
 from hookline.runtime.mcp.connection import Connection
 from hookline.runtime.mcp.kinds import kind_by
 from hookline.runtime.mcp.results import result_of
-from hookline.runtime.mcp.transport import Lost, Transport, inherited, over_http, over_pipes
+from hookline.runtime.mcp.transport import Lost, Transport, over_http, over_pipes
+from hookline.runtime.tools.environment import filled, short, unset
 
 if TYPE_CHECKING:
     from hookline.runtime.tools.tool import Place
@@ -33,7 +35,6 @@ _log = logging.getLogger("hookline")
 
 STARTING: Final = timedelta(seconds=30)
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
-_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LONGEST_DESCRIPTION: Final = 8_000  # characters
 
 
@@ -67,7 +68,7 @@ class Servers:
         self.problems: tuple[str, ...] = ()
         self._workspace = workspace
         self._all = env
-        self._env = inherited(env)
+        self._env = short(env)
         self._starting = starting
         self._specs = specs
         self._connected: list[tuple[Server, Connection]] = []
@@ -109,11 +110,14 @@ class Servers:
                 self._problem(spec, "there is another one of that name")
             elif bool(spec.command) == bool(spec.url):
                 self._problem(spec, "it needs either a command or a url")
-            elif unset := _unset(spec, self._all):
-                self._problem(spec, f"the variable {unset} is not set")
+            elif missing := unset((*spec.env.values(), *spec.headers.values()), self._all):
+                self._problem(spec, f"the variable {missing} is not set")
             else:
                 names.add(name)
-                yield spec, Connection(name, self._way_to(_filled(spec, self._all)), self._starting)
+                yield spec, Connection(name, self._way_to(self._filled(spec)), self._starting)
+
+    def _filled(self, spec: Server) -> Server:
+        return replace(spec, env=filled(spec.env, self._all), headers=filled(spec.headers, self._all))
 
     def _way_to(self, spec: Server) -> Callable[[Lost], Transport]:
         if spec.url:
@@ -130,22 +134,7 @@ class Servers:
         return True
 
     def _problem(self, spec: Server, why: str) -> None:
-        self.problems = (*self.problems, f"MCP server {short(printable(spec.name))!r}: {why}")
-
-
-def _unset(spec: Server, env: Mapping[str, str]) -> str | None:
-    """A variable that the spec names, and nobody has set."""
-    texts = (*spec.env.values(), *spec.headers.values())
-    return next((name for text in texts for name in _VARIABLE.findall(text) if name not in env), None)
-
-
-def _filled(spec: Server, env: Mapping[str, str]) -> Server:
-    """`${NAME}` stands for a variable of our environment in what a server is given, so that no file need hold a secret."""
-
-    def filled(values: Mapping[str, str]) -> dict[str, str]:
-        return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
-
-    return replace(spec, env=filled(spec.env), headers=filled(spec.headers))
+        self.problems = (*self.problems, f"MCP server {shortened(printable(spec.name))!r}: {why}")
 
 
 async def _closed(connected: list[tuple[Server, Connection]]) -> None:
@@ -154,7 +143,7 @@ async def _closed(connected: list[tuple[Server, Connection]]) -> None:
 
 def _tool(tool: types.Tool, spec: Server, connection: Connection) -> ServerTool | None:
     if not _NAME.fullmatch(tool.name) or is_deep(tool.input_schema):
-        _log.warning("[%s] a tool cannot be used: %s", connection.name, short(printable(tool.name)))
+        _log.warning("[%s] a tool cannot be used: %s", connection.name, shortened(printable(tool.name)))
         return None
     said = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations is not None else {}
     return ServerTool(

@@ -13,7 +13,6 @@ import anyio
 import httpx2
 from anyio import BrokenResourceError, ClosedResourceError
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
@@ -34,12 +33,6 @@ _TIMEOUT: Final = httpx2.Timeout(30, read=None)  # how long an answer may take i
 Lost = Callable[[str], None]
 Streams = tuple[Any, Any]
 Transport = AbstractAsyncContextManager[Streams]
-
-
-def inherited(env: Mapping[str, str]) -> dict[str, str]:
-    """What every server sees of our environment: where programs and the home are, and nothing that could be secret."""
-    names = (name for name in DEFAULT_INHERITED_ENV_VARS if name in env)
-    return {name: env[name] for name in names if not env[name].startswith("()")}  # a shell's function is no value
 
 
 @asynccontextmanager

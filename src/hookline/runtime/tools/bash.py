@@ -1,29 +1,20 @@
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.hooks.host import Command, Finished, ToolResult
 from hookline.hooks.outcome import Failed
 from hookline.hooks.tools import Kind
-from hookline.runners.process import run
-from hookline.runtime.models.providers import PROVIDERS
 from hookline.runtime.tools.aside import Until, aside
 from hookline.runtime.tools.built_in import BuiltIn, failed, takes, text
+from hookline.runtime.tools.environment import run_for
 from hookline.runtime.tools.tool import Place
 from hookline.runtime.tools.workspace import Refused, Workspace
 
 LONGEST_TOLD: Final = 100_000  # characters of output
 _USUAL: Final = 120  # seconds
 _MOST: Final = 600  # seconds
-_KEYS_OF_MODELS: Final = (
-    *(key for provider in PROVIDERS.values() for key in provider.keys),
-    "ANTHROPIC_AUTH_TOKEN",
-    "OPENROUTER_API_KEY",
-    "OLLAMA_API_KEY",
-)
-_OURS: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # how these begin
 
 
 async def _bash(input: dict[str, Any], place: Place) -> ToolResult:
@@ -36,10 +27,9 @@ async def _bash(input: dict[str, Any], place: Place) -> ToolResult:
         input["command"],
         cwd=await aside(find),
         timeout=timedelta(seconds=input.get("timeout", _USUAL)),
-        without_env=(*_KEYS_OF_MODELS, *(name for name in os.environ if name.startswith(_OURS))),
     )
     try:
-        return _told(await run(command, slots=place.slots, supervised=True))
+        return _told(await run_for(place, command, supervised=True))
     except Failed as error:
         raise Refused(f"the command {error}") from None
 

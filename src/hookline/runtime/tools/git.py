@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from hookline.hooks.host import Command, Finished
-from hookline.runners.process import Slots, run
-from hookline.runtime.tools.workspace import Refused
+from hookline.runtime.tools.environment import run_for
+from hookline.runtime.tools.tool import Place
+from hookline.runtime.tools.workspace import Refused, Workspace
 
 _TIMEOUT: Final = timedelta(seconds=20)
 _ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -17,18 +17,13 @@ _QUIET: Final = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untra
 _OF_A_FILTER: Final = ("clean=", "smudge=", "process=", "required=false")
 
 
-async def changes(root: Path, slots: Slots) -> str | None:
+async def changes(place: Place) -> str | None:
     """Changed files, as `git status --porcelain` tells them; None if it is no repository."""
-    config = await _git(root, slots, "config", "--null", "--name-only", "--list")
-    if (
-        config.exit_code != 0
-        or (await _git(root, slots, "rev-parse", "--is-inside-work-tree")).stdout.strip() != "true"
-    ):
+    config = await _git(place, "config", "--null", "--name-only", "--list")
+    if config.exit_code != 0 or (await _git(place, "rev-parse", "--is-inside-work-tree")).stdout.strip() != "true":
         return None
     settings = [setting for each in (*_QUIET, *_silenced(config.stdout)) for setting in ("-c", each)]
-    status = await _git(
-        root, slots, *settings, "status", "--porcelain", "--branch", "--ignore-submodules=all", "--", "."
-    )
+    status = await _git(place, *settings, "status", "--porcelain", "--branch", "--ignore-submodules=all", "--", ".")
     if status.exit_code != 0:
         raise Refused(f"git status failed: {status.stderr.strip()[:500]}")
     return status.stdout.rstrip("\n")
@@ -43,8 +38,8 @@ def _silenced(names: str) -> list[str]:
     return [f"filter.{name}.{setting}" for name in sorted(filters) if name for setting in _OF_A_FILTER]
 
 
-async def _git(root: Path, slots: Slots, *arguments: str) -> Finished:
+async def _git(place: Place, *arguments: str) -> Finished:
     argv = ("git", "--no-pager", *arguments)
-    return await run(
-        Command(argv=argv, cwd=str(root), env=_ENVIRONMENT, inherit_env=_INHERITED, timeout=_TIMEOUT), slots=slots
-    )
+    root = str(Workspace(place.workspace).root)
+    command = Command(argv=argv, cwd=root, env=_ENVIRONMENT, inherit_env=_INHERITED, timeout=_TIMEOUT)
+    return await run_for(place, command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +26,7 @@ class Place:
     store: Store
     slots: Slots = field(default_factory=Slots)
     execution: dict[str, Any] = field(default_factory=dict)  # flow, side and step of the thread
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)  # the user's
 
 
 class Tool(Protocol):

@@ -70,7 +70,7 @@ async def _tree(input: dict[str, Any], place: Place) -> str:
 
 
 async def _changes(input: dict[str, Any], place: Place) -> ToolResult:
-    told = await changes(Workspace(place.workspace).root, place.slots)
+    told = await changes(place)
     if told is None:
         raise Refused("the workspace is not in a git repository")
     return ToolResult(cut("\n".join(printable(line) for line in told.split("\n"))))
