@@ -15,7 +15,7 @@ from hookline.hooks.tools import Kind
 from hookline.project import load_text
 from hookline.runtime.app import App
 from hookline.runtime.gate import fingerprint
-from hookline.runtime.happenings import Asked, Called
+from hookline.runtime.happenings import Asked, Called, Calling, Decided, Ending
 from hookline.runtime.session import Session
 from hookline.runtime.tools.tool import Place
 from runtime.agents import Seen, agent, calls, play, running, said
@@ -188,3 +188,50 @@ def test_only_the_gate_executes_tools() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "perform"
     ]
     assert callers == ["gate.py"]
+
+
+def test_what_is_decided_about_a_hooks_own_call_is_told(tmp_path: Path) -> None:
+    asks = "hooks: [{id: asks, on: turn.end, then: {call: write_file, with: {path: made, content: x}}}]"
+    no = "hooks: [{id: no, on: tool.before, when: {tool: write_file}, then: {deny: not that}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, _book(asks, no), ["done"]) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            decided = [each.decision for each in seen.of(Decided) if each.decision.event.name == "tool.before"]
+            assert [(each.by, each.reason) for each in decided] == [("no", "not that")]
+            calling, called = seen.of(Calling)[0], seen.of(Called)[0]
+            assert (calling.call.caller, calling.call.name, calling.decision) == ("asks", "write_file", decided[0])
+            assert (called.call, called.ran, called.result.error) == (calling.call, False, "not that")
+
+    play(work)
+
+
+def test_a_hooks_own_call_that_runs_is_told_with_its_result(tmp_path: Path) -> None:
+    asks = "hooks: [{id: asks, on: turn.end, then: {call: write_file, with: {path: made, content: x}}}]"
+    other = "hooks: [{id: other, on: tool.before, then: {set: {input.path: other}}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, _book(asks, other), ["done"]) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            calling, called = seen.of(Calling)[0], seen.of(Called)[0]
+            assert calling.call.input["path"] == "made"
+            assert calling.decision.event.read(("tool", "input", "path")) == "other"
+            assert (called.ran, called.result.ok, called.call.input["path"]) == (True, True, "other")
+
+    play(work)
+    assert (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("on", ["turn.start", "tool.before", "message.create"])
+def test_all_that_is_decided_about_a_hooks_own_call_is_obeyed(tmp_path: Path, on: str) -> None:
+    asks = f"hooks: [{{id: asks, on: {on}, when: {{not: {{tool: read_file}}}}, max_fires: 1, then: {{call: read_file, with: {{path: a}}}}}}]"
+    halt = "hooks: [{id: tells, on: tool.before, when: {tool: read_file}, then: {tell: Look at the manual.}}, {id: halt, on: tool.before, when: {tool: read_file}, then: {halt: no more}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, _book(asks, halt), [calls(("bash", {"command": "true"})), "done"]) as (runtime, _):
+            session = await runtime.start()
+            ended = (await said(session, "go")).ended
+            assert (ended.ending, ended.text) == (Ending.HALTED, "no more")
+            assert [each.text for each in await session.main.injections()] == ["Look at the manual."]
+
+    play(work)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from hookline.engine.account import Decision
-from hookline.engine.book import Book
 from hookline.engine.decide import DEEPEST
 from hookline.hooks.event import Event
 from hookline.hooks.host import Host, ToolResult, asking
@@ -17,8 +16,14 @@ Execute = Callable[[str, dict[str, Any], Decision], Awaitable[ToolResult]]
 """Runs a tool with the input that the hooks left; the decision is the one for exactly this call."""
 
 
+class Decides(Protocol):
+    """A book of hooks, or whoever asks one and tells others what it said."""
+
+    async def decide(self, event: Event, host: Host) -> Decision: ...
+
+
 async def decided_call(
-    book: Book, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: Execute
+    book: Decides, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: Execute
 ) -> ToolResult:
     """Decides `tool.before` for a hook's own call and runs it with the input that the hooks left.
 

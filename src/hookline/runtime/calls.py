@@ -11,7 +11,7 @@ from hookline.engine.account import Decision
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.runtime.approvals import Refused, agreed
-from hookline.runtime.gate import Call, execute
+from hookline.runtime.gate import QUEUED, Call, execute
 from hookline.runtime.happenings import Called, Calling
 from hookline.runtime.history import written_calls
 from hookline.runtime.interrupted import known
@@ -64,7 +64,7 @@ class ToolCalls:
         await self.thread.inject_message(message | self.thread.spoken_by)
         if tool is None:
             return await self.not_run(wants, self.session.toolbox.why_not(name))
-        return await self._decided(Call(id, tool.name, input, "queue"), tool)
+        return await self._decided(Call(id, tool.name, input, QUEUED), tool)
 
     async def not_run(self, wants: Wants, why: str) -> Done:
         """A call that nobody was asked about, because it cannot be run at all."""
@@ -75,9 +75,9 @@ class ToolCalls:
         facts = _facts(call, tool)
         decision = await self.session.decide(self.thread, "tool.before", {"tool": facts})
         self._tell(call, decision)
-        if decision.halt or decision.denied:
-            halted = decision.reason if decision.halt else None
-            reason = decision.reason or f"{call.name} was denied"
+        halted = self.thread.take_halt(decision)  # a hook's own call may have been answered with a halt
+        if halted is not None or decision.denied:
+            reason = decision.reason or halted or f"{call.name} was denied"
             return await self._kept(call, _failed(facts, reason), False, (decision,), halted)
         left = decision.event.read(("tool", "input"))
         if not isinstance(left, dict):

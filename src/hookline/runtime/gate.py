@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hookline.engine.account import Decision
 from hookline.errors import HooklineError
@@ -17,6 +17,8 @@ from hookline.hooks.outcome import Verdict
 from hookline.runtime.storage.rows import ApprovalRow, CallRow
 from hookline.runtime.tools.tool import Place, Tool
 from hookline.standard_agents.state import result_text
+
+QUEUED: Final = "queue"
 
 
 class NotDecided(HooklineError):
@@ -29,6 +31,11 @@ class Call:
     name: str
     input: dict[str, Any]
     caller: str = ""  # "": the model; else the hook or the part of an agent that makes it
+
+    @property
+    def beside(self) -> bool:
+        """Whether it was made beside the conversation, by a hook or somebody's code: no message has its result."""
+        return self.caller not in ("", QUEUED)
 
 
 def fingerprint(name: str, input: Any) -> str:

@@ -46,7 +46,7 @@ class Decided(Happening):
 
 @dataclass(frozen=True, slots=True)
 class Calling(Happening):
-    """A tool is called; `call` as the model wanted it, the decision as the hooks left it."""
+    """A tool is called; `call` as its caller wanted it, the decision as the hooks left it."""
 
     call: Call
     decision: Decision
@@ -55,7 +55,7 @@ class Calling(Happening):
 @dataclass(frozen=True, slots=True)
 class Called(Happening):
     call: Call
-    result: ToolResult  # as the model sees it
+    result: ToolResult  # as its caller sees it
     ran: bool
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.engine.account import Decision
 from hookline.engine.calls import decided_call
 from hookline.errors import Unavailable
-from hookline.hooks.host import Notice, ToolResult, asking
+from hookline.hooks.event import Event
+from hookline.hooks.host import Host, Notice, ToolResult, asking
 from hookline.runners.here import Here
-from hookline.runtime.facts import shared_facts
 from hookline.runtime.gate import Call, execute
-from hookline.runtime.happenings import Noticed
+from hookline.runtime.happenings import Called, Calling, Noticed
 from hookline.runtime.models.model import Request, Said
+from hookline.runtime.notes import take_notes
 from hookline.runtime.threads import StoredThread
+from hookline.runtime.tools.tool import Tool
 
 if TYPE_CHECKING:
     from hookline.runtime.session import Session
@@ -33,16 +36,9 @@ class ThreadHost(Here):
         tool = self._session.toolbox.find(name)
         if tool is None:
             raise Unavailable(self._session.toolbox.why_not(name))
-        facts = {**await shared_facts(self._thread, "tool.before"), "tool": {"kind": str(tool.kind)}}
-        return await decided_call(self._session.book, self, facts, (tool.name, input), self._execute)
-
-    async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
-        tool = self._session.toolbox.find(name)
-        if tool is None:  # an MCP server may have gone while the hooks were asked
-            raise Unavailable(f"there is no tool {name!r} here any more")
         asked = asking.get()
-        call = Call(f"call_{uuid.uuid4().hex[:12]}", name, input, asked.hook if asked else "agent")
-        return await execute(call, decision, tool, self._session.place_of(self._thread))
+        call = Call(f"call_{uuid.uuid4().hex[:12]}", tool.name, input, asked.hook if asked else "agent")
+        return await OwnCall(self._thread, call).made(self, tool)
 
     async def complete(self, prompt: str) -> str:
         model = await self._session.model_of(self._thread)
@@ -55,3 +51,34 @@ class ThreadHost(Here):
 
     def thread(self, id: str) -> StoredThread:
         return self._session.thread(id)
+
+
+class OwnCall:
+    """A call that a hook makes, or somebody's code: whoever watches sees it as any other of its thread."""
+
+    def __init__(self, thread: StoredThread, call: Call) -> None:
+        self._thread = thread
+        self._session = thread.session
+        self._call = call
+        self._ran = False
+
+    async def made(self, host: ThreadHost, tool: Tool) -> ToolResult:
+        facts = {"tool": {"kind": str(tool.kind)}}
+        result = await decided_call(self, host, facts, (tool.name, self._call.input), self._execute)
+        self._session.tell(Called(self._thread.id, self._thread.agent.id, self._call, result, self._ran))
+        return result
+
+    async def decide(self, event: Event, host: Host) -> Decision:
+        """What hooks ask for beside their verdict is for the agent, whose turn goes on."""
+        decision = await self._session.decide(self._thread, event.name, event.facts)
+        self._session.tell(Calling(self._thread.id, self._thread.agent.id, self._call, decision))
+        await take_notes(self._thread, decision)
+        self._thread.put_off(decision)
+        return decision
+
+    async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
+        tool = self._session.toolbox.find(name)
+        if tool is None:  # an MCP server may have gone while the hooks were asked
+            raise Unavailable(f"there is no tool {name!r} here any more")
+        self._call, self._ran = replace(self._call, input=input), True
+        return await execute(self._call, decision, tool, self._session.place_of(self._thread))

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Final
 
-from hookline.engine.account import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import Kind
@@ -108,7 +107,7 @@ async def started(session: Session, parent: StoredThread, input: dict[str, Any])
     await session.decide(parent, "subagent.created", {"subagent": about})
     given = {"agent_id": child.id, "specialist": agent.id, "task": task}
     start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": given}})
-    _note(parent, start)
+    parent.put_off(start)
     if start.denied or start.halt:
         return ToolResult(None, False, start.reason or f"{agent.id} was denied")
     await take_notes(child, start)
@@ -131,19 +130,12 @@ async def _run(
         }
         decision = await session.decide(parent, "subagent.end", facts)
         await take_notes(parent, decision)
-        _note(parent, decision)
+        parent.put_off(decision)
         if not decision.denied or decision.halt or denied == MOST_DENIED_STOPS:
             break
         ended = await _child(exchange.told(decision), child)
     errors = "; ".join(result["errors"])
     return ToolResult(result, not errors, errors)
-
-
-def _note(parent: StoredThread, decision: Decision) -> None:
-    """What else hooks want of the one who starts it: done once it has its answer."""
-    parent.note_requests(decision)
-    if decision.halt:
-        parent.progress.halted = decision.reason
 
 
 async def _child(exchange: Awaitable[Ended], child: StoredThread) -> Ended:

@@ -180,6 +180,12 @@ class StoredThread:
         if decision.requests:
             self._asked_of_us.append(decision)
 
+    def put_off(self, decision: Decision) -> None:
+        """What a decision wants of an agent that is in the middle of something."""
+        self.note_requests(decision)
+        if decision.halt:
+            self.progress.halted = decision.reason
+
     def take_requests(self) -> list[Decision]:
         taken, self._asked_of_us = self._asked_of_us, []
         return taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -80,6 +81,21 @@ def test_a_denied_call_is_said_once() -> None:
     )
     assert lines[1] == "  ✗ denied: Not here."
     assert sum("Not here." in line for line in lines) == 1
+
+
+def test_a_hooks_own_call_names_the_hook_and_its_result_is_no_answer_to_the_agents_call() -> None:
+    agents, hooks = _call("ls"), Call("call_2", "bash", {"command": "rm x"}, "tidy")
+    lines = _shown(
+        Calling(*MAIN, agents, _decision("tool.before", "ls")),
+        Calling(*MAIN, hooks, _decision("tool.before", "rm x")),
+        Called(*MAIN, hooks, ToolResult(None, False, "Not here."), False),
+        Called(*MAIN, replace(hooks, id="call_3"), ToolResult("gone"), True),
+        Called(*MAIN, replace(hooks, id="call_4"), ToolResult(None, False, "it broke"), True),
+        Called(*MAIN, agents, ToolResult("a.txt"), True),
+    )
+    assert lines[:3] == ["  ● bash ls", "  ↳ bash rm x  [tidy]", "  ✗ denied: Not here."]
+    assert lines[-3:] == ["  ✗ it broke", "  ✓ a.txt", ""]
+    assert not any("gone" in line for line in lines)
 
 
 def test_a_call_that_nobody_was_asked_about_says_why_it_is_not_run() -> None:

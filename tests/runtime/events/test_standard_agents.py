@@ -82,7 +82,7 @@ def test_a_hook_reads_and_writes_its_thread_and_calls_tools(tmp_path: Path) -> N
     assert "now" in kept["now"]["result"]
     assert kept["refused"]["status"] == "error"
     assert (tmp_path / "queued").exists()
-    assert kept["called"][:2] == [("list_directory", ""), ("bash", "queue")]
+    assert kept["called"][:4] == [("bash", "busy"), ("bash", "busy"), ("list_directory", ""), ("bash", "queue")]
     assert "by a hook, corrected" in kept["stored"]
     assert kept["file"] == ("notes/a.txt", b"kept")
     assert kept["files"] == ["notes/a.txt"]

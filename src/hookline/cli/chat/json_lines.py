@@ -29,8 +29,8 @@ TYPES: Final = {
     "session": "the first line: `version`, `session` (its id), `agent`, `model`, `workspace`, `resumed`, `problems`",
     "text": "a piece of the answer: `text`",
     "decision": "hooks spoke, about anything but a call: `event`, `verdict`, `reason`, `by`, `halt`, `changed`, `notes`, `requests`, `hooks`",
-    "call": "a tool is called: `id`, `tool`, `input` as the model wrote it, `left` as hooks left it, and the keys of a decision",
-    "result": "what came of it, as the model reads it: `id`, `tool`, `ran`, `ok`, `content`, `error`",
+    "call": "a tool is called: `id`, `tool`, `caller` (empty: the model; else `queue`, or the hook), `input` as it wrote it, `left` as hooks left it, and the keys of a decision",
+    "result": "what came of it, as the caller reads it: `id`, `tool`, `caller`, `ran`, `ok`, `content`, `error`",
     "question": "a person has to say whether a call may run: `approval`, `tool`, `input`, `reason`, `hook`",
     "answer": "the answer to it: `approval`, `yes`, `by`",
     "line": "words for a person: `text`, `level`, `hook`",
@@ -61,10 +61,10 @@ def _told(happening: Happening) -> dict[str, Any]:
             return {"type": "decision", "event": decision.event.name, **_decision(decision)}
         case Calling(_, _, call, decision):
             left = decision.event.read(("tool", "input"))
-            called = {"id": call.id, "tool": call.name, "input": call.input, "left": left}
+            called = {"id": call.id, "tool": call.name, "caller": call.caller, "input": call.input, "left": left}
             return {"type": "call", **called, **_decision(decision)}
         case Called(_, _, call, result, ran):
-            called = {"id": call.id, "tool": call.name, "ran": ran, "ok": result.ok}
+            called = {"id": call.id, "tool": call.name, "caller": call.caller, "ran": ran, "ok": result.ok}
             return {"type": "result", **called, "content": result_text(result.content), "error": result.error}
         case Asked(_, _, approval, tool, input, reason, hook):
             asked = {"approval": approval, "tool": tool, "input": input, "reason": reason, "hook": hook}

@@ -152,7 +152,8 @@ class Screen:
 
     def _calling(self, calling: Calling) -> None:
         call, decision = calling.call, calling.decision
-        self._line(calling, "●", f"{call.name} {input_words(call.input)}", "bold")
+        whose = f"  [{call.caller}]" if call.caller else ""
+        self._line(calling, "↳" if call.beside else "●", f"{call.name} {input_words(call.input)}{whose}", "bold")
         left = decision.event.read(("tool", "input"))
         if isinstance(left, dict) and left != call.input:
             self._line(calling, "", f"changed: {input_words(left)}", "cyan")
@@ -172,6 +173,8 @@ class Screen:
     def _called(self, called: Called) -> None:
         result = called.result
         if not called.ran and called.call.id in self._settled:
+            return
+        if called.call.beside and result.ok:
             return
         lines = result_lines(result.content if result.ok else result.error, MOST_LINES) or ["done"]
         for number, line in enumerate(lines):
