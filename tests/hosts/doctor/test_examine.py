@@ -14,7 +14,7 @@ from hookline.hosts.install import launcher
 from hookline.hosts.install.command import Form
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.table import NAMES, agent
-from hookline.project import load_text
+from hookline.project import load_here, load_text
 from installing import engine, install, machine_in
 
 HOOKS = """\
@@ -102,6 +102,35 @@ def test_an_event_that_is_missing_is_named(machine: Machine) -> None:
     assert entry.mark is Mark.PROBLEM
     assert entry.said.endswith("lacks PreToolUse")
     assert entry.fix == "hookline install claude-code --user"
+
+
+@pytest.mark.parametrize("scope", Scope)
+@pytest.mark.parametrize(("old", "new"), [(".local/share/hookline", "old/hookline"), ('"timeout": ', '"timeout": 9')])
+def test_entries_that_are_not_as_they_should_be_are_a_problem(
+    machine: Machine, scope: Scope, old: str, new: str
+) -> None:
+    install("claude-code", machine, scope)
+    path = (machine.home if scope is Scope.USER else machine.project) / ".claude/settings.json"
+    assert found(diagnosed("claude-code", machine), "entry").mark is Mark.GOOD
+    path.write_text(path.read_text().replace(old, new))
+    entry = found(diagnosed("claude-code", machine), "entry")
+    assert entry.mark is Mark.PROBLEM
+    assert entry.fix == f"hookline install claude-code --{scope}"
+
+
+def test_an_agent_is_not_blamed_for_a_launcher_that_does_not_answer(machine: Machine) -> None:
+    install("claude-code", machine)
+    program(machine, "claude", "touch ran; echo 1.2.3")
+    proof = found(diagnosed("claude-code", machine), "proof")
+    assert (proof.mark, "test call" in proof.said) == (Mark.UNKNOWN, True)
+
+
+def test_hooks_that_wait_for_trust_are_told(machine: Machine) -> None:
+    (machine.project / "hookline.yaml").write_text(
+        "hooks: [{id: lint, on: tool.after, then: {run: ruff check}, on_error: open}]"
+    )
+    book = load_here(machine.project, machine.home)
+    assert diagnosed("claude-code", machine, book).hooks[0].endswith("waits for hookline trust")
 
 
 def test_no_entry_and_no_program_are_problems(machine: Machine) -> None:

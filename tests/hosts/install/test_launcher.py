@@ -50,6 +50,15 @@ def test_a_launcher_of_another_version_is_made_anew(tmp_path: Path) -> None:
     assert made_as(launcher) is not None
 
 
+def test_a_launcher_that_somebody_put_there_is_made_anew(tmp_path: Path) -> None:
+    launcher = tmp_path / "bridge"
+    put(launcher)
+    launcher.write_text("#!/bin/sh\nexit 0\n")
+    assert made_as(launcher) is None
+    put(launcher)
+    assert made_as(launcher) is not None
+
+
 @pytest.mark.parametrize("folder", ["plain", "it's a space", "long" * 40])
 def test_the_python_launcher_answers(tmp_path: Path, folder: str) -> None:
     python, launcher = tmp_path / folder / "python", tmp_path / "bridge"

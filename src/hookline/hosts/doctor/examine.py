@@ -9,12 +9,15 @@ from typing import Final
 
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
+from hookline.hooks.actions.untrusted import NotTrusted
+from hookline.hooks.hook import Hook
 from hookline.hosts.agent import CodingAgent
 from hookline.hosts.bridge.address import Address, address_in
 from hookline.hosts.doctor.codex_trust import trust
 from hookline.hosts.doctor.finding import Diagnosis, Finding, good, problem, unknown
 from hookline.hosts.doctor.firing import Fired, fired, http_fired
 from hookline.hosts.doctor.proof import prove_with_agent
+from hookline.hosts.doctor.switches import switched_off
 from hookline.hosts.install import launcher
 from hookline.hosts.install.by_http import reached, readable_by_others, wake
 from hookline.hosts.install.command import Form, calling
@@ -27,6 +30,7 @@ from hookline.hosts.install.setups import SETUPS
 
 _PATIENCE: Final = 20.0  # seconds for a program to tell its version
 _LONGEST: Final = 200
+_UNTRIED: Final = "the agent itself was not run, for not even the test call was answered"
 
 
 def examine(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
@@ -39,7 +43,7 @@ def examine(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
         _launcher(machine),
         _firing(result),
         *by_http,
-        _proof(agent, machine),
+        _proof(agent, machine) if isinstance(result, Fired) and result.as_expected else unknown("proof", _UNTRIED),
     )
     trip = round(result.milliseconds, 2) if isinstance(result, Fired) else None
     return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting(agent, book), trip)
@@ -94,9 +98,18 @@ def _entries(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
         yield problem("entry", "there is none of ours in its files", install)
     for scope in Scope:
         yield from _of_scope(agent, machine, scope, [each for each in places if each[0] is scope])
+    if places:
+        yield from _switches(agent, machine)
     if len({scope for scope, _, _ in places}) > 1:
         shown = " and ".join(dict.fromkeys(machine.shown(path) for _, path, _ in places))
         yield good("twice", f"it calls hookline from {shown}; what both tell of is decided once")
+
+
+def _switches(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
+    try:
+        yield from switched_off(agent, machine)
+    except HooklineError as error:
+        yield problem("switch", str(error), "mend that file; the agent may not be able to read it either")
 
 
 def _of_scope(
@@ -107,23 +120,15 @@ def _of_scope(
     wanted = {event.name for event in agent.events}
     heard = frozenset[str]().union(*(events for _, _, events in places))
     shown = ", ".join(dict.fromkeys(machine.shown(path if len(places) == 1 else path.parent) for _, path, _ in places))
-    missing = sorted(wanted - heard)
+    missing, again = sorted(wanted - heard), f"hookline install {agent.name} --{scope}"
     if missing:
-        again = f"hookline install {agent.name} --{scope}"
         yield problem("entry", f"{shown} lacks {', '.join(missing)}", again)
+    elif not has_entry(agent, machine, scope):
+        yield problem("entry", f"{shown} does not say what this version writes there", again)
     else:
         yield good("entry", f"{shown}: all {len(wanted)} events")
-    for _, path, _ in places:
-        yield from _of_file(agent, machine, scope, path)
-
-
-def _of_file(agent: CodingAgent, machine: Machine, scope: Scope, path: Path) -> Iterator[Finding]:
-    if path.suffix != ".json":
-        return
-    document = read(text_of(path) or "", machine.shown(path))
-    if document.value.get("disableAllHooks") is True:
-        yield problem("switch", f"{machine.shown(path)} says disableAllHooks", "take disableAllHooks out")
-    if agent.name == "codex":
+    for _, path, _ in places if agent.name == "codex" else ():
+        document = read(text_of(path) or "", machine.shown(path))
         yield trust(document, path, calling(agent.name, machine, scope), machine)
 
 
@@ -198,7 +203,11 @@ def _form(agent: CodingAgent, machine: Machine) -> Form:
 def _acting(agent: CodingAgent, book: Book) -> tuple[str, ...]:
     heard = {event.event for event in agent.events}
     return tuple(
-        f"{hook.id}  on {hook.event}  {hook.origin.file}:{hook.origin.line}"
+        f"{hook.id}  on {hook.event}  {hook.origin.file}:{hook.origin.line}{_waiting(hook)}"
         for hook in book.hooks
         if hook.enabled and hook.event in heard
     )
+
+
+def _waiting(hook: Hook) -> str:
+    return ", waits for hookline trust" if isinstance(hook.then, NotTrusted) else ""

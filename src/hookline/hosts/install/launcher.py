@@ -45,17 +45,17 @@ def put(launcher: Path) -> Kind:
         raise HooklineError(f"{launcher} cannot be made: {error.strerror}") from None
     if kind is Kind.PYTHON:
         write(launcher, text_for(python_client()[0]), executable())
-    write(_note(launcher), f"{kind} {_print_of(kind)}\n")
+    write(_note(launcher), f"{kind} {_print_of(kind)} {_bytes_of(launcher)}\n")
     return kind
 
 
 def made_as(launcher: Path) -> Kind | None:
-    """None where there is none that runs, or one that another version, or another interpreter's hookline, has made."""
+    """None where there is none that runs, or one that somebody else, another version or interpreter, has made."""
     noted = (text_of(_note(launcher)) or "").split()
-    if not noted or noted[0] not in tuple(Kind) or not os.access(launcher, os.X_OK):
+    if not noted or noted[0] not in tuple(Kind) or not os.access(launcher, os.R_OK | os.X_OK):
         return None
     kind = Kind(noted[0])
-    return kind if noted[1:] == [_print_of(kind)] else None
+    return kind if noted[1:] == [_print_of(kind), _bytes_of(launcher)] else None
 
 
 def take_away(launcher: Path) -> None:
@@ -74,6 +74,10 @@ def text_for(python: str) -> str:
 
 def _note(launcher: Path) -> Path:
     return launcher.with_name(launcher.name + ".made")
+
+
+def _bytes_of(launcher: Path) -> str:
+    return hashlib.sha256(launcher.read_bytes()).hexdigest()
 
 
 def _print_of(kind: Kind) -> str:

@@ -199,13 +199,14 @@ def _events_in(want: Wanted, agent: CodingAgent, call: Calling, machine: Machine
     return frozenset({want.path.name}) if want.path.name in names else names
 
 
-def has_entry(agent: CodingAgent, machine: Machine) -> bool:
-    """True if the agent calls us by all entries in the user's own file, as this version writes them.
+def has_entry(agent: CodingAgent, machine: Machine, scope: Scope = Scope.USER) -> bool:
+    """True if the agent calls us by all entries in that file, as this version writes them.
 
-    A project's file does not count: whoever made the project could have put them there, and switched them off.
+    For whether it calls us at all, a project's file does not count: whoever made the project could have put them
+    there, and switched them off.
     """
     try:
-        changes = (installing(agent, machine, Scope.USER, form) for form in forms(machine))
+        changes = (installing(agent, machine, scope, form) for form in forms(machine))
         return any(not any(change.needed for change in each) for each in changes)
     except HooklineError:
         return False
