@@ -1,0 +1,119 @@
+"""How turns and exchanges end, and what they tell on their way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hookline.hooks.outcome import Compact
+from hookline.patterns.pattern import pattern
+from hookline.runtime.app import MOST_STEPS, Agent, App, Prompt, Side
+from hookline.runtime.compaction import compact
+from hookline.runtime.happenings import Called, Decided, Ending
+from hookline.runtime.models.script import Script, ScriptedModel, Section, Step
+from runtime.agents import Seen, calls, play, running, said
+
+LOOK = calls(("bash", {"command": "true"}))
+
+
+def test_two_ais_make_no_more_steps_together_than_one(tmp_path: Path) -> None:
+    two = Agent("two", Side(Prompt("a", "You are the first.")), Side(Prompt("b", "You are the second.")))
+    sides = tuple(Section(pattern(name), (LOOK, Step(say="well"))) for name in ("first", "second"))
+    model = ScriptedModel(Script(sections=sides, loop=True))
+
+    async def work() -> None:
+        async with running(tmp_path, app=App((two,)), model=model) as (runtime, _):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert seen.ended.ending is Ending.STEPS
+            answers = [each for each in await session.main.get_messages() if each["role"] == "assistant"]
+            assert len(answers) == MOST_STEPS
+
+    play(work)
+
+
+def test_a_changed_prompt_is_what_the_turn_is_about(tmp_path: Path) -> None:
+    hooks = """
+    hooks:
+      - {id: politer, on: prompt.submit, then: {set: {prompt: "go, please"}}}
+      - {id: see, on: turn.start, then: {log: seen}}
+    """
+    seen = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, watch=seen) as (runtime, _):
+            await (await runtime.start()).ask("go")
+
+    play(work)
+    assert seen.facts("turn.start")["prompt"] == "go, please"
+
+
+def test_the_flow_that_is_announced_is_the_first_one_and_the_next_prompt_has_another(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: see, on: [thread.created, turn.start], then: {log: seen}}]"
+    seen = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one", "two"], watch=seen) as (runtime, _):
+            session = await runtime.start()
+            await session.ask("go")
+            await session.ask("on")
+
+    play(work)
+    announced, first, second = [each.decision.event.facts["execution"]["flow"] for each in seen.of(Decided)]
+    assert announced == first != second
+
+
+def test_a_stop_that_nobody_was_there_to_obey_does_not_stop_the_next_exchange(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: no, on: history.compact, then: {halt: not now}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one", "two"]) as (runtime, _):
+            session = await runtime.start()
+            await session.ask("go")
+            assert not await compact(session.main, Compact(keep_recent=0), "manual")
+            assert await session.ask("on") == "two"
+
+    play(work)
+
+
+def test_a_halted_start_of_a_turn_still_has_its_end(tmp_path: Path) -> None:
+    hooks = """
+    hooks:
+      - {id: no, on: turn.start, then: {halt: enough}}
+      - {id: see, on: turn.end, then: {log: seen}}
+    """
+
+    async def work() -> None:
+        async with running(tmp_path, hooks) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert seen.ended.ending is Ending.HALTED
+            assert seen.events == ["turn.start", "turn.end"]
+
+    play(work)
+
+
+def test_a_tool_that_fails_does_not_fail_the_session(tmp_path: Path) -> None:
+    agent = Agent("helper", Side(Prompt("main"), session_fail="bash"))
+    steps = [calls(("bash", {"command": "exit 3"})), calls(("bash", {"command": "echo lost"})), "never"]
+
+    async def work() -> None:
+        async with running(tmp_path, "", steps, app=App((agent,))) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert (seen.ended.ending, seen.ended.text) == (Ending.SESSION_FAIL, "lost")
+
+    play(work)
+
+
+def test_after_a_stop_every_other_call_has_a_result_and_none_runs(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: no, on: tool.before, when: {input: {command: first}}, then: {halt: enough}}]"
+    steps = [calls(("bash", {"command": "echo first"}), ("bash", {"command": "touch made"})), "later"]
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, steps) as (runtime, _):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert [each.ran for each in seen.of(Called)] == [False, False]
+            results = [each["content"] for each in await session.main.get_messages() if each["role"] == "tool"]
+            assert results == ["Error: enough", "Error: not run: the agent was stopped"]
+
+    play(work)
+    assert not (tmp_path / "made").exists()
