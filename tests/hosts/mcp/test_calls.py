@@ -69,6 +69,7 @@ def test_a_tools_error_is_not_ok() -> None:
             {"content": [IMAGE], "structuredContent": {"x": 0}},
         ),
         ({"content": [text("a"), IMAGE], "structuredContent": {"x": 1}}, {"content": [IMAGE]}, {"content": [IMAGE]}),
+        ({"content": [text("a")], "toolResult": "a"}, "b", {"content": [text("b")]}),
         ({"content": [text("a")]}, {"x": 1}, {"content": [text('{"x":1}')]}),
         ({"content": [text("a")]}, None, {"content": [text("null")]}),
         ({"content": [text("a")]}, {1, 2}, {"content": [text("(it cannot be shown)")]}),
@@ -94,6 +95,15 @@ def test_a_failure_can_be_turned_into_a_success_and_back() -> None:
 def test_a_changed_error_is_what_the_agent_reads() -> None:
     failed = told({"content": [text("password: x")], "isError": True})
     assert failed.changed({**failed.facts(), "error": "***"}, "").result["content"] == [text("***")]
+
+
+def test_a_changed_protocol_error_says_nothing_beside_it() -> None:
+    error = {"code": -32603, "message": "token 123", "data": {"token": 123}}
+    failed = told_by(Message({"jsonrpc": "2.0", "id": 1, "error": error, "result": {"content": [text("token 123")]}}))
+    assert failed is not None
+    left = failed.changed({**failed.facts(), "result": "***"}, "")
+    assert left.value == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "***"}}
+    assert failed.changed(failed.facts(), "").value == {"jsonrpc": "2.0", "id": 1, "error": error}
 
 
 def test_notes_stand_behind_the_result() -> None:

@@ -100,14 +100,14 @@ class Told:
         if not sayable(result):
             result = _shown(result)
         if "error" in self.message.value:
-            return _with_notes(_with_error(self.message, _shown(result)), notes)
+            return _with_notes(_with_error(_without_data(self.message), _shown(result)), notes)
         return _with_notes(self._with_result(result, ok), notes)
 
     def _with_result(self, result: Any, ok: bool) -> Message:
         held = dict(self.message.result)
         if not same(result, self.result):
-            held |= self._content(result)
-            held = {name: value for name, value in held.items() if value is not _NOTHING}
+            kept = {name: held[name] for name in _BESIDE if name in held}
+            held = {name: value for name, value in (self._content(result) | kept).items() if value is not _NOTHING}
         if ok is not self.ok:
             held["isError"] = not ok
         return Message({**self.message.value, "result": held})
@@ -121,11 +121,14 @@ class Told:
 
 
 _NOTHING: Final = object()
+_BESIDE: Final = ("_meta", "isError", "resultType")  # what stays of a result that hooks changed
 
 
 def told_by(message: Message) -> Told | None:
     """None if hooks could not be shown it."""
     if "error" in message.value:
+        if "result" in message.value:  # a client might read this instead
+            message = Message({name: value for name, value in message.value.items() if name != "result"})
         said = object_in(message.value, "error").get("message")
         return Told(message, said if isinstance(said, str) else "", False)
     if is_deep(message.value.get("result")):
@@ -184,6 +187,12 @@ def _shown(value: Any) -> str:
 
 def _with_error(message: Message, text: str) -> Message:
     return Message({**message.value, "error": {**object_in(message.value, "error"), "message": text}})
+
+
+def _without_data(message: Message) -> Message:
+    """Nothing that the server said beside the error's words."""
+    error = {name: value for name, value in object_in(message.value, "error").items() if name != "data"}
+    return Message({**message.value, "error": error})
 
 
 def _with_notes(message: Message, notes: str) -> Message:
