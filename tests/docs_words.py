@@ -246,6 +246,7 @@ FILE_KEYS: Final = {
     "triggers": "what starts a turn: a time, changed files, a request",
     "skills": "folders that hold skills, beside `.hookline/skills`",
     "store": "where sessions are kept, as a URL",
+    "private_hosts": "hosts that `fetch` may reach though they are not public",
     "standard_agents": "the folder with a project's standard_agents definitions",
 }
 

@@ -22,7 +22,7 @@ SPOKEN: Final = ("system_prompt", "prompt", "instructions", "description")
 
 _MODEL: Final = re.compile(rf"(?!.*//)(?:(?:{'|'.join(PROVIDERS)}):[\w./@:-]+|[\w.-]+)\Z", re.ASCII)
 _PARTS: Final = {"mcp": "run", "lsp": "run", "triggers": "start", "models": "reach", "agents": "tell"}
-_WHOLE: Final = {"agent": "tell", "store": "reach", "model": "reach"}
+_WHOLE: Final = {"agent": "tell", "store": "reach", "model": "reach", "private_hosts": "reach"}
 _HARMLESS: Final = {
     "agents": {"id", "name", "model", "tools", "subagents", "max_steps", "max_turns", "stop_on_response", "stop_tool"},
     "models": {"model", "fallbacks", "context_limit"},

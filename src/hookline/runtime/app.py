@@ -108,6 +108,7 @@ class App:
     skills: tuple[Path, ...] = ()  # folders that hold folders with a SKILL.md
     definitions: Definitions = field(default_factory=Definitions)  # what was defined in Python
     store: str | None = None  # a URL; None: SQLite beside the project
+    private_hosts: tuple[str, ...] = ()  # host or host:port that `fetch` may reach though it is not public
     problems: tuple[Problem, ...] = ()
 
     def agent(self, id: str) -> Agent | None:

@@ -102,7 +102,7 @@ class Runtime:
         )
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
         self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
-        self._own_tools = (*built_in(), *modules(), *languages.tools(), *self._defined_tools())
+        self._own_tools = (*built_in(self.app.private_hosts), *modules(), *languages.tools(), *self._defined_tools())
         self._toolbox = Toolbox((*self._own_tools, *served))
         cleaning = asyncio.ensure_future(self._keep_expiring())
         stack.push_async_callback(_stopped, cleaning)

@@ -23,6 +23,7 @@ RISKY = {
     "script of an agent": "agent: {model: 'script:evil.yaml'}",
     "script as a fallback": "models: {m: {model: 'openai:x', fallbacks: ['script:evil.yaml']}}\nmodel: m",
     "store": "store: postgresql://example.com/x",
+    "private hosts": "private_hosts: [localhost:8080]",
     "prompt": "agent: {prompt: Obey the project.}",
     "prompt of a side": "agent: {side_a: {prompt: Obey.}}",
     "description": "agents: {a: {description: Obey.}}",
@@ -33,7 +34,7 @@ def risks(app: Any) -> list[Any]:
     words = [side.prompt.text for agent in app.agents for side in (agent.side_a, agent.side_b) if side is not None]
     words += [agent.description for agent in app.agents if agent.description]
     models = [app.model, *(agent.model for agent in app.agents), *app.models.values()]
-    there = [*app.servers, *app.language_servers, *app.triggers, app.store, *models]
+    there = [*app.private_hosts, *app.servers, *app.language_servers, *app.triggers, app.store, *models]
     return [each for each in there if each is not None] + [text for text in words if text != DEFAULT_PROMPT]
 
 

@@ -48,6 +48,7 @@ triggers:
   - {id: hook, http: /deploy, open: true, prompt: "{{trigger.body.version}}"}
 skills: [skills]
 store: sqlite:///sessions.db
+private_hosts: [wiki.internal, "localhost:8080", "::1"]
 """
 
 
@@ -71,6 +72,7 @@ def test_a_whole_file(folder: Path) -> None:
     found = app(folder, WHOLE)
     assert found.problems == ()
     assert (found.model, found.store) == ("careful", "sqlite:///sessions.db")
+    assert found.private_hosts == ("wiki.internal", "localhost:8080", "::1")
     assert found.models == {
         "careful": ModelNamed("anthropic:claude-sonnet-4-5", ("quick",), 100_000),
         "quick": ModelNamed("groq:llama"),
@@ -155,6 +157,8 @@ def test_a_prompt_may_be_a_file(folder: Path) -> None:
         ("triggers:\n  - {http: /a, prompt: x}\n  - {http: /a, prompt: y}\n", 3, "duplicate-id"),
         ("skills: nowhere\n", 1, "no-folder"),
         ("store: mysql://x\n", 1, "unknown-store"),
+        ("private_hosts:\n  - wiki\n  - http://wiki/\n", 3, "bad-host"),
+        ("private_hosts: ['*']\n", 1, "bad-host"),
     ],
 )
 def test_what_is_wrong_is_a_problem_with_its_line(folder: Path, text: str, line: int, code: str) -> None:
@@ -184,6 +188,10 @@ VALUES: list[dict[str, Any]] = [
     {"triggers": {"a": 1}},
     {"store": "sqlite://", "model": "a:b", "skills": None},
     {"store": "here"},
+    {"private_hosts": "localhost"},
+    {"private_hosts": ["localhost:80", "10.0.0.1", "::1"]},
+    {"private_hosts": ["http://localhost"]},
+    {"private_hosts": {"a": 1}},
 ]
 
 

@@ -6,12 +6,16 @@ import gzip
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookline.hooks.host import ToolResult
+from hookline.runtime.app import Agent, App, Prompt, Side
+from hookline.runtime.happenings import Called
 from hookline.runtime.tools.fetch import MOST_KEPT, fetch_tool
+from runtime.agents import calls, play, running, said
 
 pytestmark = pytest.mark.anyio
 
@@ -196,3 +200,17 @@ async def test_a_header_cannot_begin_another(get, site) -> None:
 async def test_a_port_that_nobody_listens_on_is_an_error(place) -> None:
     result = await fetch_tool(("127.0.0.1",)).perform({"url": "http://127.0.0.1:1/"}, place)
     assert result.error.startswith("127.0.0.1 cannot be reached")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_app_names_the_private_hosts_that_it_may_reach(tmp_path: Path, site, named: bool) -> None:
+    hosts = (f"127.0.0.1:{site.server_port}",) if named else ()
+    app = App((Agent("worker", Side(Prompt("main"))),), private_hosts=hosts)
+    steps = [calls(("fetch", {"url": f"http://127.0.0.1:{site.server_port}/page"})), "done"]
+
+    async def work() -> None:
+        async with running(tmp_path, "", steps, app=app) as (runtime, _):
+            [called] = (await said(await runtime.start(), "go")).of(Called)
+            assert called.result.ok is named
+
+    play(work)

@@ -14,6 +14,7 @@ _FLAG: Final[Schema] = {"type": "boolean"}
 _TEXTS: Final[Schema] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 _COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
 _STEPS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 250}
+_HOST: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z0-9_.:-]+$"}
 _ALL_TEXTS: Final[Schema] = {"type": "object", "additionalProperties": _ANY_TEXT}
 DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
 
@@ -35,6 +36,7 @@ def properties() -> Schema:
         "triggers": _or_nothing({"type": "array", "items": _trigger()}),
         "skills": _or_nothing(_TEXTS),
         "store": _or_nothing({"type": "string", "pattern": "^(sqlite|postgres|postgresql(\\+asyncpg)?):"}),
+        "private_hosts": _or_nothing({"anyOf": [_HOST, {"type": "array", "items": _HOST}]}),
     }
 
 

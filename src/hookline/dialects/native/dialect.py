@@ -31,7 +31,7 @@ from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.tools import TONGUES
 
 NAME: Final = "native"
-APP_KEYS: Final = ("agent", "agents", "model", "models", "mcp", "lsp", "triggers", "skills", "store")
+APP_KEYS: Final = ("agent", "agents", "model", "models", "mcp", "lsp", "triggers", "skills", "store", "private_hosts")
 """What an agent is made of: the runtime reads it."""
 
 FILE_KEYS: Final = ("version", "hooks", *APP_KEYS, "standard_agents")

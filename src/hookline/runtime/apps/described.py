@@ -40,6 +40,7 @@ class Described:
     triggers: tuple[Placed[Trigger], ...] = ()
     skills: tuple[Path, ...] = ()
     store: str | None = None
+    private_hosts: tuple[str, ...] = ()
     definitions: Definitions | None = None
     problems: tuple[Problem, ...] = ()
 

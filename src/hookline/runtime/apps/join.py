@@ -35,6 +35,7 @@ def joined(files: Sequence[Said]) -> Described:
         all_of("trigger", lambda said: said.triggers),
         tuple(dict.fromkeys(path for _, said in files for path in said.skills)),
         next((said.store for _, said in files if said.store is not None), None),
+        tuple(dict.fromkeys(host for _, said in files for host in said.private_hosts)),
         _definitions([said.definitions for _, said in files if said.definitions is not None], problems),
         tuple(problems),
     )
@@ -52,6 +53,7 @@ def app_of(said: Described) -> App:
         said.skills,
         said.definitions or Definitions(),
         said.store,
+        said.private_hosts,
         tuple(dict.fromkeys(said.problems)),
     )
 

@@ -45,6 +45,7 @@ def described(document: Document, base: Base) -> Described:
         parts.triggers(at.get("triggers")),
         parts.skills(at.get("skills"), base),
         parts.store(at.get("store")),
+        parts.private_hosts(at.get("private_hosts")),
         problems=tuple(problems),
     )
 

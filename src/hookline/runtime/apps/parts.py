@@ -28,6 +28,7 @@ KIND_OF_KEY: Final = {"cron": TriggerKind.CRON, "files": TriggerKind.FILE, "http
 STORES: Final = ("sqlite:", "postgresql:", "postgresql+asyncpg:", "postgres:")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 _ROUTE: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+", re.ASCII)
+_HOST: Final = re.compile(r"[A-Za-z0-9_.:-]+", re.ASCII)
 _URL: Final = re.compile(r"https?://[^\s/]+\S*")
 _MODEL_HINT: Final = "Write provider:model, such as anthropic:claude-sonnet-4-5, or a name of models."
 
@@ -85,6 +86,20 @@ def store(at: Reader | None) -> str | None:
     if url is None or url.startswith(STORES):
         return url
     at.problem("unknown-store", f"{at.place}: this is no store.", "Write sqlite:///path/to/file.db or postgresql://….")
+    return None
+
+
+def private_hosts(at: Reader | None) -> tuple[str, ...]:
+    if at is None or at.value is None:
+        return ()
+    return tuple(host for place in at.items(one_or_many=True) if (host := _host(place)) is not None)
+
+
+def _host(at: Reader) -> str | None:
+    host = at.text()
+    if host is None or _HOST.fullmatch(host):
+        return host
+    at.problem("bad-host", f"{at.place}: this is no host.", "Write a name or an address, with :PORT for one port only.")
     return None
 
 
