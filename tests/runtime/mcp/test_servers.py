@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -143,6 +144,51 @@ def test_one_that_cannot_start_is_one_line_and_stops_nobody(tmp_path: Path) -> N
             assert (await perform(servers, "mcp.office.add", a=1, b=1)).content == "2"
 
     asyncio.run(run())
+
+
+LISTS = """
+import json, sys
+good = {"name": "good", "inputSchema": {"type": "object"}}
+listed = json.loads(sys.argv[1])
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    said = {"error": {"code": -32601, "message": "no such method"}}
+    if asked["method"] == "initialize":
+        info = {"name": "lists", "version": "1"}
+        said = {"result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}}
+    if asked["method"] == "tools/list":
+        said = {"result": {"tools": [good, *listed, {**good, "name": "also"}]}}
+    if asked["method"] == "tools/call":
+        said = {"result": {"content": [{"type": "text", "text": "here"}]}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "line"),
+    [
+        ({"name": "bad"}, "bad: inputSchema: field required"),
+        ({"name": 3, "inputSchema": {"type": "object"}}, "one without a name: name: input should be a valid string"),
+        ({"name": "bad", "inputSchema": {"type": "array"}}, "bad: inputSchema.type: input should be 'object'"),
+        ({"name": "bad", "inputSchema": {"type": "object"}, "description": 3}, "bad: description: "),
+        ({"name": "a\n\x1b[2J", "inputSchema": None}, "a\\n\\x1b[2J: inputSchema: "),
+        ("bad", "one without a name: "),
+    ],
+)
+def test_a_malformed_tool_costs_only_itself(
+    tmp_path: Path, tool: Any, line: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def play(servers: Servers) -> None:
+        assert servers.problems == ()
+        assert [each.name for each in servers.tools()] == ["mcp.lists.good", "mcp.lists.also"]
+        assert (await perform(servers, "mcp.lists.also")).content == "here"
+
+    with caplog.at_level(logging.WARNING, logger="hookline"):
+        played(tmp_path, play, Server("lists", (sys.executable, "-c", LISTS, json.dumps([tool]))))
+    [said] = [record.getMessage() for record in caplog.records]
+    assert said.startswith(f"[lists] a tool cannot be used: {line}")
 
 
 def test_a_crashed_server_is_an_error_and_back_for_the_next_call(tmp_path: Path) -> None:

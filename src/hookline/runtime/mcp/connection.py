@@ -76,7 +76,7 @@ class Connection:
                 await self._talk.close()
             self._starts += 1
             tools = self.tools
-            self._talk = Talk(self._transport, self._starting)
+            self._talk = Talk(self.name, self._transport, self._starting)
             self._talk.tools = tools
             return self._talk
 

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from hookline.config.problem import printable
 from hookline.errors import HooklineError
+from hookline.runtime.mcp.sieve import Sieve
 from hookline.runtime.mcp.transport import Lost, Transport
 
 _log = logging.getLogger("hookline")
@@ -35,10 +36,11 @@ BROKEN: Final = (MCPError, HooklineError, httpx2.HTTPError, httpx2.InvalidURL, O
 class Talk:
     """It has a task of its own: a request that fails over HTTP cancels all that runs beside it."""
 
-    def __init__(self, transport: Callable[[Lost], Transport], starting: float) -> None:
+    def __init__(self, name: str, transport: Callable[[Lost], Transport], starting: float) -> None:
         self.tools: tuple[types.Tool, ...] = ()
         self.why = ""  # it ended
-        self._client: Client | None = None
+        self._name = name
+        self._sieve = Sieve(name)
         self._begun: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
         self._stale = asyncio.Event()
@@ -66,7 +68,7 @@ class Talk:
             async with asyncio.timeout(_TIME_TO_REFRESH):
                 await self._fresh.wait()
         except TimeoutError:
-            _log.debug("an MCP server does not say which tools it has now")
+            _log.debug("[%s] it does not say which tools it has now", self._name)
 
     async def close(self) -> None:
         self._over.set()
@@ -79,7 +81,8 @@ class Talk:
     async def _run(self, transport: Callable[[Lost], Transport], starting: float) -> None:
         try:
             with anyio.CancelScope(deadline=anyio.current_time() + starting) as scope:
-                await self._live(Client(transport(self._lose), cache=None, message_handler=self._heard), scope)
+                sieved = self._sieve.over(transport(self._lose))
+                await self._live(Client(sieved, cache=None, message_handler=self._heard), scope)
             if scope.cancelled_caught and not self._begun.done():
                 self._lose(f"it did not answer within {starting:g} s")
         except BROKEN as error:
@@ -97,6 +100,7 @@ class Talk:
 
     async def _live(self, connecting: Client, scope: anyio.CancelScope) -> None:
         async with connecting as client:
+            self._sieve.version = client.protocol_version
             self.tools = await _listed(client)
             scope.deadline = math.inf
             self._begun.set_result(client)
@@ -123,7 +127,7 @@ class Talk:
             try:
                 self.tools = await _listed(client)
             except BROKEN as error:
-                _log.warning("an MCP server changed its tools and cannot list them: %s", reason(error))
+                _log.warning("[%s] it changed its tools and cannot list them: %s", self._name, reason(error))
             if not self._stale.is_set():
                 self._fresh.set()
 
@@ -136,7 +140,7 @@ class Talk:
                 async for _ in changes:
                     self._changed()
         except (MCPError, SubscriptionLost) as error:
-            _log.debug("an MCP server does not tell when its tools change: %s", reason(error))
+            _log.debug("[%s] it does not tell when its tools change: %s", self._name, reason(error))
 
 
 async def _listed(client: Client) -> tuple[types.Tool, ...]:
