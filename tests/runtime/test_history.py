@@ -10,8 +10,8 @@ import pytest
 
 from hookline.hooks.outcome import Compact
 from hookline.runtime.compaction import compact, dropped
-from hookline.runtime.happenings import Compacted
-from hookline.runtime.history import NO_RESULT, converted
+from hookline.runtime.happenings import Compacted, Ending, Told
+from hookline.runtime.history import NO_RESULT, calls_of, converted
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.script import Step
 from runtime.agents import Listening, calls, play, running, said
@@ -208,3 +208,55 @@ def test_a_failing_model_is_tried_as_often_as_is_worth_it(tmp_path: Path, code: 
             assert seen.facts("model.error")["error"] == {"code": str(code), "message": "script: no"}
 
     play(work)
+
+
+def test_a_hook_that_keeps_results_from_being_stored_does_not_end_the_conversation(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: no, on: message.create, when: {fact: {message.role: tool}}, then: {deny: no results here}}]"
+    steps = [calls(("bash", {"command": "true"}), ("bash", {"command": "false"})), "two", "three"]
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, steps) as (runtime, model):
+            session = await runtime.start()
+            first = await said(session, "go")
+            assert (first.ended.ending, first.ended.text) == (Ending.FAILED, "no results here")
+            second = await said(session, "and now?")
+            assert (second.ended.ending, second.ended.text) == (Ending.ANSWERED, "two")
+            assert [each.text for each in second.of(Told)] == ["no result of bash is kept: no results here"] * 2
+            assert [each.text for each in (await said(session, "more")).of(Told)] == []
+            assert isinstance(model, Listening)
+            roles = [each["role"] for each in model.requests[1].messages]
+            assert roles == ["system", "user", "assistant", "tool", "tool", "user"]
+            assert [each["content"] for each in model.requests[1].messages[3:5]] == [NO_RESULT] * 2
+
+    play(work)
+
+
+@pytest.mark.parametrize(
+    ("event", "fact", "left"),
+    [
+        ("turn.start", "messages", "[1]"),
+        ("turn.start", "messages", "[{role: tool, content: z, tool_call_id: [1]}, {role: user, content: hello}]"),
+        ("history.filter", "messages", "[1]"),
+        (
+            "history.filter",
+            "messages",
+            "[{role: tool, content: z, tool_call_id: {a: 1}}, {role: user, content: hello}]",
+        ),
+        ("history.request", "request.messages", "[1, {role: user, content: changed}]"),
+    ],
+)
+def test_what_is_no_history_is_not_sent(tmp_path: Path, event: str, fact: str, left: str) -> None:
+    model = _sent(f"hooks: [{{id: odd, on: {event}, then: {{set: {{{fact}: {left}}}}}}}]", tmp_path)
+    assert [each["content"] for each in model.requests[0].messages if each["role"] != "system"] == ["hello"]
+
+
+@pytest.mark.parametrize("odd", ["[1]", "{a: 1}", "5"])
+def test_a_result_under_an_id_that_is_none_is_left_out(tmp_path: Path, odd: str) -> None:
+    hooks = f"hooks: [{{id: odd, on: message.create, when: {{fact: {{message.role: tool}}}}, then: {{set: {{message.tool_call_id: {odd}}}}}}}]"
+    model = _sent(hooks, tmp_path, "hello", "more", steps=[calls(("bash", {"command": "true"})), "two", "three"])
+    assert [each["content"] for each in model.requests[-1].messages if each["role"] == "tool"] == [NO_RESULT]
+
+
+@pytest.mark.parametrize("odd", ["nope", "[5]", '[{"id": "a"}]', '[{"id": "a", "function": {"name": 5}}]', "[[]]"])
+def test_calls_that_cannot_be_read_are_none(odd: str) -> None:
+    assert calls_of(_message("1", "assistant", "hi", tool_calls=odd)) == []

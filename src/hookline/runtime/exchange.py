@@ -15,7 +15,7 @@ from hookline.runtime.happenings import Ended, Ending
 from hookline.runtime.interrupted import NEVER, open_calls
 from hookline.runtime.notes import take_notes
 from hookline.runtime.obeying import obey, obey_requests
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.threads import NotStored, StoredThread
 from hookline.runtime.turn import Turn, Turned
 
 MOST_DENIED_STOPS: Final = 5  # in a row, whatever the agent does between them
@@ -92,10 +92,13 @@ class Exchange:
         return await self._answered()
 
     async def _settle(self) -> None:
-        """Before a new prompt: every call gets a result, and nothing is run that was not wanted now."""
+        """Before a new prompt: every call gets a result that hooks let be stored, and nothing is run."""
         calling = ToolCalls(self.thread)
         for wants, row in await open_calls(self.thread):
-            await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
+            try:
+                await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
+            except NotStored as error:  # the model is told that there is none
+                self.session.line(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
 
     async def _taken_up(self) -> tuple[Ending, str]:
         for message in reversed(await self.thread.history()):

@@ -14,7 +14,7 @@ from hookline.runtime.threads import StoredThread
 
 Message = dict[str, Any]
 
-NO_RESULT: Final = "There is no result: the call was interrupted."
+NO_RESULT: Final = "There is no result: the call was interrupted, or what came of it was not kept."
 
 
 async def request_for(thread: StoredThread, messages: list[Message]) -> Request:
@@ -22,10 +22,10 @@ async def request_for(thread: StoredThread, messages: list[Message]) -> Request:
     session, injections = thread.session, await thread.injections()
     system = await _system(thread, injections)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
-    kept = _list(filtered, messages, "messages")
+    kept = messages_left(thread, filtered, messages, "messages")
     sent = [*([{"role": "system", "content": system}] if system else []), *converted(kept, injections, _side(thread))]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
-    final = _list(complete, sent, "request", "messages")
+    final = messages_left(thread, complete, sent, "request", "messages")
     return Request(tuple(final), session.toolbox.offered(thread.tools))
 
 
@@ -38,9 +38,15 @@ async def _system(thread: StoredThread, injections: Sequence[Injection]) -> str:
     return left if isinstance(left, str) else text
 
 
-def _list(decision: Decision, otherwise: list[Message], *place: str) -> list[Message]:
+def messages_left(thread: StoredThread, decision: Decision, otherwise: list[Message], *place: str) -> list[Message]:
+    """As the hooks left them; what is no list of messages does not count, and whoever watches is told."""
     left = decision.event.read(place)
-    return left if isinstance(left, list) else otherwise
+    if isinstance(left, list) and all(isinstance(message, dict) for message in left):
+        return left
+    thread.session.line(
+        thread, f"hooks on {decision.event.name} left no list of messages; theirs is not sent", "warning"
+    )
+    return otherwise
 
 
 def _side(thread: StoredThread) -> str | None:
@@ -69,7 +75,14 @@ def calls_of(message: Message) -> list[Message]:
         listed = json.loads(text) if isinstance(text, str) else text
     except ValueError:
         return []
-    return [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+    return [call for call in listed if _is_call(call)] if isinstance(listed, list) else []
+
+
+def _is_call(value: Any) -> bool:
+    function = value.get("function") if isinstance(value, dict) else None
+    if not isinstance(function, dict) or not isinstance(value.get("id"), str):
+        return False
+    return isinstance(function.get("name"), str) and isinstance(function.get("arguments", ""), str)
 
 
 def written_calls(calls: Iterable[Wants]) -> str:
@@ -90,7 +103,7 @@ def _seen_from(side: str | None, message: Message) -> Message:
 
 def _paired(messages: Sequence[Message]) -> Iterator[Message]:
     """Results without their call are left out; a call without a result gets one that says so."""
-    results = {m.get("tool_call_id"): m for m in messages if m.get("role") == "tool"}
+    results = {str(m.get("tool_call_id")): m for m in messages if m.get("role") == "tool"}
     for message in messages:
         if message.get("role") == "tool":
             continue
@@ -99,8 +112,7 @@ def _paired(messages: Sequence[Message]) -> Iterator[Message]:
             continue
         yield message
         for call in calls:
-            id = call.get("id")
-            yield results.get(id) or {"role": "tool", "tool_call_id": id, "content": NO_RESULT}
+            yield results.get(call["id"]) or {"role": "tool", "tool_call_id": call["id"], "content": NO_RESULT}
 
 
 def _with_injections(message: Message, injections: list[Injection]) -> list[Message]:

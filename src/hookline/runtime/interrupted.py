@@ -35,10 +35,9 @@ async def _without_result(thread: StoredThread) -> list[Wants]:
     at = next((at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "assistant"), None)
     if at is None:
         return []
-    answered = {message.get("tool_call_id") for message in messages[at:]}
-    wanted = []
-    for call in calls_of(messages[at]):
-        function = call.get("function") or {}
-        if call.get("id") not in answered:
-            wanted.append(Wants(str(call.get("id")), function.get("name", ""), function.get("arguments", "")))
-    return wanted
+    answered = {str(message.get("tool_call_id")) for message in messages[at:]}
+    return [
+        Wants(call["id"], call["function"]["name"], call["function"].get("arguments", ""))
+        for call in calls_of(messages[at])
+        if call["id"] not in answered
+    ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.runtime.answer import answer_in
 from hookline.runtime.calls import Done, ToolCalls
 from hookline.runtime.happenings import Ending
-from hookline.runtime.history import written_calls
+from hookline.runtime.history import messages_left, written_calls
 from hookline.runtime.interrupted import open_calls
 from hookline.runtime.models.model import Wants
 from hookline.runtime.notes import take_notes
@@ -43,8 +43,8 @@ class Turn:
         halted = await obey(self.thread, started)
         if halted is not None:
             return await self._over(Turned(halted, ending=Ending.HALTED))
-        left = started.event.facts["messages"]
-        answer = await answer_in(self.thread, left if left is not stored and isinstance(left, list) else None)
+        left = messages_left(self.thread, started, stored, "messages")
+        answer = await answer_in(self.thread, left if left is not stored else None)
         calls = distinct(answer.calls, await self.thread.call_ids()) if answer.calls else []
         message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
         if calls:
