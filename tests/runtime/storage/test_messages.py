@@ -275,6 +275,17 @@ async def test_compaction_puts_one_in_the_place_of_many(url: str) -> None:
 
 
 @runs
+async def test_the_first_prompt_is_known_after_a_compaction(url: str) -> None:
+    async with with_thread(url) as store:
+        assert await store.first_prompt("t") is None
+        await store.add_message("t", message("0", role="assistant"))
+        await store.add_message("t", message("1", "the first"))
+        await store.add_message("t", message("2", "the second"))
+        await store.compact_messages("t", ["0", "1"], message("summary", "what was said"))
+        assert await store.first_prompt("t") == message("1", "the first")
+
+
+@runs
 async def test_many_messages_are_compacted(url: str) -> None:
     async with with_thread(url) as store:
         await asyncio.gather(*(store.add_message("t", message(str(number))) for number in range(300)))

@@ -120,8 +120,8 @@ async def sessions_here(runtime: Runtime) -> list[SessionRow]:
 async def session_table(runtime: Runtime) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     rows: list[tuple[str, ...]] = []
     for row in (await sessions_here(runtime))[:20]:
-        messages = await runtime.store.messages(row.id)
-        said = next((str(m.get("content") or "") for m in messages if m["role"] == "user"), "")
+        first = await runtime.store.first_prompt(row.id)
+        said = str(first.get("content") or "") if first is not None else ""
         state = "open" if row.ended is None else row.ended
         rows.append((row.id, _ago(time.time() - row.last_used), str(row.turns), state, " ".join(said.split())[:60]))
     return ("session", "last used", "turns", "ended", "began with"), rows

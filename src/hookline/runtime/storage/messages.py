@@ -77,6 +77,16 @@ def history(thread: str, limit: int | None, offset: int) -> Work[list[dict[str, 
     return lambda connection: [_message(row) for row in reversed(connection.execute(_LAST_FIRST, values).all())]
 
 
+def first_prompt(thread: str) -> Work[dict[str, Any] | None]:
+    first = _STORED.where(messages.c.thread == thread, messages.c.role == "user").order_by(messages.c.sequence).limit(1)
+
+    def work(connection: Connection) -> dict[str, Any] | None:
+        found = connection.execute(first).one_or_none()
+        return None if found is None else _message(found)
+
+    return work
+
+
 def compact(thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> Work[None]:
     new = {"thread": thread, **_values(stands_in)}
     if not gone:

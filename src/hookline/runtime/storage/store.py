@@ -103,6 +103,10 @@ class Store:
         """Oldest first, without compacted ones; with a limit, the last so many before the last `offset`."""
         return await self._database.read(messages.history(thread, limit, offset))
 
+    async def first_prompt(self, thread: str) -> dict[str, Any] | None:
+        """What its user said first, also if it was compacted since."""
+        return await self._database.read(messages.first_prompt(thread))
+
     async def compact_messages(self, thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
         """Those leave the history (the rows stay, marked) and one stands where the first of them stood."""
         await self._database.write(messages.compact(thread, gone, stands_in))
