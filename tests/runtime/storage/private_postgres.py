@@ -36,7 +36,7 @@ def running(programs: Path, shared: Path) -> Iterator[Path]:
         with _locked(shared):
             (shared / "postgres_users").write_text(str(_users(shared) - 1))
             if not _users(shared):
-                _run(directory, programs / "pg_ctl", "stop", "-D", directory / "data", "-m", "immediate", "-s")
+                stop(programs, directory)
                 shutil.rmtree(directory)
 
 
@@ -59,9 +59,19 @@ def _started(programs: Path) -> Path:
         "--no-sync",
         "--no-locale",
     )
-    settings = f"-c listen_addresses='' -c max_connections=60 -k {directory} -F"
-    _run(directory, programs / "pg_ctl", "start", "-D", data, "-w", "-s", "-l", directory / "log", "-o", settings)
+    start(programs, directory)
     return directory
+
+
+def start(programs: Path, directory: Path) -> None:
+    settings = f"-c listen_addresses='' -c max_connections=60 -k {directory} -F"
+    data, log = directory / "data", directory / "log"
+    _run(directory, programs / "pg_ctl", "start", "-D", data, "-w", "-s", "-l", log, "-o", settings)
+
+
+def stop(programs: Path, directory: Path) -> None:
+    """Without a word to whoever is connected."""
+    _run(directory, programs / "pg_ctl", "stop", "-D", directory / "data", "-m", "immediate", "-s")
 
 
 def _run(directory: Path, *command: str | Path) -> None:
