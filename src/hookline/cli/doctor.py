@@ -51,7 +51,7 @@ def verb(agent: str | None, as_json: bool) -> int:
 
 
 def _book(agent: CodingAgent) -> Book:
-    found = [source for source in sources() if source.dialect not in agent.runs_itself]
+    found = [source for source in sources() if (source.dialect, source.layer) not in agent.runs_itself]
     return load_all(found, trust(), importing=False)
 
 

@@ -12,7 +12,7 @@ from hookline.engine.account import Decision
 from hookline.hooks.action import May
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
-from hookline.hosts.agent import Ability, AgentEvent, Reply
+from hookline.hosts.agent import Ability, AgentEvent, Files, Reply
 from hookline.hosts.answer import ENDINGS, Answer, clean, combined, within
 from hookline.hosts.payload import Facts
 
@@ -70,7 +70,7 @@ class Adapter(ABC):
     verified: bool
     events: tuple[AgentEvent, ...]
     project_variables: tuple[str, ...] = ()
-    runs_itself: frozenset[str] = frozenset()  # dialects whose files the agent obeys without us
+    runs_itself: frozenset[Files] = frozenset()
     also: Mapping[str, str] = field(default_factory=dict)  # names that an event also goes by → as it is listed
 
     @property

@@ -8,6 +8,10 @@ from typing import Any, Protocol
 
 from hookline.engine.account import Decision
 from hookline.hooks.event import Event
+from hookline.project.sources import Layering
+
+Files = tuple[str, Layering]
+"""Of a dialect: the user's, the project's or the local ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,8 @@ class CodingAgent(Protocol):
         """The environment variables in which the agent tells its hooks where the project is, best first."""
 
     @property
-    def runs_itself(self) -> frozenset[str]:
-        """The dialects whose files the agent obeys without us, so that their hooks are not run twice."""
+    def runs_itself(self) -> frozenset[Files]:
+        """The files that the agent obeys without us, so that their hooks are not run twice."""
 
     def known(self, name: str) -> AgentEvent | None:
         """The event that goes by that name, or by another one that the agent has for it."""

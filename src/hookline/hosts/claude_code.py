@@ -12,6 +12,7 @@ from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, joined, line, text_of
 from hookline.hosts.payload import Facts
+from hookline.project.sources import Layering
 
 
 @dataclass(frozen=True)
@@ -54,5 +55,5 @@ AGENT = ClaudeCode(
         heard("SessionEnd", "session.end"),
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
-    runs_itself=frozenset({"claude_code"}),
+    runs_itself=frozenset(("claude_code", each) for each in Layering),
 )

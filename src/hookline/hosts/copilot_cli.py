@@ -17,6 +17,7 @@ from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, cut, joined, line, text_of
 from hookline.hosts.payload import Facts, ended, mapping, text
+from hookline.project.sources import Layering
 
 CONTEXT: Final = 10_000  # bytes of added context that it reads
 _SNAKE: Final = {
@@ -140,7 +141,7 @@ AGENT = CopilotCli(
         heard("sessionEnd", "session.end"),
     ),
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    runs_itself=frozenset({"claude_code"}),
+    runs_itself=frozenset({("claude_code", Layering.PROJECT), ("claude_code", Layering.LOCAL)}),
     also={
         "SessionStart": "sessionStart",
         "userPromptSubmitted": "userPromptTransformed",

@@ -15,6 +15,7 @@ from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, line, text_of
 from hookline.hosts.payload import Facts, ended, mcp_name, opened, text, told, tools
+from hookline.project.sources import Layering
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ AGENT = Cursor(
         heard("sessionEnd", "session.end"),
     ),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    runs_itself=frozenset({"claude_code"}),
+    runs_itself=frozenset(("claude_code", each) for each in Layering),
     also={
         "beforeShellExecution": "preToolUse",
         "beforeMCPExecution": "preToolUse",

@@ -39,6 +39,28 @@ def test_the_project_s_guard_denies(desk: Desk) -> None:
     assert decided(desk.call(desk.payload("ls"))) == Reply()
 
 
+@pytest.mark.parametrize(
+    ("agent", "event", "users", "projects"),
+    [
+        ("claude-code", "PreToolUse", False, False),
+        ("copilot-cli", "preToolUse", True, False),
+        ("cursor", "preToolUse", False, False),
+        ("codex", "PreToolUse", True, True),
+    ],
+)
+def test_settings_that_the_agent_obeys_itself_are_left_to_it(
+    desk: Desk, agent: str, event: str, users: bool, projects: bool
+) -> None:
+    command = {"type": "command", "command": "echo From home. >&2; exit 2"}
+    hooks = json.dumps({"hooks": {"PreToolUse": [{"hooks": [command]}]}})
+    for place, acts, said in ((desk.home, users, "From home."), (desk.project, projects, "not trusted")):
+        (place / ".claude").mkdir(parents=True)
+        (place / ".claude/settings.json").write_text(hooks)
+        payload = desk.payload("ls", toolName="bash", toolArgs={"command": "ls"})
+        assert (said in decided(desk.call(payload, event, agent=agent)).stdout) is acts
+        (place / ".claude/settings.json").unlink()
+
+
 def test_at_the_deadline_each_hook_s_own_on_error_speaks(desk: Desk) -> None:
     desk.hooks(
         f"hooks:\n  - {{id: first, on: tool.before, then: {SLOW}, on_error: open}}\n"

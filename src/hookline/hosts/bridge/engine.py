@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from hookline.engine.book import Book
 from hookline.engine.limits import Counts
 from hookline.errors import HooklineError
+from hookline.hosts.agent import Files
 from hookline.hosts.bridge.call import Call, Place
 from hookline.hosts.bridge.sessions import Sessions
 from hookline.hosts.bridge.twins import Deciding, Shared, Twins
@@ -31,15 +32,15 @@ log = logging.getLogger("hookline")
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A session's directory, whose session it is, and the dialects whose files are left to the agent."""
+    """A session's directory, whose session it is, and the files that are left to the agent."""
 
     directory: Path
     place: Place
-    without: frozenset[str] = frozenset()
+    without: frozenset[Files] = frozenset()
 
     def sources(self) -> list[Source]:
         found = find(self.directory, self.place.home, self.place.config)
-        return [source for source in found if source.dialect not in self.without]
+        return [source for source in found if (source.dialect, source.layer) not in self.without]
 
     def trust(self) -> Trust:
         return Trust(state_file(self.place.home, self.place.state))
