@@ -159,6 +159,29 @@ def test_the_rest_goes_by_its_status(status: int, code: ErrorCode) -> None:
     assert error.passing is (status not in (400, 404))  # a model's name that is wrong stays wrong
 
 
+def test_mistral_fails_without_a_word() -> None:
+    assert str(failed("mistral", Answer(status=500))) == "mistral:a-model: the server failed, and does not say why"
+
+
+PAGE = b"<html><h1>Bad Gateway</h1></html>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(status=500), "HTTP 500 Internal Server Error, and the server does not say why"),
+        (Answer((b"  \n",), 503), "HTTP 503 Service Unavailable, and the server does not say why"),
+        (Answer((PAGE,), 502, kind="text/html"), "HTTP 502 Bad Gateway, and the server does not say why"),
+        (Answer((b"upstream is away",), 502, kind="text/plain"), "HTTP 502: upstream is away"),
+        (Answer(status=599), "HTTP 599, and the server does not say why"),
+        (refusal(500, {"code": "weird"}), 'HTTP 500: {"code": "weird"}'),
+    ],
+)
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "groq", "ollama"])
+def test_a_server_that_fails_without_a_word_is_told_by_its_status(provider: str, answer: Answer, said: str) -> None:
+    assert str(failed(provider, answer)) == f"{provider}:a-model: {said}"
+
+
 @pytest.mark.parametrize(
     "answer",
     [

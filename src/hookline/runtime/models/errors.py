@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -74,7 +75,7 @@ def model_error(error: Exception, address: Address) -> ModelError:
     if isinstance(error, ModelError):
         return error
     said = _said(error)
-    code = _code(error, said)
+    code = _code(error, f"{said} {error}")
     text = f"{address.name}: {_disconnected(error, address) or said}"
     for secret in address.secrets:
         text = text.replace(secret, "***")
@@ -110,10 +111,25 @@ def _code(error: Exception, said: str) -> ErrorCode:
 
 
 def _said(error: Exception) -> str:
-    """The provider's own sentence where its answer has one."""
-    status = getattr(error, "status_code", None)
-    sentence = _sentence(getattr(error, "body", None)) or str(error) or type(error).__name__
-    return f"HTTP {status}: {sentence}" if status and not sentence.startswith("status_code") else sentence
+    """The provider's own sentence where its answer has one, else what it sent, else what its status means."""
+    if isinstance(error, httpx2.ResponseNotRead):  # what Mistral's library makes of an empty answer
+        return "the server failed, and does not say why"
+    status, body = getattr(error, "status_code", None), getattr(error, "body", None)
+    sentence = _sentence(body)
+    if not isinstance(status, int):
+        return sentence or str(error) or type(error).__name__
+    if sentence is None and isinstance(body, dict) and not body.keys() & {"error", "message", "detail"}:
+        sentence = json.dumps(body, ensure_ascii=False, default=str)
+    if sentence is None or sentence.lstrip().startswith("<"):  # a page, for people with a browser
+        return f"HTTP {status}{_meaning(status)}, and the server does not say why"
+    return f"HTTP {status}: {sentence}"
+
+
+def _meaning(status: int) -> str:
+    try:
+        return f" {HTTPStatus(status).phrase}"
+    except ValueError:
+        return ""
 
 
 def _disconnected(error: Exception, address: Address) -> str | None:
