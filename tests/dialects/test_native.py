@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.config.problem import Severity
 from hookline.config.read import read_text
 from hookline.dialects.native.actions import ACTIONS
 from hookline.dialects.native.conditions import KEYS as QUESTIONS
 from hookline.dialects.native.dialect import KEYS
 from hookline.dialects.table import dialect
+from hookline.project import load_text
 
 NATIVE = dialect("native")
 SCHEMA = jsonschema.Draft202012Validator(NATIVE.schema())
@@ -106,3 +108,12 @@ def test_an_on_error_is_written_as_it_was_said(event: str, on_error: Any) -> Non
     assert again is not None
     hook = again.value["hooks"][0]
     assert (hook["on_error"], hook["then"]["chain"][0]["on_error"]) == (on_error, on_error)
+
+
+def test_an_unknown_action_is_one_problem_that_names_each_action_once():
+    problems = load_text("hooks: [{id: a, on: tool.before, then: {dnye: x}}]", "hookline.yaml").problems
+    [problem] = [each for each in problems if each.severity is Severity.ERROR]
+    meant, _, known = problem.hint.partition(" Known: ")
+    assert (problem.code, meant) == ("unknown-key", "Did you mean deny?")
+    words = known.rstrip(".").split(", ")
+    assert len(words) == len(set(words))

@@ -69,8 +69,10 @@ def _action(at: Reader, doing: Doing) -> Action | None:
         return None
     key = _main_key(at.value)
     if not key:
-        at.problem("no-action", f"{at.place}: there is nothing to do here.", f"Write one of: {', '.join(ACTIONS)}.")
-        at.keys((*ACTIONS, *_all_options()), "an action")
+        known = ACTIONS.keys() | _all_options()
+        at.keys(known, "an action")
+        if at.value.keys() <= known:  # else the word that is wrong was meant to say it
+            at.problem("no-action", f"{at.place}: there is nothing to do here.", f"Write one of: {', '.join(ACTIONS)}.")
         return None
     make, options = ACTIONS[key]
     at.keys((key, *options), f"the action {key}")
