@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
@@ -11,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from hookline.errors import HooklineError
 from hookline.hooks.outcome import Compact
 from hookline.hosts.session import Question
 from hookline.runtime.compaction import compact
 from hookline.runtime.gate import Call, NotDecided, execute, fingerprint
-from hookline.runtime.happenings import Asked, Called, Ended
+from hookline.runtime.happenings import Answered, Asked, Called, Ended, Ending
 from hookline.runtime.models.model import Request, Wants
 from hookline.runtime.models.script import ScriptedModel
 from hookline.runtime.storage.rows import ApprovalRow
@@ -143,6 +145,84 @@ def test_an_answer_that_came_after_a_crash_counts_for_exactly_that_call(tmp_path
 
 async def _both(first: Any, second: Any) -> Any:
     return await second(*await first())
+
+
+def test_a_question_that_nobody_answered_before_a_restart_is_a_no_after_it(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+
+    async def cut_off() -> tuple[str, str]:
+        async with running(tmp_path, ASK, TOUCH, store=store, patience=timedelta(milliseconds=300)) as (runtime, _):
+            session = await runtime.start()
+            async for happening in session.say("go"):
+                if isinstance(happening, Asked):
+                    return session.id, happening.approval
+        raise AssertionError("nobody was asked")
+
+    async def taken_up(session_id: str, approval: str) -> Seen:
+        async with running(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
+            await asyncio.sleep(0.4)
+            assert not await runtime.answer(approval, True, "too late")
+            session, seen = await runtime.resume(session_id), Seen()
+            async for happening in session.go_on():
+                seen(happening)
+            row = await runtime.store.approval(approval)
+            assert row is not None
+            assert (row.answered, row.by) == (False, "nobody answered")
+            return seen
+
+    seen = play(lambda: _both(cut_off, taken_up))
+    assert not seen.of(Asked)
+    assert [(each.ran, each.result.error) for each in seen.of(Called)] == [(False, "Really? (nobody answered)")]
+    assert not (tmp_path / "made").exists()
+
+
+ANSWERS = """
+import asyncio, sys, time
+from hookline.runtime.storage.store import Store
+
+async def work():
+    store = await Store.open(sys.argv[1])
+    assert await store.answer_approval(sys.argv[2], sys.argv[3] == "True", "somebody else", time.time())
+    await store.close()
+
+asyncio.run(work())
+"""
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_it_can_be_answered_from_another_process(tmp_path: Path, yes: bool) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+
+    async def answered(approval: str) -> None:
+        answering = await asyncio.create_subprocess_exec(sys.executable, "-c", ANSWERS, store, approval, str(yes))
+        assert await answering.wait() == 0
+
+    async def work() -> None:
+        async with running(tmp_path, ASK, TOUCH, store=store) as (runtime, _):
+            seen = Seen()
+            async for happening in (await runtime.start()).say("go"):
+                seen(happening)
+                if isinstance(happening, Asked):
+                    await answered(happening.approval)
+            assert [(each.yes, each.by) for each in seen.of(Answered)] == [(yes, "somebody else")]
+
+    play(work)
+    assert (tmp_path / "made").exists() is yes
+
+
+def test_an_answer_that_cannot_be_stored_is_told_at_once(tmp_path: Path) -> None:
+    async def ask(question: Question) -> bool:
+        raise HooklineError("the terminal is gone")
+
+    async def work() -> None:
+        async with running(tmp_path, ASK, [*TOUCH, "then not"], ask=ask) as (runtime, _):
+            session = await runtime.start()
+            ended = (await said(session, "go")).ended
+            assert (ended.ending, ended.text) == (Ending.FAILED, "the terminal is gone")
+            assert (await said(session, "well")).ended.text == "ok"
+
+    play(work)
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize("input", [{"command": "touch other"}, {"command": "touch made", "cwd": "/"}])

@@ -63,9 +63,9 @@ async def _open(thread: StoredThread, call: Call, decision: Decision) -> Approva
     now = session.clock.wall()
     used = {each.approval for each in await session.store.calls(thread.id)}
     for row in await session.store.approvals(thread.id, call.id):
-        if row.input_hash != hash or row.id in used or row.answered is False:
+        if row.input_hash != hash or row.id in used:
             continue
-        return row if row.answered or row.expires > now else await _expired(session, row)
+        return row if row.answered is not None or row.expires > now else await _expired(session, row)
     row = ApprovalRow(
         id=f"approval_{uuid.uuid4().hex[:12]}",
         session=session.id,
@@ -108,6 +108,8 @@ async def _person(session: Session, row: ApprovalRow) -> ApprovalRow:
                 return found
             if session.clock.wall() >= row.expires:
                 return await _expired(session, found)
+            if asking is not None and asking.done() and not asking.cancelled():
+                asking.result()  # what went wrong with asking, if anything, is not waited out
             await session.runtime.sleep(_LOOK)
     finally:
         if asking is not None:
