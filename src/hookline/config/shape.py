@@ -184,7 +184,9 @@ class Reader:
         guess = nearest(key, known) if len(self.problems) < MOST_GUESSES else None
         meant = f"Did you mean {guess}? " if guess else ""
         text = self._says(f"{shown(key)} is not a key of {what}.")
-        self._child(key, None).problem("unknown-key", text, f"{meant}Known: {', '.join(sorted(set(known)))}.", at_key=True)
+        self._child(key, None).problem(
+            "unknown-key", text, f"{meant}Known: {', '.join(sorted(set(known)))}.", at_key=True
+        )
 
     def _within(self, least: float | None, most: float | None, hint: str) -> bool:
         if least is not None and self.value < least:
