@@ -1,0 +1,79 @@
+"""A question that a process before us had put to a person: its answer counts, a no as well, for that call only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hookline.hosts.session import Question
+from hookline.runtime.happenings import Asked, Called
+from runtime.agents import Seen, calls, play, running, said
+
+ASK = "hooks: [{id: careful, on: tool.before, when: {tool: bash}, then: {ask: 'Really?'}}]"
+OTHER = """
+hooks:
+  - {id: careful, on: tool.before, when: {tool: bash}, then: {ask: 'Really?'}}
+  - {id: other, on: tool.before, when: {tool: bash}, then: {set: {input.command: touch other}}}
+"""
+TOUCH = calls(("bash", {"command": "touch made"}))
+
+
+async def _cut_off(workspace: Path, store: str) -> tuple[str, str]:
+    """The session, and the question at which the process ended."""
+    async with running(workspace, ASK, [TOUCH], store=store) as (runtime, _):
+        session = await runtime.start()
+        async for happening in session.say("go"):
+            if isinstance(happening, Asked):
+                return session.id, happening.approval
+    raise AssertionError("nobody was asked")
+
+
+async def _answered(workspace: Path, hooks: str, answer: bool | None) -> tuple[Seen, list[Question]]:
+    """What comes of it if that is the answer while no process is there, and whoever is asked afterwards says yes."""
+    store, asked, seen = f"sqlite:///{workspace / 'sessions.db'}", list[Question](), Seen()
+
+    async def ask(question: Question) -> bool:
+        asked.append(question)
+        return True
+
+    session_id, approval = await _cut_off(workspace, store)
+    async with running(workspace, hooks, ["ok"], store=store, ask=ask) as (runtime, _):
+        if answer is not None:
+            assert await runtime.answer(approval, answer, "Ada")
+        async for happening in (await runtime.resume(session_id)).go_on():
+            seen(happening)
+    return seen, asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "times", "made"), [(True, 0, True), (False, 0, False), (None, 1, True)], ids=["yes", "no", "none yet"]
+)
+def test_an_answer_counts_after_a_restart(tmp_path: Path, answer: bool | None, times: int, made: bool) -> None:
+    seen, asked = play(lambda: _answered(tmp_path, ASK, answer))
+    assert len(asked) == times
+    assert [each.ran for each in seen.of(Called)] == [made]
+    assert (tmp_path / "made").exists() is made
+    if not made:
+        assert seen.of(Called)[0].result.error == "Really? (Ada said no)"
+
+
+def test_a_yes_does_not_count_for_an_input_that_hooks_have_changed_since(tmp_path: Path) -> None:
+    seen, asked = play(lambda: _answered(tmp_path, OTHER, True))
+    assert [each.input for each in asked] == [{"command": "touch other"}]
+    assert [each.ran for each in seen.of(Called)] == [True]
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_a_hook_answered_in_the_persons_place_is_stored(tmp_path: Path) -> None:
+    hooks = f"{ASK[:-1]}, {{id: never, on: approval.request, then: {{deny: not today}}}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, [TOUCH, "ok"]) as (runtime, _):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert seen.of(Called)[0].result.error == "not today"
+            [kept] = await runtime.store.approvals(session.id, seen.of(Called)[0].call.id)
+            assert (kept.answered, kept.by) == (False, "hook never")
+
+    play(work)
