@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -50,6 +50,10 @@ class Written:
     unsaid: tuple[str, ...] = ()
 
 
+Listed = Callable[[Path, Sequence[Path]], Iterable[Path]]
+"""The files of a user that another file lists, given the home and the directories of the session's project."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a dialect's files are found, below the user's home or a project's directory."""
@@ -57,6 +61,7 @@ class Place:
     pattern: str  # a glob
     user: bool = False  # below the user's home instead
     local: bool = False  # not shared with others: after the project's
+    listed: Listed | None = None  # which of them; None: all
 
 
 class Dialect(Protocol):

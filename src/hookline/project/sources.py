@@ -51,7 +51,7 @@ def find(directory: Path, home: Path, config_home: Path | None = None) -> tuple[
     """
     here, home = _real(directory), _real(home)
     found: dict[str, Source] = {}
-    for source in (*_users(home, config_home), *_projects(here, home)):
+    for source in (*_users(here, home, config_home), *_projects(here, home)):
         found.setdefault(os.path.realpath(source.path), source)
     return tuple(found.values())
 
@@ -72,8 +72,12 @@ def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
     return (here,)
 
 
-def _users(home: Path, config_home: Path | None) -> Iterator[Source]:
+def _users(here: Path, home: Path, config_home: Path | None) -> Iterator[Source]:
     for dialect, place in _places(user=True):
+        if place.listed is not None:
+            listed = place.listed(home, project_directories(here, home))
+            yield from (Source(path, str(path), dialect.name, Layering.USER) for path in listed)
+            continue
         base, pattern = home, place.pattern
         if config_home is not None and pattern.startswith(_CONFIG):
             base, pattern = _real(config_home), pattern.removeprefix(_CONFIG)

@@ -12,6 +12,7 @@ from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
 from hookline.config.shape import Reader
 from hookline.dialects.claude_code.handlers import disabling, handler
+from hookline.dialects.claude_code.plugins import hooks_of_plugins
 from hookline.dialects.claude_code.rules import FAILED as AFTER_FAILURE
 from hookline.dialects.claude_code.rules import SUCCEEDED, matcher, rule
 from hookline.dialects.claude_code.words import (
@@ -49,6 +50,7 @@ class ClaudeCode:
     name = NAME
     places = (
         Place(".claude/settings.json", user=True),
+        Place(".claude/plugins/**/hooks/hooks.json", user=True, listed=hooks_of_plugins),
         Place(".claude/settings.json"),
         Place(".claude/settings.local.json", local=True),
     )
