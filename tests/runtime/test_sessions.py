@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import Denied, HooklineError
+from hookline.hooks.host import SystemClock
 from hookline.project import load_text
 from hookline.runtime.app import Agent, App, Prompt, Side
-from hookline.runtime.happenings import Ending, Told
+from hookline.runtime.happenings import Calling, Ending, Told
 from hookline.runtime.storage.urls import file_url
 from runtime.agents import Seen, agent, calls, play, running, said
 
@@ -195,5 +196,74 @@ def test_what_an_agent_without_steps_says_is_no_answer(tmp_path: Path) -> None:
         async with running(tmp_path, "", steps, app=App((limited,))) as (runtime, _):
             with pytest.raises(HooklineError, match="the 2 steps that it may"):
                 await (await runtime.start()).ask("go")
+
+    play(work)
+
+
+ENDS = """
+hooks:
+  - {id: end, on: session.end, then: {log: over}}
+  - {id: late, on: session.end, then: {run: sleep 0.3; echo drained >> drained}, background: true}
+"""
+
+
+def test_a_session_that_nobody_uses_ends_by_itself_once(tmp_path: Path) -> None:
+    seen = Seen()
+
+    async def work() -> None:
+        idle = timedelta(milliseconds=300)
+        async with running(tmp_path, ENDS, ["one"], watch=seen, idle=idle) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "go")
+            while runtime.sessions:  # noqa: ASYNC110 (nobody says when)
+                await asyncio.sleep(0.05)
+            await asyncio.gather(runtime.expire(), session.end())
+            row = await runtime.store.session(session.id)
+            assert row is not None
+            assert row.ended == "idle"
+
+    play(work)
+    assert seen.events.count("session.end") == 1
+    assert (tmp_path / "drained").read_text() == "drained\n"
+
+
+class Later(SystemClock):
+    ahead = 0.0
+
+    def wall(self) -> float:
+        return super().wall() + self.ahead
+
+
+def test_a_session_that_was_resumed_has_just_been_used(tmp_path: Path) -> None:
+    store, clock = file_url(tmp_path / "sessions.db"), Later()
+
+    async def work() -> None:
+        async with running(tmp_path, store=store) as (runtime, _):
+            session = await runtime.start()
+        clock.ahead = 24 * 3600
+        async with running(tmp_path, store=store, clock=clock) as (runtime, _):
+            again = await runtime.resume(session.id)
+            await runtime.expire()
+            assert list(runtime.sessions.values()) == [again]
+            clock.ahead += 3600
+            await runtime.expire()
+            assert not runtime.sessions
+
+    play(work)
+
+
+def test_a_session_has_just_been_used_when_a_long_exchange_ends(tmp_path: Path) -> None:
+    clock = Later()
+
+    async def work() -> None:
+        steps = [calls(("bash", {"command": "sleep 30"})), "ok"]
+        async with running(tmp_path, "", steps, clock=clock) as (runtime, _):
+            session = await runtime.start()
+            async for happening in session.say("go"):
+                if isinstance(happening, Calling):
+                    clock.ahead = 24 * 3600
+                    session.cancel()
+            await runtime.expire()
+            assert list(runtime.sessions.values()) == [session]
 
     play(work)

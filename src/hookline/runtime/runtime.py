@@ -240,6 +240,7 @@ class Runtime:
             raise HooklineError(f"the session {row.id} has ended ({row.ended}); begin a new one")
         session = Session(self, row, self.agent(row.agent))
         await session.restore()
+        session.last_used = self.clock.wall()
         return session
 
     async def _reopened(self, row: SessionRow) -> Session:

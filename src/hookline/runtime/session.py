@@ -344,6 +344,7 @@ class Session:
                 forget()
                 await _gone(task)
                 self._running = None
+                self.last_used = self.clock.wall()
 
 
 async def _gone(task: asyncio.Task[Any]) -> None:
