@@ -10,7 +10,7 @@ from hookline.dialects.claude_code.words import MATCHED, TONGUE, TOOL_EVENTS
 from hookline.dialects.settings import tool_names
 from hookline.dialects.unsaid import Unsaid
 from hookline.hooks.condition import Condition
-from hookline.hooks.conditions.logic import ALWAYS, All, Always, AnyOf, Not, all_of
+from hookline.hooks.conditions.logic import ALWAYS, All, Always, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.paths import ToolPath
 from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
 from hookline.hooks.fields import ToolField
@@ -22,7 +22,8 @@ SUCCEEDED: Final = Not(Is(("tool", "ok"), False))
 FAILED: Final = Is(("tool", "ok"), False)
 RULE: Final = r"^\s*[^()\s|]+\s*(?:\([\s\S]*\))?\s*$"
 _RULE: Final = re.compile(r"\s*([^()\s|]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
-_LIST: Final = re.compile(r"[A-Za-z0-9_|]+")
+_LIST: Final = re.compile(r"[A-Za-z0-9_|, -]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _WHOLE_LIST: Final = re.compile(rf"\^\(\?:({_LIST.pattern})\)\$")
 _FILES: Final = (Kind.READ, Kind.WRITE, Kind.EDIT)
 
@@ -34,10 +35,14 @@ class Rule:
 
 
 def matcher(text: str, named: str) -> Condition:
-    """Names with `|` between them, or a regular expression that is searched for. Raises BadPattern."""
+    """Names with `|` or `,` between them, or a regular expression that is searched for. Raises BadPattern."""
     if text in ("", "*"):
         return ALWAYS
     listed = _LIST.fullmatch(text) is not None
+    if listed:
+        text = "|".join(name for part in re.split(r"[|,]", text) if (name := part.strip()))
+        if not text:
+            return Never("its matcher names nothing.")
     if named in TOOL_EVENTS:
         found = spelt("tool", text) if listed else pattern(text, Syntax.JAVASCRIPT)
         return Matches(ToolName(TONGUE), found)
@@ -148,7 +153,7 @@ def _matcher_text(asked: Matches) -> str:
     if isinstance(compiled, Pattern) and compiled.syntax is Syntax.JAVASCRIPT and not compiled.whole:
         return compiled.source
     names = tool_names(compiled, subject.tongue, TONGUE)
-    if all(_LIST.fullmatch(name) for name in names):
+    if all(_NAME.fullmatch(name) for name in names):
         return "|".join(names)
     return "^(?:" + "|".join(re.sub(r"([^\w])", r"\\\1", name) for name in names) + ")$"
 
