@@ -251,7 +251,7 @@ _ALL: Final = (
     EventKind(
         "subagent.end",
         "a sub-agent has its result; a deny makes it go on",
-        ("subagent", "tool.result", "stop.active"),
+        ("subagent", "tool.result", "stop.active", "stop.message"),
         _DENY | _NOTES,
         names={"digitorn": ("agent_complete",), "claude_code": ("SubagentStop",)},
     ),

@@ -74,7 +74,7 @@ def _own(event: str, payload: Payload) -> Facts:
         case "subagent.start" | "subagent.end":
             who = told(id=text(payload, "agent_id"), name=text(payload, "agent_type", "agent_name"))
             tool = told(result=text(payload, "last_assistant_message")) if event == "subagent.end" else told(input=who)
-            stop = told(active=_stopping(payload).get("active")) if event == "subagent.end" else {}
+            stop = _stopping(payload) if event == "subagent.end" else {}
             return told(subagent=who, tool=tool, stop=stop)
     return {}
 

@@ -126,7 +126,7 @@ async def _run(
         facts = {
             "subagent": about,
             "tool": {"input": given, "result": result, "ok": not result["errors"]},
-            "stop": {"active": denied > 0},
+            "stop": {"active": denied > 0, "message": result["summary"]},
         }
         decision = await session.decide(parent, "subagent.end", facts)
         await take_notes(parent, decision)

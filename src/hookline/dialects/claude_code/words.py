@@ -90,7 +90,7 @@ _OWN: Final = {
     "SessionStart": {"source": "{{session.source | or startup}}"},
     "SessionEnd": {"reason": "{{session.reason | or other}}"},
     "Stop": {**_MODE, **_ACTIVE, "last_assistant_message": "{{stop.message}}"},
-    "SubagentStop": {**_MODE, **_ACTIVE, **_AGENT, "last_assistant_message": "{{tool.result}}"},
+    "SubagentStop": {**_MODE, **_ACTIVE, **_AGENT, "last_assistant_message": "{{stop.message}}"},
     "SubagentStart": _AGENT,
     "PreCompact": {"trigger": "{{trigger | or auto}}", "custom_instructions": ""},
 }
