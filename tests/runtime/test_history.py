@@ -178,7 +178,7 @@ def test_calls_stay_with_their_results() -> None:
 
 def test_only_as_much_goes_as_must() -> None:
     messages = [_message(str(n), "user", "word " * 70) for n in range(10)]
-    gone = dropped(messages, Compact(keep_recent=2, target_pressure=0.5), 1000)
+    gone = dropped(messages, Compact(keep_recent=2, target_pressure=0.5, summary_max_tokens=50), 1000)
     assert 0 < len(gone) < 8
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from hookline.hooks.outcome import Compact
 from hookline.runtime.happenings import Compacted
 from hookline.runtime.history import calls_of
 from hookline.runtime.models.model import ModelError, Request, Said
-from hookline.runtime.models.tokens import message_tokens
+from hookline.runtime.models.tokens import message_tokens, request_tokens, tokens_of
 from hookline.runtime.notes import take_notes
 from hookline.runtime.threads import StoredThread
 
@@ -20,6 +21,7 @@ _PROMPT: Final = (
     "which files and commands matter, what is still open. Facts only."
 )
 _MOST_OF_ONE: Final = 4_000  # characters of one message that are summarised
+_NOTE_TOKENS: Final = 30  # of a note that something is gone
 
 
 async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
@@ -29,13 +31,16 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
     """
     session, messages = thread.session, await thread.history()
     limit = (await session.model_of(thread)).context_limit
-    gone = dropped(messages, how, limit)
+    beside = await _beside(thread, messages)
+    gone = dropped(messages, how, limit, beside)
     if not gone:
         return False
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
     if decision.halt:
         thread.progress.halted = decision.reason
     shorter = not decision.denied and not decision.halt and await _shortened(thread, gone, how)
+    if shorter:
+        thread.progress.tokens = beside + sum(map(message_tokens, await thread.history()))
     await take_notes(thread, decision)
     return shorter
 
@@ -43,7 +48,7 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
 async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
     text, first, session = await _summary(thread, gone, how), gone[0], thread.session
     stands_in = {
-        "id": f"{first['id']}_summary",
+        "id": f"message_{uuid.uuid4().hex[:16]}",
         "role": "user",
         "content": text,
         "created_at": first.get("created_at", 0),
@@ -54,37 +59,57 @@ async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact
         return False
     await thread.compact([message["id"] for message in gone], left)
     await session.decide(thread, "message.created", {"message": left})
-    thread.progress.tokens = sum(map(message_tokens, await thread.history()))
     session.tell(Compacted(thread.id, thread.agent.id, len(gone), str(left.get("content") or "")))
     return True
 
 
-def dropped(messages: Sequence[Message], how: Compact, limit: int) -> list[Message]:
-    """The oldest ones, until the rest is below the target; the recent ones stay, and calls with their results."""
-    end = _whole(messages, max(len(messages) - how.keep_recent, 0))
+def dropped(messages: Sequence[Message], how: Compact, limit: int, beside: int = 0) -> list[Message]:
+    """The oldest ones, until what is sent is below the target; the recent ones stay, and calls with their results.
+
+    `beside` are the tokens that are sent and are no message of the history.
+    """
+    whole = _whole(messages)
+    end = max(at for at in range(max(len(messages) - how.keep_recent, 0) + 1) if whole[at])
     if how.target_pressure is None:
         return list(messages[:end])
-    left, most = sum(map(message_tokens, messages)), how.target_pressure * limit
+    left, most = beside + sum(map(message_tokens, messages)), how.target_pressure * limit
+    if left < most:
+        return []
+    left += how.summary_max_tokens if how.strategy == "summarize" else _NOTE_TOKENS
     for at in range(end):
-        if left < most and _whole(messages, at) == at:
+        if left < most and whole[at]:
             return list(messages[:at])
         left -= message_tokens(messages[at])
     return list(messages[:end])
 
 
-def _whole(messages: Sequence[Message], at: int) -> int:
-    """The same place or an earlier one, so that no result is parted from its call."""
-    while 0 < at < len(messages) and messages[at].get("role") == "tool":
-        at -= 1
-    return at
+def _whole(messages: Sequence[Message]) -> list[bool]:
+    """Of each place between two messages, whether no result is parted from its call there."""
+    asked = {call.get("id"): at for at, message in enumerate(messages) for call in calls_of(message)}
+    whole = [True] * (len(messages) + 1)
+    for at, message in enumerate(messages):
+        if message.get("role") == "tool":
+            for place in range(asked.get(message.get("tool_call_id"), at) + 1, at + 1):
+                whole[place] = False
+    return whole
+
+
+async def _beside(thread: StoredThread, messages: Sequence[Message]) -> int:
+    """The system prompt, the tools and hooks' words: what the last request had more than its messages, at least."""
+    runtime, tools = thread.session.runtime, thread.session.toolbox.offered(thread.tools)
+    words = (thread.side.prompt.text, runtime.skills.text(), *(each.text for each in await thread.injections()))
+    known = request_tokens(Request((), tools)) + sum(map(tokens_of, words))
+    answered = max((at for at, message in enumerate(messages, 1) if message["role"] == "assistant"), default=0)
+    return max(known, thread.progress.tokens - sum(map(message_tokens, messages[:answered])))
 
 
 async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
     note = f"[{len(gone)} earlier messages were removed from this conversation.]"
     if how.strategy != "summarize":
         return note
-    asked = f"{how.summary_prompt or _PROMPT}\n\n{_transcript(gone)}"
     model = await thread.session.model_of(thread)
+    most = (model.context_limit - how.summary_max_tokens) // 2  # tokens are estimated
+    asked = f"{how.summary_prompt or _PROMPT}\n\n{_transcript(gone, most)}"
     request = Request(({"role": "user", "content": asked},), max_tokens=how.summary_max_tokens)
     try:
         said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, Said)])
@@ -94,10 +119,18 @@ async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) 
     return f"[Summary of {len(gone)} earlier messages]\n{said}" if said.strip() else note
 
 
-def _transcript(messages: Sequence[Message]) -> str:
+def _transcript(messages: Sequence[Message], most: int) -> str:
+    """Of so many tokens: every message is cut before one is left out."""
+    length = _MOST_OF_ONE
+    while tokens_of(text := _lines(messages, length)) > most and length:
+        length //= 2
+    return text
+
+
+def _lines(messages: Sequence[Message], length: int) -> str:
     lines = []
     for message in messages:
         calls = ", ".join(str(call.get("function", {}).get("name")) for call in calls_of(message))
-        text = str(message.get("content") or "")[:_MOST_OF_ONE]
+        text = str(message.get("content") or "")[:length]
         lines.append(f"{message.get('role')}: {text}{f' [calls {calls}]' if calls else ''}")
     return "\n".join(lines)

@@ -1,0 +1,132 @@
+"""A shorter history: below its target, each call with its result, and as often as it takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.hooks.outcome import Compact
+from hookline.runtime.compaction import compact, dropped
+from hookline.runtime.happenings import Compacted, Told
+from hookline.runtime.history import calls_of
+from hookline.runtime.models.model import ErrorCode
+from hookline.runtime.models.script import Step
+from hookline.runtime.models.tokens import request_tokens
+from hookline.runtime.session import Session
+from runtime.agents import Listening, calls, play, running, said
+
+LIMIT = 10_000
+LONG = "word " * 500  # about 720 tokens
+
+
+def message(id: str, role: str, content: str | None, **more: Any) -> dict[str, Any]:
+    return {"id": id, "role": role, "content": content, "created_at": 0, **more}
+
+
+def asks(id: str, *ids: str) -> dict[str, Any]:
+    listed = [{"id": each, "type": "function", "function": {"name": "bash", "arguments": "{}"}} for each in ids]
+    return message(id, "assistant", None, tool_calls=json.dumps(listed))
+
+
+def result(id: str, call: str) -> dict[str, Any]:
+    return message(id, "tool", LONG, tool_call_id=call)
+
+
+async def told(session: Session, often: int) -> None:
+    for number in range(often):
+        await session.main.inject_message({"role": "user", "content": f"{number} {LONG}"})
+
+
+@pytest.mark.parametrize("strategy", ["truncate", "summarize"])
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_what_the_model_is_sent_is_below_the_target(tmp_path: Path, strategy: str, asked_before: bool) -> None:
+    """With the system prompt, the tools and what stands in the place of what is gone."""
+    how = Compact(strategy, keep_recent=1, target_pressure=0.6, summary_max_tokens=700)
+
+    async def work() -> None:
+        model = Listening([*(["first"] if asked_before else []), *([LONG] if strategy == "summarize" else []), "last"])
+        model.context_limit = LIMIT
+        async with running(tmp_path, model=model) as (runtime, _):
+            session = await runtime.start()
+            await told(session, 10)
+            if asked_before:
+                await session.ask("one")
+            await told(session, 2)
+            assert await compact(session.main, how, "manual")
+            assert 0 < session.main.progress.tokens < 0.6 * LIMIT
+            await session.ask("two")
+            assert 0.4 * LIMIT < request_tokens(model.requests[-1]) < 0.6 * LIMIT + 20
+
+    play(work)
+
+
+def test_below_the_target_nothing_goes() -> None:
+    messages = [message(str(number), "user", LONG) for number in range(4)]
+    assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT) == []
+    assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT, beside=3000) != []
+
+
+@pytest.mark.parametrize("keep", range(8))
+@pytest.mark.parametrize("target", [None, 0.1, 0.2, 0.3])
+def test_no_call_is_parted_from_its_results(keep: int, target: float | None) -> None:
+    """Words that a hook put between two results do not part them either."""
+    messages = [
+        message("1", "user", LONG), asks("2", "a", "b"), result("3", "a"), message("4", "user", "a note"),
+        result("5", "b"), message("6", "assistant", LONG), asks("7", "c"), result("8", "c"),
+    ]  # fmt: skip
+    gone = dropped(messages, Compact(keep_recent=keep, target_pressure=target), LIMIT)
+    assert gone == messages[: len(gone)]
+    assert len(gone) <= len(messages) - keep
+    for part in (gone, messages[len(gone) :]):
+        wanted = {call["id"] for each in part for call in calls_of(each)}
+        assert wanted == {each["tool_call_id"] for each in part if each["role"] == "tool"}
+
+
+def test_a_history_can_be_shortened_as_often_as_it_takes(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path) as (runtime, _):
+            session = await runtime.start()
+            for _ in range(150):
+                await session.main.inject_message({"content": "more"})
+                assert await compact(session.main, Compact("truncate", keep_recent=0), "manual")
+            assert len(await session.main.history()) == 1
+
+    play(work)
+
+
+def test_what_is_to_be_summarised_fits_the_model(tmp_path: Path) -> None:
+    async def work() -> None:
+        model = Listening(["THE SUMMARY"])
+        model.context_limit = LIMIT
+        async with running(tmp_path, model=model) as (runtime, _):
+            session = await runtime.start()
+            await told(session, 40)
+            assert await compact(session.main, Compact(keep_recent=1), "auto")
+            assert request_tokens(model.requests[0]) < LIMIT - 1024
+            asked = model.requests[0].messages[0]["content"]
+            assert all(f"user: {number} word" in asked for number in range(39))
+            assert "THE SUMMARY" in (await session.main.history())[0]["content"]
+
+    play(work)
+
+
+def test_a_model_that_fails_at_it_is_told_in_one_line_and_the_history_is_cut(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: c, on: turn.end, then: {compact: {keep_recent: 2}}, max_fires: 1}]"
+
+    async def work() -> None:
+        steps = [calls(("bash", {"command": "echo kept"})), Step(error=ErrorCode.CONTEXT_OVERFLOW), "fine", "more"]
+        async with running(tmp_path, hooks, steps) as (runtime, model):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert [each.gone for each in seen.of(Compacted)] == [1]
+            lines = [each.text for each in seen.of(Told)]
+            assert len(lines) == 1
+            assert lines[0].startswith("the history could not be summarised, so it was cut: ")
+            assert seen.ended.text == "fine"
+            assert isinstance(model, Listening)
+            assert [each["role"] for each in model.requests[-1].messages] == ["system", "user", "assistant", "tool"]
+
+    play(work)
