@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,3 +78,16 @@ def test_what_a_hook_answered_in_the_persons_place_is_stored(tmp_path: Path) -> 
             assert (kept.answered, kept.by) == (False, "hook never")
 
     play(work)
+
+
+def test_only_true_is_a_yes(tmp_path: Path) -> None:
+    async def ask(question: Question) -> Any:
+        return "no"
+
+    async def work() -> None:
+        async with running(tmp_path, ASK, [TOUCH, "ok"], ask=ask) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert [each.ran for each in seen.of(Called)] == [False]
+
+    play(work)
+    assert not (tmp_path / "made").exists()
