@@ -33,7 +33,8 @@ class Cursor(Adapter):
                 return [{**base, **told(trigger=text(payload, "trigger"))}]
             case "subagent.start" | "subagent.end":
                 who = told(id=text(payload, "subagent_id"), name=text(payload, "subagent_type"))
-                ended = told(tool=told(result=text(payload, "summary", "result")))
+                said = text(payload, "summary", "result")
+                ended = told(tool=told(result=said), stop=told(message=said))
                 return [{**base, **told(subagent=who), **(ended if event == "subagent.end" else {})}]
         return [base]
 
