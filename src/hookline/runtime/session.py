@@ -219,6 +219,8 @@ class Session:
         row = ThreadRow(thread.id, self.id, agent.id, thread.parent, depth, now, thread.progress.flow)
         await self.store.add_thread(row)
         self._threads[thread.id] = thread
+        if parent is not None:
+            await self._hand_down_hooks(parent.agent.id, agent.id)
         return thread
 
     async def restore(self) -> None:
@@ -304,6 +306,13 @@ class Session:
         self._own, self._joined = Layer("session", restored(kept).hooks), None
         self.row = replace(self.row, hooks=kept)
         await self.store.touch_session(self.id, hooks=kept)
+
+    async def _hand_down_hooks(self, parent: str, child: str) -> None:
+        """What skills brought to an agent holds for those that it starts: nobody else does what it may not."""
+        mine = (part for part in self._parts if part.scope.agent == parent)
+        parts = tuple(replace(part, scope=replace(part.scope, agent=child)) for part in mine)
+        if any(part not in self._parts for part in parts):
+            await self.add_hooks(parts)
 
     def _told_of(self, thread: StoredThread, decision: Decision) -> None:
         if decision.failures or any(account.applied for account in decision.trace):

@@ -5,6 +5,7 @@ from pathlib import Path
 from hookline.runtime.app import App
 from hookline.runtime.happenings import Called
 from runtime.agents import Listening, agent, calls, play, running, said
+from runtime.cast import APP, SPAWN, Cast
 
 SKILL = """---
 description: Looks without touching
@@ -93,3 +94,35 @@ def test_a_projects_skill_that_is_not_trusted_cannot_be_invoked(tmp_path: Path) 
             assert "Looks without touching" not in str(model.requests[0].messages)
 
     play(work)
+
+
+def test_its_hooks_hold_for_the_agents_that_the_invoking_one_starts(tmp_path: Path) -> None:
+    """Else an agent that may only look would have another touch for it."""
+    workspace(tmp_path)
+    touch = calls(("bash", {"command": "touch made"}))
+    model = Cast(boss=[calls(("skill", {"name": "look"})), SPAWN, "fine"], reviewer=[touch, "denied"])
+
+    async def work() -> None:
+        async with running(tmp_path, app=APP, model=model) as (runtime, _):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            ran = [(each.agent, each.call.name, each.ran) for each in seen.of(Called)]
+            assert ran == [("boss", "skill", True), ("reviewer", "bash", False), ("boss", "agent", True)]
+
+    play(work)
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_a_started_agent_invokes_binds_it_and_not_the_one_that_started_it(tmp_path: Path) -> None:
+    workspace(tmp_path)
+    theirs, ours = (calls(("bash", {"command": f"touch {who}"})) for who in ("theirs", "ours"))
+    look = calls(("skill", {"name": "look"}))
+    model = Cast(boss=[SPAWN, ours, "fine"], reviewer=[look, theirs, "denied"])
+
+    async def work() -> None:
+        async with running(tmp_path, app=APP, model=model) as (runtime, _):
+            await said(await runtime.start(), "go")
+
+    play(work)
+    assert not (tmp_path / "theirs").exists()
+    assert (tmp_path / "ours").exists()
