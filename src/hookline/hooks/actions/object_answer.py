@@ -28,7 +28,8 @@ class SaidTwice(Exception):
 
 def object_in(text: str) -> dict[str, Any] | None:
     """All of the text as one JSON object, or None. Raises SaidTwice."""
-    if not text.lstrip().startswith("{"):
+    text = text.strip().strip("\ufeff").strip()  # a byte order mark says nothing, as for JavaScript
+    if not text.startswith("{"):
         return None
     try:
         value = json.loads(text, object_pairs_hook=_once)

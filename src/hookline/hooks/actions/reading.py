@@ -146,9 +146,10 @@ def _decided(answer: dict[str, Any], event: Event, beside: tuple[Note, ...]) -> 
 
 
 def _claude(reading: Reading, finished: Finished, event: Event) -> Outcome:
-    if finished.exit_code == 2:
-        return claude_answer.blocked(finished.stderr.strip(), event)
-    if finished.exit_code or claude_answer.goes_on_later(finished.stdout):
+    later = claude_answer.goes_on_later(finished.stdout)
+    if finished.exit_code and not later:
+        return _claude_failed(finished, event)
+    if later:
         return _exit2(reading, replace(finished, stdout=""), event)
     answer = _whole_object(finished, event)
     if answer is not None:
@@ -158,6 +159,21 @@ def _claude(reading: Reading, finished: Finished, event: Event) -> Outcome:
     if reading.tell is None and finished.stdout.lstrip().startswith("{"):
         raise Failed(FailureKind.UNREADABLE_ANSWER, "answered what is no JSON")
     return reading.told(finished)
+
+
+def _claude_failed(finished: Finished, event: Event) -> Outcome:
+    """An answer that was given before a bad end counts, but for an allow."""
+    try:
+        answer = _whole_object(finished, event)
+        outcome = SILENT if answer is None else claude_answer.answered(answer, event)
+    except Failed:
+        outcome = SILENT
+    if finished.exit_code == 2:
+        denied = outcome.verdict is Verdict.DENY or outcome.halt
+        return outcome if denied else claude_answer.blocked(finished.stderr.strip(), event)
+    said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+    heard = replace(outcome, verdict=Verdict.SILENT, reason="") if outcome.verdict is Verdict.ALLOW else outcome
+    raise Failed(FailureKind.EXIT, said[:MOST], None if heard == SILENT else heard)
 
 
 _READERS: Final[dict[Reads, Callable[[Reading, Finished, Event], Outcome]]] = {
