@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
@@ -34,15 +34,37 @@ class SystemWallClock:
 
 def next_time(fields: str, after: datetime, timezone: str | None = None) -> datetime:
     """The first moment after `after` that the fields name. Raises HooklineError if they are wrong, or name none."""
-    zone = after.astimezone().tzinfo if timezone is None else zone_of(timezone)
+    zone = _MACHINE if timezone is None else zone_of(timezone)
     if len(fields.split()) != _FIELDS:
         raise HooklineError("minute, hour, day, month and day of the week are expected")
     try:
-        return next(CronSim(fields, after.astimezone(zone)))
+        moments = CronSim(fields, after.astimezone(zone))
+        return next(moment for moment in moments if moment.astimezone(UTC) > after)  # an hour may come twice
     except CronSimError as error:
         raise HooklineError(str(error)) from None
     except StopIteration:
         raise HooklineError("there is no such moment") from None
+
+
+class _Machine(tzinfo):
+    """Where this machine is, by the rules of the day that is asked about: `astimezone` knows today's only."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        return None
+
+    def fromutc(self, moment: datetime) -> datetime:
+        there = moment.replace(tzinfo=UTC)
+        here = there.astimezone().replace(tzinfo=self)
+        return here if here.astimezone(UTC) == there else here.replace(fold=1)
+
+
+_MACHINE: Final = _Machine()
 
 
 def zone_of(name: str) -> ZoneInfo:
