@@ -1,4 +1,4 @@
-"""Claude Code. Answers are JSON on stdout with exit code 0."""
+"""Claude Code. Answers are JSON on stdout with exit code 0. Context at a stop is not said: the agent would go on."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ AGENT = ClaudeCode(
         heard("PostToolUseFailure", "tool.after", "context halt user"),
         heard("PreCompact", "history.compact", "deny halt user"),
         heard("SubagentStart", "subagent.start", "context user"),
-        heard("SubagentStop", "subagent.end", "deny context halt user"),
-        heard("Stop", "stop", "deny context halt user"),
+        heard("SubagentStop", "subagent.end", "deny halt user"),
+        heard("Stop", "stop", "deny halt user"),
         heard("SessionEnd", "session.end"),
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),

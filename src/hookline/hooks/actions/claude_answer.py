@@ -15,6 +15,8 @@ from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Place, Verdi
 
 ONLY_SHOWN: Final = ("session.start", "session.end", "subagent.start")
 """Here a block stops nothing: the user sees its words."""
+_ENDINGS: Final = ("stop", "subagent.end")
+"""Here context for the agent makes it go on."""
 TEXT_IS_CONTEXT: Final = ("session.start", "prompt.submit")
 """Here words that are no answer are for the agent."""
 _PERMISSIONS: Final = {
@@ -48,6 +50,9 @@ def answered(answer: dict[str, Any], event: Event) -> Outcome:
         told = (Note(why, Audience.USER),) if why else ()
         return Outcome(reason=why, notes=(*told, *_for_user(notes)), halt=True)
     decided = _stronger(_decided(answer, event), _permitted(specific, event, notes))
+    context = text_in(specific, "additionalContext")
+    if context and event.name in _ENDINGS and decided.verdict is not Verdict.DENY:
+        return Outcome(Verdict.DENY, context, notes=_for_user(notes))
     changes = () if decided.verdict is Verdict.DENY else _changes(specific, event)
     return replace(decided, changes=changes, notes=(*decided.notes, *notes))
 
