@@ -103,6 +103,55 @@ def test_a_call_that_nobody_was_asked_about_says_why_it_is_not_run() -> None:
     assert lines[0] == "  ✗ there is no tool 'bsh'"
 
 
+def _at_a_terminal(*happenings: Happening, width: int = 40) -> list[str]:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=width, force_terminal=True, color_system=None, legacy_windows=False))
+    screen.begin("main")
+    for happening in happenings:
+        screen(happening)
+    return [line.rstrip() for line in out.getvalue().split("\n")]
+
+
+def test_long_lines_go_on_below_their_words() -> None:
+    calling = Calling(*MAIN, _call("rm everything"), _decision("tool.before", "rm everything"))
+    assert _at_a_terminal(calling)[:4] == [
+        "  ● bash rm everything",
+        "  ✗ denied: Not here.",
+        "    no (hookline.yaml:5) because",
+        "    input.command matches ^rm",
+    ]
+    told = Told(*CHILD, "a sub-agent says more than there is room for here", "info", "")
+    assert _at_a_terminal(Spawned(*MAIN, "child", "reviewer", "look"), told)[1:3] == [
+        "  │   » a sub-agent says more than there",
+        "  │     is room for here",
+    ]
+
+
+def test_what_is_said_is_broken_between_words() -> None:
+    pieces = ["This is lo", "nger than a line of this termi", "nal is wide, ", "so it goes on.", "\n- end"]
+    spoken = [Spoke(*MAIN, piece) for piece in pieces]
+    assert _at_a_terminal(*spoken, Ended(*MAIN, Ending.ANSWERED, ""))[1:] == [
+        "This is longer than a line of this",
+        "terminal is wide, so it goes on.",
+        "- end",
+        "",
+    ]
+
+
+def test_joined_letters_and_pictures_are_shown_and_other_marks_are_not() -> None:
+    family, persian = "👩\u200d👧", "می\u200cخواهم"
+    shown = "".join(_shown(*(Spoke(*MAIN, piece) for piece in (family[:1], family[1:], f" {persian} a\u200db \u202e"))))
+    assert shown == f"{family} {persian} a\\u200db \\u202e"
+
+
+def test_a_cancelled_call_is_not_told_of_again_later() -> None:
+    call = _call("sleep 30")
+    calling = Calling(*MAIN, call, _decision("tool.before", "sleep 30"))
+    later = Called(*MAIN, call, ToolResult(None, False, "bash was cancelled"), True)
+    shown = _shown(calling, Ended(*MAIN, Ending.CANCELLED, "cancelled by you"), later)
+    assert shown == ["  ● bash sleep 30", "  ■ cancelled by you", ""]
+
+
 def test_text_comes_in_pieces_and_lines_begin_anew() -> None:
     lines = _shown(Spoke(*MAIN, "Hel"), Spoke(*MAIN, "lo."), Told(*MAIN, "careful", "warning"), Spoke(*MAIN, "Bye."))
     assert lines == ["", "Hello.", "  ! careful", "", "Bye."]

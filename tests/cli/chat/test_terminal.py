@@ -87,7 +87,7 @@ def test_unknown_commands_skills_and_the_end_of_input(
     chat.types("/hoks\r")
     chat.sees(r"There is no /hoks. Did you mean /hooks\?")
     chat.types("/skills\r")
-    chat.sees("/greet  Greets somebody.")
+    chat.sees(r"/greet +Greets somebody.")
     chat.types("/greet Ada\r")
     chat.sees("Hello.")
     chat.types("/model nonsense\r")

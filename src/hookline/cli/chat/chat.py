@@ -9,15 +9,16 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from hookline.cli.chat.commands import described, obey
-from hookline.cli.chat.line import Interrupted, Line, pressed
+from hookline.cli.chat.line import Interrupted, Line, pressed, unechoed
 from hookline.cli.chat.opening import found
 from hookline.cli.chat.record import Record
 from hookline.cli.chat.screen import Screen
-from hookline.cli.chat.words import input_words, shortened, shown_whole, whole_input
+from hookline.cli.chat.words import hooks_words, input_words, shortened, shown_whole, whole_input
 from hookline.cli.output import safe
 from hookline.errors import HooklineError
 from hookline.hosts.session import Question
@@ -29,6 +30,8 @@ from hookline.runtime.session import Session
 _KEYS: Final = ("y", "a", "n")
 _CANCELLED: Final = "cancelled by you"
 _SHOWN: Final = 4  # messages of a session that is resumed
+_ROOM_FOR_A_TABLE: Final = 72  # columns
+_ANSWERS: Final = "[y] yes  [a] always this very call  [n] no "
 
 
 class Chat:
@@ -55,17 +58,21 @@ class Chat:
         async with self._asking:
             if same in self._agreed:
                 return True
-            about = f"{question.tool} {shortened(input_words(question.input), 60)}"
             if not shown_whole(question.input):
                 self.screen.say(whole_input(question.input), "yellow")
             try:
-                key = await pressed(f"    {safe(about)}  [y] yes  [a] always this very call  [n] no ", _KEYS)
+                key = await pressed(self._question(question), _KEYS)
             except Interrupted:
                 self.session.cancel(_CANCELLED)
                 return False
             if key == "a":
                 self._agreed.add(same)
             return key != "n"
+
+    def _question(self, question: Question) -> str:
+        about = f"{question.tool} {shortened(input_words(question.input), 60)}"
+        whole = f"    {safe(about)}  {_ANSWERS}"
+        return whole if cell_len(whole) < self.screen.console.width else f"    {_ANSWERS}"
 
     async def talk(self, line: Line, first: str | None = None, *, cut_off: bool = False) -> None:
         """Until somebody leaves; the session has ended then. One that was `cut_off` goes on first."""
@@ -94,6 +101,10 @@ class Chat:
         self.screen.say(text, style)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        if self.screen.console.width < _ROOM_FOR_A_TABLE:
+            for row in rows:
+                self.say("  ".join(f"{title} {cell}" for title, cell in zip(head, row, strict=True) if cell))
+            return
         drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
         for title in head:
             drawn.add_column(title, overflow="fold")
@@ -105,8 +116,7 @@ class Chat:
         return described(self)
 
     def status(self) -> str:
-        hooks = sum(hook.enabled for hook in self.session.book.hooks)
-        return f" {self.session.agent.id} · {self.model_name} · {hooks} hooks · /help"
+        return f" {self.session.agent.id} · {self.model_name} · {hooks_words(self.session.book)} · /help"
 
     async def exchange(self, happenings: AsyncIterator[Happening]) -> None:
         """Whoever watches the session shows all of it."""
@@ -171,7 +181,8 @@ class Chat:
         """Ctrl-C cancels the work, and at a second press the chat is left too."""
         self._presses, self._work = 0, asyncio.ensure_future(work)
         try:
-            await self._work
+            with unechoed():
+                await self._work
         except asyncio.CancelledError:
             if not self._presses:
                 raise

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from hookline.cli.chat.opening import session_table
-from hookline.cli.chat.words import hook_words, shortened, verdict_words
+from hookline.cli.chat.words import changes_of, hook_words, shortened, verdict_words
 from hookline.config.problem import nearest
 from hookline.engine.account import Account, outcome_json
 from hookline.hooks.outcome import Compact
@@ -23,7 +23,8 @@ _KEPT: Final = 2  # messages that /compact leaves as they are
 
 
 async def _help(chat: Chat, words: str) -> None:
-    chat.say("\n".join(f"  /{name:<12}{words}" for name, words in described(chat)))
+    for name, said in described(chat):
+        chat.screen.named(f"/{name}", said)
     chat.say("  Enter sends, Alt-Enter begins a new line, Ctrl-C cancels what runs, Ctrl-D leaves.", "dim")
 
 
@@ -50,7 +51,8 @@ async def _why(chat: Chat, words: str) -> None:
     tool = decision.event.read(("tool", "name"))
     about = f"{decision.event.name} {tool}" if isinstance(tool, str) else decision.event.name
     by = f"  by {decision.by}" if decision.by else ""
-    chat.say(f"{about}: {verdict_words(decision) or 'no hook minds'}{by}", "bold")
+    changed = f"changed {', '.join(changes_of(decision))}" if changes_of(decision) else "no hook minds"
+    chat.say(f"{about}: {verdict_words(decision) or changed}{by}", "bold")
     for account in decision.trace[:_MOST]:
         chat.say(f"  {'✓' if account.applied else '·'} {_account(account)}", "" if account.applied else "dim")
     if len(decision.trace) > _MOST:
@@ -78,7 +80,7 @@ async def _skills(chat: Chat, words: str) -> None:
     if not len(chat.runtime.skills):
         chat.say("There are no skills here. A skill is a folder with a SKILL.md in .hookline/skills.")
     for skill in chat.runtime.skills:
-        chat.say(f"  /{skill.name}  {skill.description}")
+        chat.screen.named(f"/{skill.name}", skill.description)
 
 
 async def _compact(chat: Chat, words: str) -> None:

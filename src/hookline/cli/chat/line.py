@@ -6,6 +6,7 @@ import hashlib
 import os
 import termios
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -110,6 +111,23 @@ def _forget_typed(input: Input) -> None:
         termios.tcflush(input.fileno(), termios.TCIFLUSH)
     except (NotImplementedError, OSError, termios.error):  # no terminal
         return
+
+
+@contextmanager
+def unechoed() -> Iterator[None]:
+    """What is typed while an agent works is not mixed into what is shown; Ctrl-C still interrupts."""
+    try:
+        before = termios.tcgetattr(0)
+        quiet = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+        termios.tcsetattr(0, termios.TCSADRAIN, quiet)
+    except (OSError, termios.error):  # no terminal
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError, termios.error):  # it was closed meanwhile
+            termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
 async def pressed(question: str, keys: Sequence[str], input: Input | None = None, output: Output | None = None) -> str:

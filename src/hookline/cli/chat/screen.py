@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from hookline.cli.chat.flow import Flow
 from hookline.cli.chat.words import (
     account_words,
     agent_notes,
@@ -19,6 +21,7 @@ from hookline.cli.chat.words import (
     verdict_words,
 )
 from hookline.cli.output import safe
+from hookline.config.problem import printable
 from hookline.engine.account import Decision
 from hookline.hooks.outcome import Verdict
 from hookline.runtime.happenings import (
@@ -50,6 +53,8 @@ _ENDINGS: Final = {
     Ending.CANCELLED: ("cancelled", "yellow"),
 }
 _ALREADY_SAID: Final = (Ending.REFUSED, Ending.HALTED)  # by the decision
+_JOINERS: Final = "\u200c\u200d"  # of letters and pictures
+_NARROWEST: Final = 20  # columns for words beside what stands before them
 
 
 class Screen:
@@ -62,9 +67,13 @@ class Screen:
         self._depths: dict[str, int] = {}
         self._held: dict[str, str] = {}  # what a sub-agent has said of a line that is not whole yet
         self._settled: set[str] = set()  # calls of which a line has said that they are not run, or asked about
+        self._running: dict[str, str] = {}  # calls, each with its thread
+        self._cancelled: set[str] = set()
         self._at_work: set[str] = set()  # sub-agents
         self._named: str | None = None  # the sub-agent whose lines these are
         self._in_line = False
+        self._flow = Flow()
+        self._last = ""  # character of what is being said
 
     def begin(self, main: str) -> None:
         """The thread that is talked to."""
@@ -109,14 +118,20 @@ class Screen:
         """Lines that nobody's agent or hook made; still, not a character of them moves the cursor."""
         self._end_line()
         for line in text.split("\n"):
-            self.console.print(Text(self._fit(line), style), soft_wrap=True)
+            words = line.lstrip(" ")
+            self._print(" " * (len(line) - len(words)), words, style)
 
     def prompt(self, text: str) -> None:
         """What the person said, where the terminal does not show it already."""
         self._end_line()
         self.console.print()
-        for mark, line in zip(("› ", *["  "] * text.count("\n")), text.split("\n"), strict=True):
-            self.console.print(Text(self._fit(mark + line), "bold"), soft_wrap=True)
+        for number, line in enumerate(text.split("\n")):
+            self._print("  " if number else "› ", line, "bold")
+
+    def named(self, name: str, words: str) -> None:
+        """A name, and what is said of it beside it."""
+        self._end_line()
+        self._print(f"  {name:<13}", words)
 
     # What happens
 
@@ -131,9 +146,22 @@ class Screen:
             return
         if not self._in_line:
             self.console.out("", highlight=False)
-        self.console.out(self._fit(spoken.text), end="", highlight=False)
-        self.console.file.flush()
         self._in_line = True
+        shown = self._encoded(self._spoken(spoken.text.expandtabs(4)))
+        self._out(self._flow.takes(shown, self.console.width) if self.console.is_terminal else shown)
+
+    def _spoken(self, text: str) -> str:
+        """As `safe`, but for what joins letters and pictures that are no ASCII."""
+        shown = []
+        for char in text:
+            joins = char in _JOINERS and bool(self._last) and not self._last.isascii()
+            shown.append(char if joins or char == "\n" else printable(char))
+            self._last = char
+        return "".join(shown)
+
+    def _out(self, text: str) -> None:
+        self.console.out(text, end="", highlight=False)
+        self.console.file.flush()
 
     def _say_held(self, happening: Happening) -> None:
         held = self._held.pop(happening.thread, "")
@@ -152,6 +180,7 @@ class Screen:
 
     def _calling(self, calling: Calling) -> None:
         call, decision = calling.call, calling.decision
+        self._running[call.id] = calling.thread
         whose = f"  [{call.caller}]" if call.caller else ""
         self._line(calling, "↳" if call.beside else "●", f"{call.name} {input_words(call.input)}{whose}", "bold")
         left = decision.event.read(("tool", "input"))
@@ -171,8 +200,9 @@ class Screen:
                 self._line(happening, "", f"{'' if number else 'for the agent: '}{line}", "cyan")
 
     def _called(self, called: Called) -> None:
-        result = called.result
-        if not called.ran and called.call.id in self._settled:
+        result, id = called.result, called.call.id
+        self._running.pop(id, None)
+        if id in self._cancelled or (not called.ran and id in self._settled):
             return
         if called.call.beside and result.ok:
             return
@@ -182,12 +212,15 @@ class Screen:
 
     def _ended(self, ended: Ended) -> None:
         self._at_work.discard(ended.thread)
+        if ended.ending is Ending.CANCELLED:  # that says it of the calls that ran, too
+            self._cancelled |= {id for id, thread in self._running.items() if thread == ended.thread}
         if ended.ending is Ending.ANSWERED:
             self._end_line()
             return
         words, style = _ENDINGS[ended.ending]
-        said = ended.ending in _ALREADY_SAID or not ended.text or ended.text == words
-        self._line(ended, "■", words if said else f"{words}: {ended.text}", style)
+        said = ended.ending in _ALREADY_SAID or not ended.text
+        text = words if said else ended.text if ended.text.startswith(words) else f"{words}: {ended.text}"
+        self._line(ended, "■", text, style)
 
     # Lines
 
@@ -202,15 +235,24 @@ class Screen:
             self.console.print(Text(self._fit(f"{indent}{happening.agent}"), "bold dim"), soft_wrap=True)
         self._named = happening.thread if depth else None
         for number, line in enumerate(text.split("\n")):
-            lead = f"{indent}  {mark if number == 0 else '':<2}"
-            self.console.print(Text.assemble((self._fit(lead), "dim"), (self._fit(line), style)), soft_wrap=True)
+            self._print(f"{indent}  {mark if number == 0 else '':<2}", line, style, f"{indent}    ")
+
+    def _print(self, lead: str, text: str, style: str = "", below: str | None = None) -> None:
+        """Words that do not fit into the terminal's line go on in the next one, behind what stands `below` the lead."""
+        words, room = Text(self._fit(text), style), max(self.console.width - cell_len(lead), _NARROWEST)
+        lines = words.wrap(self.console, room) if self.console.is_terminal and words.cell_len > room else [words]
+        for number, line in enumerate(lines):
+            before = lead if number == 0 else " " * cell_len(lead) if below is None else below
+            self.console.print(Text.assemble((self._fit(before), "dim"), line), soft_wrap=True)
 
     def _end_line(self) -> None:
         if self._in_line:
-            self.console.out("", highlight=False)
-            self._in_line = False
+            self._out(self._flow.rest(self.console.width) + "\n")
+            self._in_line, self._last = False, ""
 
     def _fit(self, text: str) -> str:
         """What this terminal can show, and nothing that could do something to it."""
-        shown = safe(text.expandtabs(4))
-        return shown.encode(self.console.encoding, "backslashreplace").decode(self.console.encoding)
+        return self._encoded(safe(text.expandtabs(4)))
+
+    def _encoded(self, text: str) -> str:
+        return text.encode(self.console.encoding, "backslashreplace").decode(self.console.encoding)

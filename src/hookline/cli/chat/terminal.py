@@ -11,6 +11,7 @@ from hookline.cli.chat.chat import Chat
 from hookline.cli.chat.line import Line, history_of
 from hookline.cli.chat.opening import Options, beginning, opened
 from hookline.cli.chat.screen import Screen
+from hookline.cli.chat.words import hooks_words
 from hookline.cli.log import log_to
 from hookline.cli.place import home
 
@@ -24,8 +25,7 @@ async def talk(options: Options, first: str | None) -> None:
             chat.say(str(problem), "yellow")
         begins = await beginning(runtime, options)
         chat.runtime, chat.model_name = runtime, begins.model
-        hooks = sum(hook.enabled for hook in runtime.book.hooks)
-        chat.say(f"hookline · {begins.agent} · {begins.model} · {hooks} hooks · /help", "bold")
+        chat.say(f"hookline · {begins.agent} · {begins.model} · {hooks_words(runtime.book)} · /help", "bold")
         chat.screen.begin(begins.id)
         chat.session, cut_off = await begins.begun(runtime)
         if begins.row is not None:

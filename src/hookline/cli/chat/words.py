@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookline.engine.account import Account, Decision
+from hookline.engine.book import Book
 from hookline.hooks.event import path_text
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Audience, Outcome, Verdict
@@ -41,7 +42,7 @@ def whole_input(input: dict[str, Any]) -> str:
     lines = []
     for name, value in input.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
-        lines += [f"{name}:", *(f"  | {line}" for line in text.split("\n"))]
+        lines += [f"    {name}:", *(f"    | {line}" for line in text.split("\n"))]
     return "\n".join(lines)
 
 
@@ -53,6 +54,12 @@ def verdict_words(decision: Decision) -> str:
     """Empty if no hook minds."""
     word = "stopped" if decision.halt else _VERDICTS[decision.verdict]
     return f"{word}: {decision.reason}" if word and decision.reason else word
+
+
+def hooks_words(book: Book) -> str:
+    """How many are in force."""
+    count = sum(hook.enabled for hook in book.hooks)
+    return f"{count} hook{'' if count == 1 else 's'}"
 
 
 def hook_words(hook: Hook) -> str:
