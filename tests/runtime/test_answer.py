@@ -1,75 +1,92 @@
-"""The model's answer: how long is waited between tries, what is sent again, and what it cost."""
+"""The model's answer: what is tried again, and how a context that is too long becomes shorter."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
-import pytest
-
-from hookline.runtime.happenings import TryingAgain
-from hookline.runtime.models.model import ErrorCode
-from hookline.runtime.models.script import Step
-from runtime.agents import Listening, Seen, play, running, said
-
-BUSY = Step(error=ErrorCode.RATE_LIMIT)
+from hookline.runtime.happenings import Compacted, Ending
+from hookline.runtime.models.model import ErrorCode, ModelError, Request
+from hookline.runtime.models.tokens import request_tokens
+from runtime.agents import Listening, calls, play, running, said
 
 
-@pytest.mark.parametrize(
-    ("steps", "seconds"),
-    [
-        ([BUSY, BUSY, BUSY, "well"], [1.0, 2.0, 4.0]),
-        ([Step(error=ErrorCode.RATE_LIMIT, after=timedelta(seconds=30)), "well"], [30.0]),
-        ([Step(error=ErrorCode.RATE_LIMIT, after=timedelta(hours=1)), "well"], [60.0]),
-    ],
-    ids=["each twice the one before", "as the provider says", "never longer than a minute"],
-)
-def test_the_pauses_between_tries(tmp_path: Path, steps: list[Step | str], seconds: list[float]) -> None:
+class Small(Listening):
+    """A model that takes only so many tokens."""
+
+    def __init__(self, *lines: Any, most: int = 4_000) -> None:
+        super().__init__(lines)
+        self.most = most
+
+    async def stream(self, request: Request) -> AsyncIterator[Any]:
+        if request_tokens(Request(request.messages)) > self.most:
+            self.requests.append(request)
+            raise ModelError(ErrorCode.CONTEXT_OVERFLOW, "too long")
+        async for piece in super().stream(request):
+            yield piece
+
+
+def test_a_message_that_is_too_long_by_itself_is_told_once(tmp_path: Path) -> None:
+    model = Small("never")
+
     async def work() -> None:
-        async with running(tmp_path, "", steps) as (runtime, _):
-            seen = await said(await runtime.start(), "go")
-            assert [each.seconds for each in seen.of(TryingAgain)] == seconds
-            assert seen.ended.text == "well"
+        async with running(tmp_path, model=model) as (runtime, _):
+            ended = (await said(await runtime.start(), "x" * 50_000)).ended
+            assert (ended.ending, ended.text) == (Ending.FAILED, "too long")
 
     play(work)
+    assert len(model.requests) == 1
 
 
-def test_what_was_too_long_is_not_sent_again_because_a_hook_had_put_it_there(tmp_path: Path) -> None:
-    hooks = """
-    hooks:
-      - id: long
-        on: turn.start
-        when: {prompt: last}
-        then: {set: {messages: [{role: user, content: far too long}]}}
-    """
-    too_long = Step(error=ErrorCode.CONTEXT_OVERFLOW)
-    model = Listening(["one", "two", "three", too_long, "a summary", "well"])
-
+def test_after_it_the_session_goes_on_without_it(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path, hooks, model=model) as (runtime, _):
+        async with running(tmp_path, model=Small("summary", "fine")) as (runtime, _):
             session = await runtime.start()
-            for prompt in ("a", "b", "c"):
-                await session.ask(prompt)
-            assert await session.ask("last") == "well"
+            await said(session, "x" * 50_000)
+            seen = await said(session, "and now?")
+            assert (seen.ended.ending, seen.ended.text) == (Ending.ANSWERED, "fine")
+            assert [each.gone for each in seen.of(Compacted)] == [1]
 
     play(work)
-    sent = [[each["content"] for each in request.messages[1:]] for request in model.requests]
-    assert sent[3] == ["far too long"]
-    assert "far too long" not in sent[-1]
-    assert sent[-1][-1] == "last"
 
 
-@pytest.mark.parametrize(("spend", "tokens"), [((1200, 80), 1280), (None, None)])
-def test_tokens_are_what_the_provider_counted(
-    tmp_path: Path, spend: tuple[int, int] | None, tokens: int | None
-) -> None:
-    hooks = "hooks: [{id: see, on: stop, then: {log: 'at {{context.tokens}}'}}]"
-    seen = Seen()
+def test_what_is_recent_goes_too_if_the_rest_was_not_enough(tmp_path: Path) -> None:
+    async def work() -> None:
+        model = Small("a1", "a2", "summary", "another", "fine")
+        async with running(tmp_path, model=model) as (runtime, _):
+            session = await runtime.start()
+            for prompt in ("x" * 3_000, "y" * 9_000):
+                assert (await said(session, prompt)).ended.ending is Ending.ANSWERED
+            seen = await said(session, "z" * 6_000)
+            assert (seen.ended.ending, seen.ended.text) == (Ending.ANSWERED, "fine")
+            assert [each.gone for each in seen.of(Compacted)] == [1, 4]
+
+    play(work)
+
+
+def test_a_hook_that_keeps_the_history_is_asked_once(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: keep, on: history.compact, then: {deny: all of it matters}}]"
 
     async def work() -> None:
-        async with running(tmp_path, hooks, [Step(say="well", spend=spend)], watch=seen) as (runtime, _):
-            await (await runtime.start()).ask("go")
+        async with running(tmp_path, hooks, model=Small("never")) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "x" * 50_000)
+            seen = await said(session, "and now?")
+            assert seen.ended.ending is Ending.FAILED
+            assert seen.events == ["history.compact"]
 
     play(work)
-    counted = seen.facts("stop")["context"]["tokens"]
-    assert counted == tokens if tokens is not None else counted > 1000  # the tools alone are more than that
+
+
+def test_a_call_stays_with_its_result_however_short_it_has_to_be(tmp_path: Path) -> None:
+    look = calls(("bash", {"command": "head -c 3000 /dev/zero | tr '\\0' b"}))
+    model = Small(look, "summary", "fine", most=1_400)
+
+    async def work() -> None:
+        async with running(tmp_path, model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "y" * 3_000)
+            assert (seen.ended.ending, seen.ended.text) == (Ending.ANSWERED, "fine")
+
+    play(work)
+    assert [each["role"] for each in model.requests[-1].messages] == ["system", "user", "assistant", "tool"]

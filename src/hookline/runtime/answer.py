@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.errors import Halted
 from hookline.hooks.outcome import Compact
-from hookline.runtime.compaction import compact
+from hookline.runtime.compaction import compact, dropped
 from hookline.runtime.happenings import Spoke, TryingAgain
 from hookline.runtime.history import request_for
 from hookline.runtime.models.model import ErrorCode, ModelError, Request, Said, Spent, Wants
@@ -17,6 +18,7 @@ from hookline.runtime.obeying import obey
 from hookline.runtime.threads import StoredThread
 
 MOST_TRIES: Final = 4
+_KEPT: Final = (4, 1)  # messages that stay if the context is too long, and if that was not enough
 _FIRST_WAIT: Final = 1.0  # seconds before the second try; doubled for each one after it
 _LONGEST_WAIT: Final = 60.0
 
@@ -32,23 +34,40 @@ async def answer_in(thread: StoredThread, left: list[dict[str, Any]] | None) -> 
 
     Raises ModelError, or Halted if hooks stop the agent at an error.
     """
-    compacted = False
+    kept, compacted = iter(_KEPT), False
     for attempt in range(1, MOST_TRIES + 1):
         messages = await thread.history() if left is None or compacted else left
         request = await request_for(thread, messages)
         try:
             return await _streamed(thread, request)
         except ModelError as error:
-            overflow = error.code is ErrorCode.CONTEXT_OVERFLOW and not compacted
+            size = await _size(thread)
             await _tell_hooks(thread, error)
-            if attempt == MOST_TRIES or not (error.passing or overflow):
+            if attempt == MOST_TRIES:
                 raise
-            if overflow:
-                compacted = True
-                await compact(thread, Compact(keep_recent=4), "auto")
-            else:
+            if error.code is ErrorCode.CONTEXT_OVERFLOW:
+                compacted = await _size(thread) < size or await _shortened(thread, kept)
+                if not compacted:
+                    raise
+            elif error.passing:
                 await _wait(thread, error, attempt)
+            else:
+                raise
     raise AssertionError("every try returns or raises")
+
+
+async def _size(thread: StoredThread) -> int:
+    return sum(map(message_tokens, await thread.history()))
+
+
+async def _shortened(thread: StoredThread, kept: Iterator[int]) -> bool:
+    """By as many of the messages as it takes; hooks, which may prevent it, are asked once."""
+    messages = await thread.history()
+    for keep in kept:
+        how = Compact(keep_recent=keep)
+        if dropped(messages, how, 0):
+            return await compact(thread, how, "auto")
+    return False
 
 
 async def _tell_hooks(thread: StoredThread, error: ModelError) -> None:
