@@ -83,6 +83,11 @@ def test_a_question_that_nobody_answers_ends_with_3_and_the_call_is_not_run(proj
     assert not (project / "deploy").exists()
 
 
+def test_the_same_question_is_told_of_once(project: Path, here: Process) -> None:
+    write(project, "- {calls: [{bash: {command: deploy 1}}, {bash: {command: deploy 2}}]}\n- Over.\n")
+    assert here("run", "-p", "go").stderr.count("somebody must be asked: Deploy now? [ask-first]") == 1
+
+
 def test_yes_answers_for_somebody(project: Path, here: Process) -> None:
     write(project, DEPLOYS)
     assert here("run", "-p", "go", "--yes").returncode == 0
@@ -179,7 +184,8 @@ def test_the_last_session_is_resumed_and_listed(project: Path, process: Process,
     rows = json.loads(here("run", "--sessions", "--json").stdout)
     assert [(row["id"], row["turns"]) for row in rows] == [(first, 2)]
     named = first.removeprefix("session_")[:8]
-    assert _lines(here("run", "--resume", named, "-p", "again", "--json").stdout)[0]["session"] == first
+    for short in (named, f"session_{named}"):
+        assert _lines(here("run", "--resume", short, "-p", "again", "--json").stdout)[0]["session"] == first
 
 
 def test_nothing_to_resume_is_one_clear_line(project: Path, here: Process) -> None:

@@ -127,7 +127,7 @@ class Chat:
             self.leave()
 
     async def resume(self, id: str) -> None:
-        row = await found(self.runtime, id)
+        row = await found(self.runtime, id, but=self.session.id)
         if row.id == self.session.id:
             self.say("This is the session that you are in.")
             return

@@ -43,7 +43,10 @@ async def _hooks(chat: Chat, words: str) -> None:
 
 async def _why(chat: Chat, words: str) -> None:
     """Every hook that was asked about the event, and why the others were not."""
-    back = int(words) if words.isascii() and words.isdigit() and len(words) < 4 else 1
+    if words and not (words.isascii() and words.isdigit() and len(words) < 4):
+        chat.say("Write a number: /why is the last decision, /why 2 the one before it.", "yellow")
+        return
+    back = int(words or 1)
     decision = chat.record.decision(back)
     if decision is None:
         chat.say("No hook has decided anything in this session yet." if back == 1 else f"There is no decision {back}.")

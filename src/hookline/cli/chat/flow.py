@@ -8,7 +8,22 @@ from typing import Final
 
 from rich.cells import cell_len, get_character_cell_size
 
+from hookline.config.problem import printable
+
+_JOINERS: Final = "\u200c\u200d"
 _TOKEN: Final = re.compile(r"\n|[^\S\n]+|\S+")
+
+
+def spoken(text: str, after: str = "") -> str:
+    """With escapes for whatever could move a cursor or hide something; letters and pictures that are no ASCII may be
+    joined. `after` is the character before it.
+    """
+    shown = []
+    for char in text:
+        joins = char in _JOINERS and bool(after) and not after.isascii()
+        shown.append(char if joins or char == "\n" else printable(char))
+        after = char
+    return "".join(shown)
 
 
 class Flow:

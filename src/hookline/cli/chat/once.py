@@ -9,11 +9,12 @@ from typing import Final
 
 from rich.console import Console
 
+from hookline.cli.chat.flow import spoken
 from hookline.cli.chat.json_lines import VERSION, has_line, line_of
 from hookline.cli.chat.opening import Beginning, Options, beginning, opened
 from hookline.cli.chat.screen import Screen
 from hookline.cli.log import log_to
-from hookline.cli.output import err, out, out_as_is, out_json_line
+from hookline.cli.output import err, out_as_is, out_json_line
 from hookline.cli.running import Terminated, run
 from hookline.config.problem import Problem
 from hookline.errors import Denied, HooklineError
@@ -106,10 +107,10 @@ class Reader:
             err(happening.text)
 
     def end(self, ended: Ended, code: int) -> None:
-        for asked in self.unanswered:
-            err(f"hookline: somebody must be asked: {asked.reason or asked.tool} [{asked.hook}]")
+        for asked in dict.fromkeys(f"{asked.reason or asked.tool} [{asked.hook}]" for asked in self.unanswered):
+            err(f"hookline: somebody must be asked: {asked}")
         if ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP):
-            out(ended.text.expandtabs(4)) if sys.stdout.isatty() else out_as_is(ended.text)
+            out_as_is(spoken(ended.text.expandtabs(4)) if sys.stdout.isatty() else ended.text)
         elif self._screen is None:
             err(f"hookline: {ended.ending}: {ended.text}")
 

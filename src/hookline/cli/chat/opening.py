@@ -95,17 +95,18 @@ async def _model(runtime: Runtime, options: Options, agent: Agent) -> Model:
     return await runtime.model(named)
 
 
-async def found(runtime: Runtime, id: str) -> SessionRow:
-    """By its id or the beginning of it; "" is the last one of this directory. Raises HooklineError."""
+async def found(runtime: Runtime, id: str, but: str | None = None) -> SessionRow:
+    """By its id or the beginning of it; "" is the last one of this directory `but` this. Raises HooklineError."""
     if not id:
-        past = await sessions_here(runtime)
+        past = [row for row in await sessions_here(runtime) if row.id != but]
         if not past:
-            raise HooklineError("there is no session of this directory to resume")
+            raise HooklineError(f"there is no {'other ' if but else ''}session of this directory to resume")
         return past[0]
     row = await runtime.store.session(id)
     if row is not None:
         return row
-    matching = [row for row in await sessions_here(runtime) if row.id.removeprefix("session_").startswith(id)]
+    begins = id.removeprefix("session_")
+    matching = [row for row in await sessions_here(runtime) if row.id.removeprefix("session_").startswith(begins)]
     if len(matching) != 1:
         raise HooklineError(f"there {'is no session' if not matching else 'are several sessions'} {id!r}")
     return matching[0]

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from hookline.cli.chat.flow import Flow
+from hookline.cli.chat.flow import Flow, spoken
 from hookline.cli.chat.words import (
     account_words,
     agent_notes,
@@ -21,7 +21,6 @@ from hookline.cli.chat.words import (
     verdict_words,
 )
 from hookline.cli.output import safe
-from hookline.config.problem import printable
 from hookline.engine.account import Decision
 from hookline.hooks.outcome import Verdict
 from hookline.runtime.happenings import (
@@ -53,7 +52,6 @@ _ENDINGS: Final = {
     Ending.CANCELLED: ("cancelled", "yellow"),
 }
 _ALREADY_SAID: Final = (Ending.REFUSED, Ending.HALTED)  # by the decision
-_JOINERS: Final = "\u200c\u200d"  # of letters and pictures
 _NARROWEST: Final = 20  # columns for words beside what stands before them
 
 
@@ -135,29 +133,21 @@ class Screen:
 
     # What happens
 
-    def _spoke(self, spoken: Spoke) -> None:
+    def _spoke(self, said: Spoke) -> None:
         if not self._speech:
             return
-        if self._depth(spoken):
-            whole, newline, rest = (self._held.get(spoken.thread, "") + spoken.text).rpartition("\n")
-            self._held[spoken.thread] = rest
+        if self._depth(said):
+            whole, newline, rest = (self._held.get(said.thread, "") + said.text).rpartition("\n")
+            self._held[said.thread] = rest
             if newline:
-                self._line(spoken, "", whole)
+                self._line(said, "", whole)
             return
         if not self._in_line:
             self.console.out("", highlight=False)
         self._in_line = True
-        shown = self._encoded(self._spoken(spoken.text.expandtabs(4)))
+        shown = self._encoded(spoken(said.text.expandtabs(4), self._last))
+        self._last = said.text[-1:] or self._last
         self._out(self._flow.takes(shown, self.console.width) if self.console.is_terminal else shown)
-
-    def _spoken(self, text: str) -> str:
-        """As `safe`, but for what joins letters and pictures that are no ASCII."""
-        shown = []
-        for char in text:
-            joins = char in _JOINERS and bool(self._last) and not self._last.isascii()
-            shown.append(char if joins or char == "\n" else printable(char))
-            self._last = char
-        return "".join(shown)
 
     def _out(self, text: str) -> None:
         self.console.out(text, end="", highlight=False)
