@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.project import load_text
 from hookline.runtime.exchange import MOST_DENIED_STOPS
-from hookline.runtime.happenings import Called, Ending
-from runtime.agents import Listening, calls, play, running, said
+from hookline.runtime.happenings import Called, Decided, Ending
+from hookline.runtime.models.script import Step
+from hookline.runtime.session import Session
+from runtime.agents import Listening, Seen, calls, play, running, said
 from runtime.cast import Cast, two
 
 WRITE = {"path": "made", "content": "x"}
@@ -170,5 +173,60 @@ def test_a_hook_knows_that_a_stop_was_denied_before_even_if_tools_ran_since(tmp_
     async def work() -> None:
         async with running(tmp_path, hooks, ["one", LOOK, "two", LOOK, "three"]) as (runtime, _):
             assert await (await runtime.start()).ask("go") == "two"
+
+    play(work)
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["in another process", "in the same one"])
+def test_two_ais_that_were_cut_off_go_on_with_the_one_whose_turn_it_was(tmp_path: Path, again: bool) -> None:
+    store, app = f"sqlite:///{tmp_path / 'sessions.db'}", two(max_session_turns=4)
+    model = Cast(buyer=["ten?", "twelve?"], seller=[Step(say="never", delay=timedelta(seconds=60)), "deal"])
+
+    async def cut_off(session: Session) -> None:
+        async for happening in session.say("trade"):
+            if isinstance(happening, Decided) and happening.decision.event.facts["execution"]["side"] == "b":
+                session.cancel()
+
+    async def going_on(session: Session) -> None:
+        assert await session.unfinished()
+        flow = session.main.progress.flow
+        seen = Seen()
+        async for happening in session.go_on():
+            seen(happening)
+        assert seen.ended.ending is Ending.STEPS
+        spoken = [(each.get("side"), each["content"]) for each in await session.main.history()]
+        assert spoken[:4] == [(None, "trade"), ("a", "ten?"), ("b", "deal"), ("a", "twelve?")]
+        assert session.main.progress.flow == flow
+        assert not await session.unfinished()
+
+    async def work() -> None:
+        hooks = "hooks: [{id: s, on: turn.start, then: {log: x}}]"
+        async with running(tmp_path, hooks, app=app, model=model, store=store) as (runtime, _):
+            session = await runtime.start()
+            await cut_off(session)
+            if not again:
+                await going_on(session)
+        if again:
+            async with running(tmp_path, hooks, app=app, model=model, store=store) as (runtime, _):
+                await going_on(await runtime.resume(session.id))
+
+    play(work)
+
+
+def test_whoever_goes_on_is_in_the_same_flow(tmp_path: Path) -> None:
+    async def work() -> None:
+        steps = [LOOK, Step(say="never", delay=timedelta(seconds=60)), "done"]
+        async with running(tmp_path, "hooks: [{id: s, on: turn.start, then: {log: x}}]", steps) as (runtime, _):
+            session, seen = await runtime.start(), Seen()
+            async for happening in session.say("go"):
+                seen(happening)
+                if seen.events.count("turn.start") == 2:
+                    session.cancel()
+            async for happening in session.go_on():
+                seen(happening)
+            about = [each.decision.event.facts for each in seen.of(Decided)]
+            assert len({each["execution"]["flow"] for each in about}) == 1
+            assert [each["execution"]["step"] for each in about] == [1, 2, 3]
+            assert [each["prompt"] for each in about] == ["go"] * 3
 
     play(work)

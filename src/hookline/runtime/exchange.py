@@ -101,10 +101,9 @@ class Exchange:
                 self.session.line(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
 
     async def _taken_up(self) -> tuple[Ending, str]:
-        for message in reversed(await self.thread.history()):
-            if message["role"] == "user":
-                self._new_flow(message.get("content") or "")
-                break
+        progress, messages = self.thread.progress, await self.thread.history()
+        last = next((message.get("content") for message in reversed(messages) if message["role"] == "user"), None)
+        progress.stopped, progress.halted, progress.prompt = False, None, last or ""
         done = await Turn(self.thread).finish_calls()
         if done is not None and done.ending is not None:
             return done.ending, done.text
@@ -131,6 +130,7 @@ class Exchange:
             if rounds >= (agent.max_session_turns or MOST_STEPS):
                 return Ending.STEPS, text
             self.thread.progress.side, self._mine = "b" if self.thread.progress.side == "a" else "a", 0
+            await self.session.save(self.thread)
 
     async def _one_side(self) -> tuple[Ending, str]:
         while True:

@@ -139,7 +139,12 @@ class Session:
     async def unfinished(self) -> bool:
         """True if the process before us was cut off in the middle of an exchange."""
         messages = await self.main.history()
-        return bool(messages) and (messages[-1]["role"] != "assistant" or bool(messages[-1].get("tool_calls")))
+        if not messages or messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
+            return bool(messages)
+        if self.agent.side_b is None:
+            return False
+        row = await self.store.thread(self.id)
+        return row is not None and row.side != messages[-1].get("side")  # it was the other one's turn
 
     async def end(self, reason: str = "exit") -> None:
         """Once: the last events, what hooks do in the background, and the session is over."""
