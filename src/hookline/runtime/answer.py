@@ -11,10 +11,11 @@ from hookline.errors import Halted
 from hookline.hooks.outcome import Compact
 from hookline.runtime.compaction import compact, dropped
 from hookline.runtime.happenings import Spoke, TryingAgain
-from hookline.runtime.history import request_for
+from hookline.runtime.history import request_for, written_calls
 from hookline.runtime.models.model import ErrorCode, ModelError, Request, Said, Spent, Wants
 from hookline.runtime.models.tokens import message_tokens, request_tokens
 from hookline.runtime.obeying import obey
+from hookline.runtime.size import count
 from hookline.runtime.threads import StoredThread
 
 MOST_TRIES: Final = 4
@@ -98,5 +99,6 @@ async def _streamed(thread: StoredThread, request: Request) -> Answer:
                 case Spent():
                     spent = piece
     known = spent.input + spent.output if spent is not None else 0
-    thread.progress.tokens = known or request_tokens(request) + message_tokens({"content": answer.text})
+    said = {"content": answer.text, "tool_calls": written_calls(answer.calls) if answer.calls else None}
+    await count(thread, known or request_tokens(request) + message_tokens(said), said)
     return answer

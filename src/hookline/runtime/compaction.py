@@ -10,8 +10,9 @@ from hookline.hooks.outcome import Compact
 from hookline.runtime.happenings import Compacted
 from hookline.runtime.history import calls_of
 from hookline.runtime.models.model import ModelError, Request, Said
-from hookline.runtime.models.tokens import message_tokens, request_tokens, tokens_of
+from hookline.runtime.models.tokens import message_tokens, tokens_of
 from hookline.runtime.notes import take_notes
+from hookline.runtime.size import beside, count, size_of
 from hookline.runtime.threads import StoredThread
 
 Message = dict[str, Any]
@@ -31,8 +32,8 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
     """
     session, messages = thread.session, await thread.history()
     limit = (await session.model_of(thread)).context_limit
-    beside = await _beside(thread, messages)
-    gone = dropped(messages, how, limit, beside)
+    more = max(await beside(thread), await size_of(thread) - sum(map(message_tokens, messages)))
+    gone = dropped(messages, how, limit, more)
     if not gone:
         return False
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
@@ -40,7 +41,7 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
         thread.progress.halted = decision.reason
     shorter = not decision.denied and not decision.halt and await _shortened(thread, gone, how)
     if shorter:
-        thread.progress.tokens = beside + sum(map(message_tokens, await thread.history()))
+        await count(thread, more + sum(map(message_tokens, await thread.history())))
     await take_notes(thread, decision)
     return shorter
 
@@ -92,15 +93,6 @@ def _whole(messages: Sequence[Message]) -> list[bool]:
             for place in range(asked.get(message.get("tool_call_id"), at) + 1, at + 1):
                 whole[place] = False
     return whole
-
-
-async def _beside(thread: StoredThread, messages: Sequence[Message]) -> int:
-    """The system prompt, the tools and hooks' words: what the last request had more than its messages, at least."""
-    runtime, tools = thread.session.runtime, thread.session.toolbox.offered(thread.tools)
-    words = (thread.side.prompt.text, runtime.skills.text(), *(each.text for each in await thread.injections()))
-    known = request_tokens(Request((), tools)) + sum(map(tokens_of, words))
-    answered = max((at for at, message in enumerate(messages, 1) if message["role"] == "assistant"), default=0)
-    return max(known, thread.progress.tokens - sum(map(message_tokens, messages[:answered])))
 
 
 async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hookline.runtime.app import MOST_STEPS
-from hookline.runtime.models.tokens import message_tokens
+from hookline.runtime.size import size_of
 from hookline.runtime.threads import StoredThread
 
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def _turn_of(thread: StoredThread) -> dict[str, int]:
 
 async def _context(thread: StoredThread) -> dict[str, Any]:
     limit = (await thread.session.model_of(thread)).context_limit
-    tokens = thread.progress.tokens or sum(map(message_tokens, await thread.history()))
+    tokens = await size_of(thread)
     return {"tokens": tokens, "limit": limit, "pressure": tokens / limit if limit else 0.0}

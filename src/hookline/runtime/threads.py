@@ -44,7 +44,8 @@ class Progress:
     stopped: bool = False
     halted: str | None = None  # why hooks want the agent to stop, until it does
     prompt: str = ""  # the user's last words
-    tokens: int = 0  # of the last request and its answer, as far as is known
+    tokens: int = 0  # of the last request and its answer, as far as is known; hookline.runtime.size keeps both
+    estimate: int = 0  # of what stood in the thread then
     metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
 
     @property
