@@ -235,3 +235,26 @@ def test_all_that_is_decided_about_a_hooks_own_call_is_obeyed(tmp_path: Path, on
             assert [each.text for each in await session.main.injections()] == ["Look at the manual."]
 
     play(work)
+
+
+def test_hooks_hear_who_makes_a_call_and_under_which_id(tmp_path: Path) -> None:
+    asks = "hooks: [{id: asks, on: turn.end, then: {call: list_directory, with: {path: .}}}]"
+    see = "hooks: [{id: see, on: tool.before, then: {log: x}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, _book(asks, see), ["done"]) as (runtime, _):
+            session, seen = await runtime.start(), Seen()
+            await said(session, "go", seen)
+            session.watch(seen)
+            await session.main.invoke_tool("list_directory", {"path": "."})
+            about = [each.decision.event for each in seen.of(Decided)]
+            told = [
+                (event.read(("tool", "caller")), event.read(("tool", "id")))
+                for event in about
+                if event.name == "tool.before"
+            ]
+            rows = await runtime.store.calls(session.id)
+            assert told == [(row.caller, row.call) for row in rows]
+            assert [row.caller for row in rows] == ["asks", "agent"]
+
+    play(work)

@@ -34,9 +34,9 @@ async def decided_call(
     asked = asking.get()
     if asked is not None and len(asked.stack) > DEEPEST:
         return ToolResult(None, False, f"hooks may not call tools more than {DEEPEST} calls deep")
-    declared = facts.get("tool") or {}  # a host that declares the tool's kind says it there
-    kind = declared.get("kind") or str(kind_of(name))
-    tool = {"name": name, "kind": kind, "input": input, "caller": asked.hook if asked else ""}
+    declared = facts.get("tool") or {}  # what a host knows of the call says it there
+    known = {"kind": str(kind_of(name)), "caller": asked.hook if asked else "", **declared}
+    tool = {**known, "name": name, "input": input}
     decision = await book.decide(Event("tool.before", {**facts, "tool": tool}), host)
     if decision.verdict >= Verdict.ASK:
         return ToolResult(None, False, decision.reason or f"{name} needs a person's consent")

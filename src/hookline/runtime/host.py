@@ -63,7 +63,7 @@ class OwnCall:
         self._ran = False
 
     async def made(self, host: ThreadHost, tool: Tool) -> ToolResult:
-        facts = {"tool": {"kind": str(tool.kind)}}
+        facts = {"tool": {"kind": str(tool.kind), "id": self._call.id, "caller": self._call.caller}}
         result = await decided_call(self, host, facts, (tool.name, self._call.input), self._execute)
         self._session.tell(Called(self._thread.id, self._thread.agent.id, self._call, result, self._ran))
         return result
