@@ -17,11 +17,12 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.project import load_text
 from hookline.runtime.exchange import MOST_DENIED_STOPS
-from hookline.runtime.happenings import Called, Decided, Ending
+from hookline.runtime.happenings import Called, Decided, Ended, Ending
+from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.script import Step
 from hookline.runtime.session import Session
 from runtime.agents import Listening, Seen, calls, play, running, said
-from runtime.cast import Cast, two
+from runtime.cast import APP, SPAWN, Cast, two
 
 WRITE = {"path": "made", "content": "x"}
 LOOK = calls(("list_directory", {"path": "."}))
@@ -228,5 +229,66 @@ def test_whoever_goes_on_is_in_the_same_flow(tmp_path: Path) -> None:
             assert len({each["execution"]["flow"] for each in about}) == 1
             assert [each["execution"]["step"] for each in about] == [1, 2, 3]
             assert [each["prompt"] for each in about] == ["go"] * 3
+
+    play(work)
+
+
+@pytest.mark.parametrize(
+    ("on", "steps", "ending"),
+    [
+        ("stop", ["one"], Ending.ANSWERED),
+        ("prompt.submit", ["one"], Ending.REFUSED),
+        ("model.error", [Step(error=ErrorCode.AUTH, message="no key")], Ending.FAILED),
+    ],
+)
+def test_what_hooks_counted_is_kept_however_an_exchange_ends(
+    tmp_path: Path, on: str, steps: list[Any], ending: Ending
+) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+    then = "{deny: no}" if on == "prompt.submit" else "{log: x}"
+    hooks = f"hooks: [{{id: once, on: {on}, max_fires: 1, then: {then}}}]"
+
+    async def fired(id: str | None) -> tuple[str, list[str]]:
+        async with running(tmp_path, hooks, steps, store=store) as (runtime, _):
+            session = await (runtime.start() if id is None else runtime.resume(id))
+            seen = await said(session, "go")
+            assert id is not None or seen.ended.ending is ending
+            return session.id, seen.events
+
+    async def work() -> None:
+        id, first = await fired(None)
+        _, second = await fired(id)
+        assert (first, second) == ([on], [])
+
+    play(work)
+
+
+def test_a_sub_agent_whose_task_is_not_stored_has_an_end_as_any_other(tmp_path: Path) -> None:
+    model = Cast(boss=[SPAWN, "fine"], reviewer=["never"])
+    hooks = "hooks: [{id: no, on: message.create, when: {fact: {message.depth: 1}}, then: {deny: not that task}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, app=APP, model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert [(each.agent, each.ending, each.text) for each in seen.of(Ended)] == [
+                ("reviewer", Ending.FAILED, "not that task"),
+                ("boss", Ending.ANSWERED, "fine"),
+            ]
+
+    play(work)
+
+
+def test_a_hook_that_stops_the_agent_at_a_summary_stops_it(tmp_path: Path) -> None:
+    hooks = (
+        "hooks: [{id: shorter, on: prompt.submit, when: {prompt: second}, then: {compact: {keep_recent: 1, strategy: truncate}}}, "
+        "{id: halt, on: message.create, when: {fact: {message.content: '^\\[2 earlier'}}, then: {halt: not without me}}]"
+    )
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one", "two"]) as (runtime, _):
+            session = await runtime.start()
+            await session.ask("first")
+            ended = (await said(session, "second")).ended
+            assert (ended.ending, ended.text) == (Ending.HALTED, "not without me")
 
     play(work)

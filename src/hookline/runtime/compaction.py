@@ -56,6 +56,8 @@ async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact
     }
     created = await session.decide(thread, "message.create", {"message": stands_in})
     left = created.event.facts.get("message")
+    if created.halt:
+        thread.progress.halted = created.reason
     if created.denied or not isinstance(left, dict):
         return False
     await thread.compact([message["id"] for message in gone], left)

@@ -45,18 +45,16 @@ class Exchange:
     async def given(self, task: str) -> Ended:
         """What one agent asks of another; no person said it."""
         self._new_flow(task)
-        await self.thread.inject_message({"role": "user", "content": task})
-        return await self._ended(self._answered())
+        return await self._ended(self._told(task))
 
     async def told(self, decision: Decision) -> Ended:
         """Goes on because somebody was not content."""
-        await self.thread.inject_message({"role": "user", "content": _why(decision)})
-        return await self._ended(self._answered())
+        return await self._ended(self._told(_why(decision)))
 
     async def _ended(self, work: Awaitable[tuple[Ending, str]]) -> Ended:
         """However it ends, whoever watches is told, in one clear line."""
         try:
-            ending, text = await work
+            ending, text = await self._counted(work)
         except Halted as halted:
             ending, text = Ending.HALTED, halted.reason
         except HooklineError as error:
@@ -65,6 +63,13 @@ class Exchange:
             self._tell_end(Ending.CANCELLED, self.thread.abort.reason or "cancelled")
             raise
         return self._tell_end(ending, text)
+
+    async def _counted(self, work: Awaitable[tuple[Ending, str]]) -> tuple[Ending, str]:
+        """However it ends, what hooks counted is kept with the session."""
+        try:
+            return await work
+        finally:
+            await self.session.save_counts()
 
     def _tell_end(self, ending: Ending, text: str) -> Ended:
         self.thread.progress.stopped = True
@@ -89,6 +94,10 @@ class Exchange:
             await self.session.store.keep(self.session.id, _PROMPTS, taken + 1)
         await take_notes(self.thread, decision)
         await obey_requests(self.thread, decision)
+        return await self._answered()
+
+    async def _told(self, text: str) -> tuple[Ending, str]:
+        await self.thread.inject_message({"role": "user", "content": text})
         return await self._answered()
 
     async def _settle(self) -> None:

@@ -304,6 +304,11 @@ class Session:
         await self.store.save_progress(self.id, progress, None if counts == self._saved else counts, moved)
         self._saved = counts
 
+    async def save_counts(self) -> None:
+        """How often hooks fired since it was last saved, if they did."""
+        if self.counts.saved(self.id) != self._saved:
+            await self.save()
+
     async def add_hooks(self, parts: tuple[Part, ...]) -> None:
         """A skill's hooks, from now on and until the session ends; they are stored with it."""
         self._parts += [part for part in parts if part not in self._parts]
