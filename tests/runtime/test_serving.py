@@ -6,13 +6,24 @@ import asyncio
 import json
 import urllib.error
 import urllib.request
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from hookline.errors import HooklineError
+from hookline.runtime import serving as serving_module
 from hookline.runtime.app import App, Trigger, TriggerKind
 from hookline.runtime.happenings import Ended, Ending
+from hookline.runtime.models.model import Request
+from hookline.runtime.models.script import ScriptedModel, Step
 from hookline.runtime.serving import Serving
+from hookline.runtime.storage import sqlite
+from hookline.runtime.storage.urls import file_url
 from hookline.runtime.triggers.fired import Answer, Fired
-from runtime.agents import Listening, Seen, agent, play, running
+from runtime.agents import Listening, Seen, agent, calls, play, running
+from runtime.faults.test_store import locked
 
 EVENTS = ("session.start", "agent.start", "thread.created", "activation", "prompt.submit", "session.end")
 LOG = "hooks:\n" + "".join(f"  - {{id: see-{name}, on: {name}, then: {{log: seen}}}}\n" for name in EVENTS)
@@ -97,3 +108,89 @@ def test_a_cron_waits_for_the_end_of_its_turn(tmp_path: Path) -> None:
             assert len(ended) == 1
 
     play(work)
+
+
+def test_requests_at_once_have_sessions_of_their_own(tmp_path: Path) -> None:
+    async def work() -> None:
+        done: list[Fired] = []
+        async with (
+            running(tmp_path, "", ["Deployed."] * 30, app=App((agent(),), triggers=(DEPLOY,))) as (runtime, model),
+            Serving(runtime, done=lambda fired, how: done.append(fired)) as serving,
+        ):
+            address, token = serving.triggers.address or "", serving.triggers.token or ""
+            asked = (asyncio.to_thread(_post, address, token, {"version": number}) for number in range(30))
+            answers = await asyncio.gather(*asked)
+            assert [status for status, _ in answers] == [202] * 30
+            assert len({body["session"] for _, body in answers}) == 30
+            while len(done) < 30:  # noqa: ASYNC110 (nobody says when)
+                await asyncio.sleep(0.02)
+            assert isinstance(model, Listening)
+            prompts = {str(request.messages[-1]["content"]) for request in model.requests}
+            assert prompts == {f"Deploy {number}." for number in range(30)}
+            assert not runtime.sessions
+
+    play(work)
+
+
+def test_only_so_many_turns_of_requests_go_on_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving_module, "MOST_TURNS", 2)
+
+    async def work() -> None:
+        ended: list[object] = []
+        app = App((agent(),), triggers=(DEPLOY,))
+        model = ByPrompt(calls(("bash", {"command": "until test -e go; do sleep 0.02; done"})), "Deployed.")
+        async with (
+            running(tmp_path, "", app=app, model=model) as (runtime, _),
+            Serving(runtime, done=lambda fired, how: ended.append(how)) as serving,
+        ):
+            address, token = serving.triggers.address or "", serving.triggers.token or ""
+            for _ in range(2):
+                assert (await asyncio.to_thread(_post, address, token, {"version": "1"}))[0] == 202
+            refused, _ = await asyncio.to_thread(_post, address, token, {"version": "1"})
+            assert refused == 503
+            (tmp_path / "go").touch()
+            while len(ended) < 2:  # noqa: ASYNC110 (nobody says when)
+                await asyncio.sleep(0.02)
+            assert (await asyncio.to_thread(_post, address, token, {"version": "1"}))[0] == 202
+            assert len(await runtime.store.sessions()) == 3
+
+    play(work)
+
+
+def test_a_turn_whose_session_cannot_be_ended_is_told_of_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.3)
+
+    async def work() -> None:
+        steps = [calls(("bash", {"command": "until test -e go; do sleep 0.02; done"})), "Deployed."]
+        ended: asyncio.Queue[Ended | HooklineError] = asyncio.Queue()
+        app, store = App((agent(),), triggers=(DEPLOY,)), tmp_path / "store.db"
+        async with (
+            running(tmp_path, "", steps, app=app, store=file_url(store)) as (runtime, _),
+            Serving(runtime, done=lambda fired, how: ended.put_nowait(how)) as serving,
+        ):
+            address, token = serving.triggers.address or "", serving.triggers.token or ""
+            await asyncio.to_thread(_post, address, token, {"version": "1"})
+            while not await runtime.store.calls(next(iter(runtime.sessions))):  # noqa: ASYNC110 (nobody says when)
+                await asyncio.sleep(0.02)
+            with locked(store):
+                (tmp_path / "go").touch()
+                how = await ended.get()
+            assert "is locked by another program" in (how.text if isinstance(how, Ended) else str(how))
+            assert not runtime.sessions
+
+    play(work)
+
+
+class ByPrompt(Listening):
+    """The first step as long as a request has no result of a tool, then the other."""
+
+    def __init__(self, first: Step, then: str) -> None:
+        super().__init__([])
+        self._steps_of = {False: first, True: Step(say=then)}
+
+    async def stream(self, request: Request) -> AsyncIterator[Any]:
+        answered = any(message["role"] == "tool" for message in request.messages)
+        async for piece in ScriptedModel([self._steps_of[answered]]).stream(request):
+            yield piece

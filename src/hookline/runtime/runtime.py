@@ -272,12 +272,13 @@ class Runtime:
         before = self.clock.wall() - self._settings.idle.total_seconds()
         for session in list(self.sessions.values()):
             if session.last_used <= before and not session.busy:  # now: ending the ones before it may have taken long
-                await self._ended_idle(session)
+                await self.end(session, "idle")
 
-    async def _ended_idle(self, session: Session) -> None:
+    async def end(self, session: Session, reason: str) -> None:
+        """It is over afterwards; that the store does not know it yet is told to whoever watches the session."""
         try:
-            await session.end("idle")
-        except HooklineError as error:  # the store's trouble with one is no reason to keep the others
+            await session.end(reason)
+        except HooklineError as error:
             session.line(session.main, str(error), "error")
 
     async def model(self, name: str | None, session: str = "") -> Model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from hookline.errors import Denied, HooklineError
 from hookline.runtime.app import TriggerKind
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
     from hookline.runtime.session import Session
     from hookline.runtime.triggers.http import Listening
+
+MOST_TURNS: Final = 64  # at once, of those that requests start
 
 Told = Callable[[Fired, Answer], None]
 Done = Callable[[Fired, "Ended | HooklineError"], None]
@@ -41,6 +43,7 @@ class Serving:
         self._fired = fired
         self._done = done
         self._turns: set[asyncio.Task[None]] = set()
+        self._beginning = 0  # whose hooks are asked whether they may
         self.triggers = Triggers(runtime.app.triggers, runtime.workspace, self.fire, listening=listening)
 
     async def __aenter__(self) -> Self:
@@ -65,8 +68,17 @@ class Serving:
         await asyncio.Event().wait()
 
     async def fire(self, fired: Fired) -> Answer:
-        """A new session, unless hooks deny it: the agent's start, or the activation itself."""
-        answer, session = await self._activated(fired)
+        """A new session, unless hooks deny it: the agent's start, or the activation itself.
+
+        Raises HooklineError if it cannot be started, or if requests have started as many as may go on at once.
+        """
+        if fired.trigger.kind is TriggerKind.HTTP and len(self._turns) + self._beginning >= MOST_TURNS:
+            raise HooklineError(f"{MOST_TURNS} turns go on already; ask again when one of them has ended")
+        self._beginning += 1
+        try:
+            answer, session = await self._activated(fired)
+        finally:
+            self._beginning -= 1
         self._fired(fired, answer)
         if session is None:
             return answer
@@ -82,11 +94,15 @@ class Serving:
             session = await self._runtime.start(fired.trigger.agent)
         except Denied as denied:
             return Answer(denied=denied.reason), None
-        decision = await session.decide(session.main, "activation", {"trigger": fired.facts})
+        try:
+            decision = await session.decide(session.main, "activation", {"trigger": fired.facts})
+            await take_notes(session.main, decision)
+        except HooklineError:
+            await self._runtime.end(session, "failed")
+            raise
         if decision.denied or decision.halt:
-            await session.end("denied")
+            await self._runtime.end(session, "denied")
             return Answer(session.id, decision.reason or "hooks did not let it start"), None
-        await take_notes(session.main, decision)
         return Answer(session.id), session
 
     async def _turn(self, session: Session, fired: Fired) -> None:
@@ -96,6 +112,6 @@ class Serving:
                 how = happening if isinstance(happening, Ended) and happening.thread == session.id else how
         except HooklineError as error:
             how = error
-        await session.end("exit")
+        await self._runtime.end(session, "exit")
         if how is not None:
             self._done(fired, how)

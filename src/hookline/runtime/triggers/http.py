@@ -72,7 +72,8 @@ class Routes:
             uvicorn.Config(
                 self._app(),
                 log_config=None,
-                log_level="warning",
+                log_level="error",
+                http="h11",  # the other one takes headers without end
                 access_log=False,
                 lifespan="off",
                 server_header=False,
