@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from dataclasses import replace
 
 import pytest
@@ -142,6 +143,24 @@ def test_joined_letters_and_pictures_are_shown_and_other_marks_are_not() -> None
     family, persian = "👩\u200d👧", "می\u200cخواهم"
     shown = "".join(_shown(*(Spoke(*MAIN, piece) for piece in (family[:1], family[1:], f" {persian} a\u200db \u202e"))))
     assert shown == f"{family} {persian} a\\u200db \\u202e"
+
+
+def test_what_is_waited_for_stands_there_until_something_happens() -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=40, force_terminal=True, color_system=None, legacy_windows=False))
+    long_ago = time.monotonic() - 5.5
+    screen.waiting(time.monotonic())
+    assert out.getvalue() == ""
+    screen._happened = long_ago
+    screen.waiting(long_ago)
+    assert out.getvalue() == "  … the model, 5 s"
+    screen(Calling(*MAIN, _call("ls"), _decision("tool.before", "ls")))
+    screen._happened = long_ago
+    screen.waiting(long_ago)
+    screen(Spoke(*MAIN, "Done.\n"))
+    screen.waiting(long_ago)
+    shown = out.getvalue().split("\r\x1b[K")
+    assert shown == ["  … the model, 5 s", "  ● bash ls\n  … bash, 5 s", "\nDone.\n"]
 
 
 def test_a_cancelled_call_is_not_told_of_again_later() -> None:

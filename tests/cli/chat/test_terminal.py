@@ -99,6 +99,17 @@ def test_unknown_commands_skills_and_the_end_of_input(
     assert chat.ends() == 0
 
 
+def test_whoever_waits_sees_for_what(terminal: Callable[..., Terminal], project: Path) -> None:
+    write(project, "- {delay: 2500ms, call: {bash: {command: sleep 2}}}\n- Here.\n")
+    chat = terminal("run", "go")
+    chat.sees("… the model, 1 s")
+    chat.sees("… bash, 1 s")
+    chat.sees("Here.")
+    chat.sees(PROMPT)
+    chat.types("\x04")
+    assert chat.ends() == 0
+
+
 def test_a_session_is_resumed_with_its_last_words(terminal: Callable[..., Terminal], project: Path) -> None:
     write(project, "- The first answer.\n- The second answer.\n")
     first = terminal("run", "the first question")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -31,6 +32,7 @@ _KEYS: Final = ("y", "a", "n")
 _CANCELLED: Final = "cancelled by you"
 _SHOWN: Final = 4  # messages of a session that is resumed
 _ROOM_FOR_A_TABLE: Final = 72  # columns
+_SHOW_WAITING: Final = 1.0  # seconds
 _ANSWERS: Final = "[y] yes  [a] always this very call  [n] no "
 
 
@@ -58,6 +60,7 @@ class Chat:
         async with self._asking:
             if same in self._agreed:
                 return True
+            self.screen.clear()
             if not shown_whole(question.input):
                 self.screen.say(whole_input(question.input), "yellow")
             try:
@@ -101,6 +104,7 @@ class Chat:
         self.screen.say(text, style)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self.screen.clear()
         if self.screen.console.width < _ROOM_FOR_A_TABLE:
             for row in rows:
                 self.say("  ".join(f"{title} {cell}" for title, cell in zip(head, row, strict=True) if cell))
@@ -181,7 +185,7 @@ class Chat:
         """Ctrl-C cancels the work, and at a second press the chat is left too."""
         self._presses, self._work = 0, asyncio.ensure_future(work)
         try:
-            with unechoed():
+            with unechoed(), self._showing_waiting():
                 await self._work
         except asyncio.CancelledError:
             if not self._presses:
@@ -191,6 +195,21 @@ class Chat:
             self.say(str(error), "bold red")
         finally:
             self._work = None
+
+    @contextmanager
+    def _showing_waiting(self) -> Iterator[None]:
+        showing = asyncio.ensure_future(self._show_waiting(time.monotonic()))
+        try:
+            yield
+        finally:
+            showing.cancel()
+            self.screen.clear()
+
+    async def _show_waiting(self, since: float) -> None:
+        while True:
+            await asyncio.sleep(_SHOW_WAITING)
+            if not self._asking.locked():
+                self.screen.waiting(since)
 
     def _interrupted(self) -> None:
         """A signal, wherever the terminal does not hand Ctrl-C over as a key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from rich.cells import cell_len
@@ -65,13 +66,15 @@ class Screen:
         self._depths: dict[str, int] = {}
         self._held: dict[str, str] = {}  # what a sub-agent has said of a line that is not whole yet
         self._settled: set[str] = set()  # calls of which a line has said that they are not run, or asked about
-        self._running: dict[str, str] = {}  # calls, each with its thread
+        self._running: dict[str, Calling] = {}
         self._cancelled: set[str] = set()
         self._at_work: set[str] = set()  # sub-agents
         self._named: str | None = None  # the sub-agent whose lines these are
         self._in_line = False
         self._flow = Flow()
         self._last = ""  # character of what is being said
+        self._waiting = False
+        self._happened = time.monotonic()
 
     def begin(self, main: str) -> None:
         """The thread that is talked to."""
@@ -79,6 +82,7 @@ class Screen:
         self._depths = {main: 0}
 
     def __call__(self, happening: Happening) -> None:
+        self._happened = time.monotonic()
         if self._main is None:
             self.begin(happening.thread)
         if isinstance(happening, Spoke):
@@ -112,6 +116,25 @@ class Screen:
 
     # Words of the chat itself
 
+    def waiting(self, since: float) -> None:
+        """A line that goes away with the next thing that happens: what is waited for, and how long nothing came."""
+        seconds = int(time.monotonic() - max(since, self._happened))
+        if self._in_line or not seconds or not self.console.is_terminal or self.console.is_dumb_terminal:
+            return
+        what = ", ".join(dict.fromkeys(calling.call.name for calling in self._running.values())) or "the model"
+        shown = Text(self._fit(f"  … {what}, {seconds} s"), "dim")
+        shown.truncate(self.console.width - 1)
+        self.clear()
+        self.console.print(shown, end="", soft_wrap=True)
+        self._waiting = True
+
+    def clear(self) -> None:
+        """Nothing is waited for any more, or something else is to be shown."""
+        if self._waiting:
+            self._waiting = False
+            self.console.file.write("\r\x1b[K")
+            self.console.file.flush()
+
     def say(self, text: str, style: str = "") -> None:
         """Lines that nobody's agent or hook made; still, not a character of them moves the cursor."""
         self._end_line()
@@ -143,6 +166,7 @@ class Screen:
                 self._line(said, "", whole)
             return
         if not self._in_line:
+            self.clear()
             self.console.out("", highlight=False)
         self._in_line = True
         shown = self._encoded(spoken(said.text.expandtabs(4), self._last))
@@ -170,7 +194,7 @@ class Screen:
 
     def _calling(self, calling: Calling) -> None:
         call, decision = calling.call, calling.decision
-        self._running[call.id] = calling.thread
+        self._running[call.id] = calling
         whose = f"  [{call.caller}]" if call.caller else ""
         self._line(calling, "↳" if call.beside else "●", f"{call.name} {input_words(call.input)}{whose}", "bold")
         left = decision.event.read(("tool", "input"))
@@ -203,7 +227,8 @@ class Screen:
     def _ended(self, ended: Ended) -> None:
         self._at_work.discard(ended.thread)
         if ended.ending is Ending.CANCELLED:  # that says it of the calls that ran, too
-            self._cancelled |= {id for id, thread in self._running.items() if thread == ended.thread}
+            self._cancelled |= {id for id, calling in self._running.items() if calling.thread == ended.thread}
+            self._running = {id: each for id, each in self._running.items() if id not in self._cancelled}
         if ended.ending is Ending.ANSWERED:
             self._end_line()
             return
@@ -236,6 +261,7 @@ class Screen:
             self.console.print(Text.assemble((self._fit(before), "dim"), line), soft_wrap=True)
 
     def _end_line(self) -> None:
+        self.clear()
         if self._in_line:
             self._out(self._flow.rest(self.console.width) + "\n")
             self._in_line, self._last = False, ""

@@ -112,6 +112,8 @@ def _code(error: Exception, said: str) -> ErrorCode:
 
 def _said(error: Exception) -> str:
     """The provider's own sentence where its answer has one, else what it sent, else what its status means."""
+    if any(words in str(error).casefold() for words in _BROKEN_OFF):
+        return "the answer broke off before its end"
     if isinstance(error, httpx2.ResponseNotRead):  # what Mistral's library makes of an empty answer
         return "the server failed, and does not say why"
     status, body = getattr(error, "status_code", None), getattr(error, "body", None)
