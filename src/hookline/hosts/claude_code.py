@@ -42,7 +42,7 @@ AGENT = ClaudeCode(
     title="Claude Code",
     verified=True,
     events=(
-        heard("SessionStart", "session.start", "context halt user"),
+        heard("SessionStart", "session.start", "context user"),
         heard("UserPromptSubmit", "prompt.submit", "deny context halt user"),
         heard("PreToolUse", "tool.before", "deny ask allow change context halt user"),
         heard("PermissionRequest", "approval.request", "deny allow halt user"),

@@ -71,7 +71,7 @@ AGENT = Codex(
         heard("UserPromptSubmit", "prompt.submit", "deny context halt user"),
         heard("PreToolUse", "tool.before", "deny change context user", ask=_NO_ASK),
         heard("PermissionRequest", "approval.request", "deny allow user"),
-        heard("PostToolUse", "tool.after", "change context halt user"),
+        heard("PostToolUse", "tool.after", "change context user"),
         heard("PreCompact", "history.compact", "deny halt user", deny="yes, and the turn ends"),
         heard("SubagentStart", "subagent.start", "context user"),
         heard("SubagentStop", "subagent.end", "deny halt user"),

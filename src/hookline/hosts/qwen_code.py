@@ -1,4 +1,7 @@
-"""Qwen Code: Claude Code's protocol with Gemini's tools. Before a tool it reads no changed input and no context."""
+"""Qwen Code: Claude Code's protocol with Gemini's tools. Before a tool it reads no changed input and no context.
+
+`continue: false` after a tool does not end its turn, and at a stop makes it go on.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +37,12 @@ AGENT = QwenCode(
         heard("UserPromptSubmit", "prompt.submit", "deny context halt user"),
         heard("PreToolUse", "tool.before", "deny ask allow user"),
         heard("PermissionRequest", "approval.request", "deny allow halt user"),
-        heard("PostToolUse", "tool.after", "context halt user"),
+        heard("PostToolUse", "tool.after", "context user"),
         heard("PostToolUseFailure", "tool.after", "context user"),
         heard("PreCompact", "history.compact", "user"),
         heard("SubagentStart", "subagent.start", "context user"),
-        heard("SubagentStop", "subagent.end", "deny halt user"),
-        heard("Stop", "stop", "deny halt user"),
+        heard("SubagentStop", "subagent.end", "deny user"),
+        heard("Stop", "stop", "deny user"),
         heard("SessionEnd", "session.end"),
     ),
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
