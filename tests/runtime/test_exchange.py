@@ -292,3 +292,26 @@ def test_a_hook_that_stops_the_agent_at_a_summary_stops_it(tmp_path: Path) -> No
             assert (ended.ending, ended.text) == (Ending.HALTED, "not without me")
 
     play(work)
+
+
+def test_of_two_ais_the_first_one_begins_after_a_prompt_that_was_cut_off(tmp_path: Path) -> None:
+    store, app = f"sqlite:///{tmp_path / 'sessions.db'}", two(max_session_turns=2)
+    hooks = "hooks: [{id: s, on: turn.start, then: {log: x}}]"
+
+    async def work() -> None:
+        model = Cast(buyer=["one", Step(say="never", delay=timedelta(seconds=60))], seller=["two"])
+        async with running(tmp_path, hooks, app=app, model=model, store=store) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "trade")
+            async for happening in session.say("again"):
+                if isinstance(happening, Decided):
+                    session.cancel()
+        model = Cast(buyer=["three"], seller=["four"])
+        async with running(tmp_path, hooks, app=app, model=model, store=store) as (runtime, _):
+            session = await runtime.resume(session.id)
+            async for _ in session.go_on():
+                pass
+            spoken = [(each.get("side"), each["content"]) for each in await session.main.history()]
+            assert spoken[3:] == [(None, "again"), ("a", "three"), ("b", "four")]
+
+    play(work)

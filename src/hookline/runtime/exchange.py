@@ -89,6 +89,8 @@ class Exchange:
             return Ending.REFUSED, decision.reason
         left = decision.event.facts.get("prompt")
         self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
+        if agent.side_b is not None:  # whose turn it is, should we be cut off before its end
+            await self.session.save(self.thread)
         await self.thread.inject_message({"role": "user", "content": text})
         if most is not None:
             await self.session.store.keep(self.session.id, _PROMPTS, taken + 1)
