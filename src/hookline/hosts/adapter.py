@@ -53,7 +53,8 @@ def _instead_of_halt(event: str, able: Sequence[str]) -> str:
     if event in ENDINGS:
         return "it ends anyway; told to the user"
     now = "deny" if "deny" in able else "told to the agent" if "context" in able else "told to the user"
-    return f"{now}, and no tool runs until the next prompt"
+    until = "in that session" if event == "session.start" else "until the next prompt"
+    return f"{now}, and no tool runs {until}"
 
 
 def _instead_of_change(event: str, able: Sequence[str]) -> str:

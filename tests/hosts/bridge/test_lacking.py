@@ -52,6 +52,19 @@ def test_a_halt_after_a_tool_holds_the_next_one_back(desk: Desk) -> None:
     assert said(desk, "copilot-cli", "preToolUse", **tool)["permissionDecision"] == "deny"
 
 
+def test_a_session_that_was_stopped_at_its_start_stays_so(desk: Desk) -> None:
+    desk.hooks("hooks:\n  - {id: closed, on: session.start, then: {halt: Closed today.}}\n", users=True)
+    said(desk, "claude-code", "SessionStart", source="startup")
+    for _ in range(2):
+        assert "Closed today." in said(desk, "claude-code", "UserPromptSubmit", prompt="go on")["reason"]
+    tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    assert "deny" in str(said(desk, "claude-code", "PreToolUse", **tool))
+    assert said(desk, "claude-code", "UserPromptSubmit", prompt="hi", session_id="another") == {}
+    desk.hooks("hooks: []\n", users=True)
+    said(desk, "claude-code", "SessionStart", source="resume")
+    assert said(desk, "claude-code", "UserPromptSubmit", prompt="go on") == {}
+
+
 @pytest.mark.parametrize(
     ("agent", "before", "after"),
     [("gemini-cli", "BeforeTool", "AfterTool"), ("qwen-code", "PreToolUse", "PostToolUse")],

@@ -1,6 +1,7 @@
 """What an agent's event cannot be told, made up for by its later events.
 
-An agent that cannot be stopped there is denied every tool until the user's next prompt. What the agent itself should
+An agent that cannot be stopped there is denied every tool until the user's next prompt; one that should not have
+started, every prompt too. What the agent itself should
 know is kept for its next event that can carry it.
 """
 
@@ -16,7 +17,7 @@ from hookline.hosts.agent import Ability, CodingAgent
 from hookline.hosts.answer import ENDINGS
 from hookline.hosts.bridge.sessions import Sessions
 
-_HELD: Final = frozenset({"tool.before", "approval.request", "subagent.start"})
+_HELD: Final = frozenset({"prompt.submit", "tool.before", "approval.request", "subagent.start"})
 _NONE: Final = Ability()
 
 
@@ -28,7 +29,7 @@ class Lacking:
 
     def stopped(self, event: Event) -> Decision | None:
         """The deny of whatever an agent does after a hook has stopped it."""
-        if event.name == "prompt.submit":
+        if event.name in ("session.start", "prompt.submit"):
             self.sessions.resume(event)
         reason = self.sessions.halted(event) if event.name in _HELD else ""
         return Decision(event, Verdict.DENY, f"A hook has stopped the agent: {reason}") if reason else None

@@ -38,11 +38,12 @@ class Remembered:
     said: list[str] = field(default_factory=list)
     project: str = ""  # its directory, where the agent does not tell it at each call
     halted: str = ""  # why a hook stopped the agent, which could not be stopped
+    closed: bool = False  # it did so at the session's start, so no prompt begins anything either
     context: list[str] = field(default_factory=list)  # for the agent, which could not be told
 
     def as_json(self) -> dict[str, Any]:
         found = {"counts": self.counts, "said": self.said, "project": self.project}
-        return {"version": _VERSION, **found, "halted": self.halted, "context": self.context}
+        return {"version": _VERSION, **found, "halted": self.halted, "closed": self.closed, "context": self.context}
 
 
 class Sessions:
@@ -95,16 +96,18 @@ class Sessions:
 
     def halt(self, event: Event, reason: str) -> None:
         with self._held(_name(event)) as held:
-            held.halted = reason
+            held.halted, held.closed = reason, event.name == "session.start"
 
     def halted(self, event: Event) -> str:
         """Why a hook has stopped the agent; "" if none has."""
         return self._glance(_name(event)).halted
 
     def resume(self, event: Event) -> None:
+        """With a new prompt, or where the session starts anew."""
         if self.halted(event):
             with self._held(_name(event)) as held:
-                held.halted = ""
+                if not held.closed or event.name == "session.start":
+                    held.halted, held.closed = "", False
 
     def keep_context(self, event: Event, texts: Iterable[str]) -> None:
         with self._held(_name(event)) as held:
@@ -226,7 +229,8 @@ def _remembered(stored: dict[str, Any]) -> Remembered:
         if len(row["hook"]) == 3
     ]
     said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
-    return Remembered(counts, said, str(stored.get("project", "")), str(stored.get("halted", "")), context)
+    halted, closed = str(stored.get("halted", "")), stored.get("closed") is True
+    return Remembered(counts, said, str(stored.get("project", "")), halted, closed, context)
 
 
 def _write(path: Path, held: Remembered) -> None:
