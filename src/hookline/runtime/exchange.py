@@ -36,7 +36,7 @@ class Exchange:
 
     async def begun_with(self, prompt: str) -> Ended:
         """A person's words: they pass the hooks, are stored, and answered."""
-        return await self._ended(self._prompted(prompt))
+        return await self._ended(self._admitted(prompt))
 
     async def taken_up(self) -> Ended:
         """Goes on with what the store has."""
@@ -77,11 +77,22 @@ class Exchange:
         self.session.tell(ended)
         return ended
 
-    async def _prompted(self, prompt: str) -> tuple[Ending, str]:
-        agent, taken = self.thread.agent, 0
-        most = agent.max_session_turns if agent.side_b is None else None  # of two AIs it limits the answers to each
-        if most is not None and (taken := await self.session.store.kept(self.session.id, _PROMPTS) or 0) >= most:
+    async def _admitted(self, prompt: str) -> tuple[Ending, str]:
+        """A person may say only so much in a session; of two AIs, the answers to each prompt are limited."""
+        agent, id, store = self.thread.agent, self.session.id, self.session.store
+        most = agent.max_session_turns
+        if most is None or agent.side_b is not None:
+            return await self._prompted(prompt)
+        taken = await store.kept(id, _PROMPTS) or 0
+        if taken >= most:
             return Ending.STEPS, f"this session has had the {most} prompts that it may have"
+        await store.keep(id, _PROMPTS, taken + 1)
+        ending, text = await self._prompted(prompt)
+        if ending is Ending.REFUSED:
+            await store.keep(id, _PROMPTS, taken)
+        return ending, text
+
+    async def _prompted(self, prompt: str) -> tuple[Ending, str]:
         self._new_flow(prompt)
         await self._settle()
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
@@ -89,11 +100,9 @@ class Exchange:
             return Ending.REFUSED, decision.reason
         left = decision.event.facts.get("prompt")
         self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
-        if agent.side_b is not None:  # whose turn it is, should we be cut off before its end
+        if self.thread.agent.side_b is not None:  # whose turn it is, should we be cut off before its end
             await self.session.save(self.thread)
         await self.thread.inject_message({"role": "user", "content": text})
-        if most is not None:
-            await self.session.store.keep(self.session.id, _PROMPTS, taken + 1)
         await take_notes(self.thread, decision)
         await obey_requests(self.thread, decision)
         return await self._answered()
