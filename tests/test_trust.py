@@ -183,6 +183,12 @@ def test_the_users_own_files_are_trusted(project: Project) -> None:
         ("find hooks -type f | xargs -n 1 sh", "hooks/deep/x"),
         ("cat hooks/* | sh", "hooks/x.sh"),
         ("run-parts hooks", "hooks/x"),
+        ("sh hooks/[a-z].sh", "hooks/x.sh"),
+        ("sh hooks/[^a].sh", "hooks/x.sh"),
+        ("sh hooks/[[:alpha:]].sh", "hooks/x.sh"),
+        ("[ -d hooks ] && sh hooks/*.sh", "hooks/x.sh"),
+        ("x=$(sh hooks/*.sh)", "hooks/x.sh"),
+        ("sh -c 'for f in hooks/*; do sh $f; done'", "hooks/x.sh"),
         ("run-parts --regex x hooks", "hooks/x"),
     ],
 )
@@ -221,14 +227,89 @@ def test_a_directory_that_an_argv_runs_counts(project: Project, then: str) -> No
 
 
 @pytest.mark.parametrize(
-    "command", ["ruff check src", "python3 -m ruff check src", "tools/lint src/*.py", "find src | xargs ruff check"]
+    "command",
+    [
+        "ruff check src",
+        "python3 -m ruff check src",
+        "tools/lint src/*.py",
+        "find src | xargs ruff check",
+        "$RUFF check src",
+        '"${RUFF:-ruff}" check src && echo "$FILE"',
+        "[ -f pyproject.toml ] && ruff check src",
+        'if [ -n "$INPUT" ]; then ruff check src; fi',
+        '[[ "$INPUT" == *src* ]] && exit 2',
+        "echo '[AUDIT] {{input.command}} in src' >> /var/log/audit.log",
+        'echo "[$(date -Iseconds)] src: $INPUT" >> /tmp/log.txt',
+        """python3 -c "import json,sys; d=json.load(sys.stdin); print(d['src'])" """,
+        """python3 -c 'import sys; x = [* sys.argv]; print(* x, "src")'""",
+        'case "$1" in a) echo src;; src/*.py) exit 2;; *) ruff check src;; esac',
+        "case $1 in\n  a)\n    exit 1\n    ;;\n  *)\n    ruff check src\n    ;;\nesac",
+        "grep -qE '^[a-z]+ src/[*]' && exit 2",
+    ],
 )
 def test_what_a_command_only_reads_may_change(project: Project, command: str) -> None:
     path = project.write("src/x.py", "")
-    project.hooks(f"then: {{run: '{command}'}}, on_error: open")
+    project.hooks(f"then: {{run: {json.dumps(command)}}}, on_error: open")
+    project.accept()
+    path.write_text("1\n")
+    project.write("new-file", "")
+    assert project.accepted
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "{script: \"const bad = ['rm -rf', 'src']; if (bad.some(b => toolInput['command'].includes(b))) return null\"}",
+        "{script: \"/**\\n * Looks at src.\\n */\\nif (['bash', 'src'].includes(toolName)) return null\"}",
+        "[{run: 'true'}, {tell: 'Tests first, then src/x.py'}]",
+        "[{log: '{{tool.name}} and src/x.py'}, allow]",
+        "[{judge: 'Is src/x.py well written?'}]",
+    ],
+)
+def test_what_hooks_only_speak_of_may_change(project: Project, then: str) -> None:
+    path = project.write("src/x.py", "")
+    project.hooks(f"then: {then}, on_error: open")
     project.accept()
     path.write_text("1\n")
     assert project.accepted
+
+
+@pytest.mark.parametrize(
+    "app",
+    [
+        "agent: {id: a, prompt: You maintain src/x.py}",
+        "agent: {id: a, prompt: {text: You maintain src/x.py}}",
+        "agent: {id: a, side_a: {prompt: src/x.py}, side_b: {prompt: No}}",
+        "triggers: [{id: t, files: src/x.py, prompt: Look at src/x.py}]",
+    ],
+)
+def test_what_an_app_only_speaks_of_may_change(project: Project, app: str) -> None:
+    path = project.write("src/x.py", "")
+    project.write("hookline.yaml", app)
+    assert not project.accepted
+    project.accept()
+    path.write_text("1\n")
+    assert project.accepted
+
+
+def test_a_guard_stays_awake_while_the_agent_writes(project: Project) -> None:
+    audit = "echo '[AUDIT] {{tool.name}} {{input.command}}' >> /dev/null"
+    project.hooks(
+        f"then: {{run: {json.dumps(audit)}}}, on_error: open",
+        "then: {script: \"return {decision: 'deny'}\"}, on_error: open",
+    )
+    project.accept()
+    for name in ("notes.txt", "src/a.py", "A"):
+        project.write(name, "x")
+        assert project.decide().verdict is Verdict.DENY
+
+
+def test_a_prompt_in_a_file_is_accepted_with_it(project: Project) -> None:
+    path = project.write("prompts/a.md", "Help.")
+    project.write("hookline.yaml", "agent: {id: a, prompt: {file: prompts/a.md}}")
+    project.accept()
+    path.write_text("Harm.")
+    assert not project.accepted
 
 
 def test_a_name_through_a_link_is_that_of_the_file_behind_it(project: Project) -> None:

@@ -29,6 +29,7 @@ class Wanted:
     what: str  # run, reach, tell …
     text: str
     line: int
+    naming: str = ""  # that part of the text whose paths are those of files that it needs
 
 
 @dataclass(frozen=True, slots=True)

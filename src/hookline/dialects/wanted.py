@@ -103,5 +103,23 @@ def _entries(value: Any, path: Path) -> list[tuple[Path, Any]]:
 
 
 def _wanted(document: Document, path: Path, what: str, entry: Any) -> Wanted:
-    text = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False, default=repr)
-    return Wanted(".".join(map(str, path)), what, text, document.line(path))
+    return Wanted(".".join(map(str, path)), what, _text(entry), document.line(path), _text(_naming(what, entry)))
+
+
+def _naming(what: str, entry: Any) -> Any:
+    if what == "start":  # the files of a trigger are those that change
+        return ""
+    return _without_words(entry) if what == "tell" else entry
+
+
+def _without_words(entry: Any) -> Any:
+    """A prompt may speak of files; it has one where it is a mapping that says `file`."""
+    if isinstance(entry, dict):
+        spoken = (*SPOKEN, "text")
+        kept = {key: value for key, value in entry.items() if not (key in spoken and isinstance(value, str))}
+        return {key: _without_words(value) if isinstance(value, dict) else value for key, value in kept.items()}
+    return "" if isinstance(entry, str) else entry
+
+
+def _text(entry: Any) -> str:
+    return entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False, default=repr)

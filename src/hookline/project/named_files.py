@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from hookline.project.named_words import Names, TooManyNames
+from hookline.project.searched_words import BRACKETS
 
 MOST_FILES: Final = 1_000
 MOST_LOOKS: Final = 150_000  # at the disk, for all the words of one file
 _MOST_DIRECTORIES: Final = 64
-_MAGIC: Final = re.compile(r"[*?\[]")
+_MAGIC: Final = re.compile(rf"[*?]|{BRACKETS.pattern}")
 
 
 def files_named(names: Names, root: Path, directory: Path) -> tuple[Path, ...]:
@@ -140,4 +141,4 @@ def _plain(path: str) -> str:
 
 
 def _fits(name: str, step: str) -> bool:
-    return "[" in step or fnmatchcase(name, step)
+    return fnmatchcase(name, BRACKETS.sub("?", step))

@@ -13,8 +13,15 @@ from itertools import islice
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.hooks.actions.answer import Say
+from hookline.hooks.actions.call import Call
+from hookline.hooks.actions.change import Change
+from hookline.hooks.actions.judge import Judge
 from hookline.hooks.actions.program import Program
+from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.hook import Hook
+from hookline.hooks.outcome import Outcome
+from hookline.hooks.shell_programs import program
 from hookline.project.searched_words import Token, searched_in
 
 MOST_WORDS: Final = 50_000
@@ -22,6 +29,7 @@ _MOST_CHARACTERS: Final = 8_000_000  # of all words together
 _MOST_EXPANDED: Final = 256  # words that one word with braces may stand for
 _LONGEST_PATH: Final = 4_096
 _DEEPEST: Final = 4  # a command in a command's quotes, and so on
+_SHELLS: Final = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "su", "ssh", "watch", "parallel"))
 
 _BREAK: Final = re.compile(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
 _TOKEN: Final = re.compile(
@@ -57,8 +65,9 @@ def names_in(hooks: Iterable[Hook], texts: Iterable[str] = ()) -> Names:
     words: dict[str, None] = {}
     searched: dict[str, None] = {}
     characters = 0
-    for text in dict.fromkeys((*(text for hook in hooks for text in _texts_in(hook.then)), *texts)):
-        for word, is_searched in _names(text):
+    said = (*(each for hook in hooks for each in _texts_in(hook.then)), *((text, False) for text in texts))
+    for text, is_command in dict.fromkeys(said):
+        for word, is_searched in _names(text, is_command):
             held = searched if is_searched else words
             if word in held:
                 continue
@@ -69,24 +78,29 @@ def names_in(hooks: Iterable[Hook], texts: Iterable[str] = ()) -> Names:
     return Names(tuple(words), tuple(searched))
 
 
-def _names(text: str) -> Iterator[tuple[str, bool]]:
+def _names(text: str, is_command: bool) -> Iterator[tuple[str, bool]]:
     """Each word, and whether it is searched for files."""
     text = _WRITTEN.sub(" ", text)
     words = (text, *_BREAK.split(text))
     yield from ((word, False) for word in map(_collapsed, words) if word)
-    yield from _names_in_shell(text, _DEEPEST)
+    yield from _names_in_shell(text, is_command, _DEEPEST)
 
 
-def _names_in_shell(text: str, depth: int) -> Iterator[tuple[str, bool]]:
+def _names_in_shell(text: str, is_command: bool, depth: int) -> Iterator[tuple[str, bool]]:
+    """What stands in quotes is a command where a shell gets it, or where it holds one: `"$(…)"`."""
     tokens = list(_tokens(text))
+    for_shell = False
     for token in tokens:
         if token.operator:
+            for_shell = False
             continue
         for each in _expanded(token.text):
             yield from ((word, False) for word in _words_of(each))
         if depth and any(char in token.text for char in " \t\n;"):
-            yield from _names_in_shell(token.text, depth - 1)
-    for found in searched_in(tokens):
+            holds = for_shell or "$(" in token.text or "`" in token.text
+            yield from _names_in_shell(token.text, is_command and holds, depth - 1)
+        for_shell = for_shell or program(token.text) in _SHELLS
+    for found in searched_in(tokens) if is_command else ():
         yield from ((word, True) for word in map(_collapsed, _expanded(found)) if word)
 
 
@@ -140,21 +154,29 @@ def _without_braces(word: str) -> Iterator[str]:
             ]
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    """Every text in an action, whatever kind of action it is."""
-    waiting, seen = [value], set()
+def _texts_in(value: Any) -> Iterator[tuple[str, bool]]:
+    """Every text in an action that could make something run, and whether it is a command."""
+    waiting, seen = [(value, False)], set()
     while waiting:
-        each = waiting.pop()
+        each, is_command = waiting.pop()
         if isinstance(each, str):
-            yield each
+            yield each, is_command
         elif id(each) not in seen:
             seen.add(id(each))
             if isinstance(each, Program) and each.argv:
-                yield shlex.join(part.source for part in each.argv)
-            waiting += _parts(each)
+                yield shlex.join(part.source for part in each.argv), True
+            is_command = is_command or isinstance(each, (Program, Call, Change))
+            waiting += [(part, is_command) for part in _parts(each)]
 
 
 def _parts(value: Any) -> list[Any]:
+    """All that is in it, but words for people and models: who is told of a file does not run it."""
+    if isinstance(value, Outcome):
+        return [value.changes]
+    if isinstance(value, Say):
+        return [value.outcome]
+    if isinstance(value, (Log, Notify, Judge)):
+        return []
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, (tuple, list, set, frozenset)):

@@ -22,7 +22,10 @@ _FEEDS: Final = frozenset(("xargs", "parallel"))
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[\w@*]+|\$|\{\}|\{[^{},]*\.\.[^{},]*\}")
 _LEADING: Final = re.compile(rf"(?:{_VARIABLE.pattern})/+(?=[^/])")
-_FOUND: Final = re.compile(rf"[*?\[]|{_VARIABLE.pattern}")
+BRACKETS: Final = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
+"""One character of several. An open bracket that is not closed, as in `[ -f x ]`, is itself."""
+_FOUND: Final = re.compile(rf"[*?]|{BRACKETS.pattern}|{_VARIABLE.pattern}")
+_CASE: Final = re.compile(r";;&?|;&")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +40,52 @@ def searched_in(tokens: Iterable[Token]) -> list[str]:
     arguments: list[str] = []
     anything = False
     for before, command in _commands(tokens):
-        for run in _run_by(command, fed=before.endswith("|") or "<" in before):
+        for run in _run_by(command, fed=before.rstrip("\n").endswith("|") or "<" in before):
             pattern = _pattern(run)
             if pattern.strip("*./") or not _FOUND.search(run):
                 searched.append(pattern)
             else:
                 anything = True
-        arguments += command[1:]
+        arguments += _named_for_others(command)
     if anything:
         searched += [_pattern(word) for word in arguments if _VARIABLE.sub("", word)]
     return searched
 
 
 def _commands(tokens: Iterable[Token]) -> Iterator[tuple[str, list[str]]]:
-    """Each simple command with the operator before it."""
+    """Each simple command with the operators before it. What a `case` compares with is none."""
     before, words = "", list[str]()
     for token in tokens:
-        if token.operator:
-            if words:
-                yield before, words
-            before, words = token.text, []
-        else:
+        if not token.operator:
             words.append(token.text)
+            continue
+        if words and not (_CASE.search(before) and token.text.startswith((")", "|"))):
+            yield before, words
+        before, words = (token.text if words else before + token.text), []
     if words:
         yield before, words
 
 
-def _run_by(words: list[str], *, fed: bool) -> Iterator[str]:
-    """What this command runs and does not simply name; `$` where nobody can know."""
+def _named_for_others(words: list[str]) -> list[str]:
+    """The arguments from which another command may get its files: not those of a program that is a variable."""
+    unknown = next((at for at, word in _beginnings(words) if not _pattern(word).strip("*./")), len(words))
+    return words[1:unknown]
+
+
+def _beginnings(words: list[str]) -> Iterator[tuple[int, str]]:
+    """Where a program stands, or a keyword or an assignment before one."""
     begins = True
     for at, word in enumerate(words):
+        if begins:
+            yield at, word
+        begins = word in _BEFORE_COMMAND or (begins and _ASSIGNMENT.match(word) is not None)
+
+
+def _run_by(words: list[str], *, fed: bool) -> Iterator[str]:
+    """What this command runs and does not simply name; `$` where nobody can know."""
+    beginnings = dict(_beginnings(words))
+    for at, word in enumerate(words):
+        begins = at in beginnings
         if begins and _FOUND.search(_LEADING.sub("", word, count=1)) and not _ASSIGNMENT.match(word):
             yield word
         if program(word) in _RUNNERS or (begins and word in _SOURCING):
@@ -76,7 +95,6 @@ def _run_by(words: list[str], *, fed: bool) -> Iterator[str]:
                 yield "$"
         elif word in _FEEDS and "{}" in words[at + 1 :][-1:]:
             yield "$"
-        begins = word in _BEFORE_COMMAND or (begins and _ASSIGNMENT.match(word) is not None)
 
 
 def _operands(words: list[str]) -> list[str]:
