@@ -151,6 +151,16 @@ def test_an_agent_that_cannot_be(given: dict[str, Any], said: str) -> None:
     assert not definitions.agents
 
 
+@pytest.mark.parametrize("count", [0, -1, 1.5, "3", True])
+def test_a_limit_is_a_whole_number_from_1(count: Any) -> None:
+    with collecting(), pytest.raises(DefinitionError, match="max_session_turns of the agent 'a'"):
+        define_agent(name="a", max_session_turns=count)
+    sides: tuple[Any, ...] = ({"prompt": "p", "max_steps": count}, Side("p", max_steps=count))
+    for side in sides:
+        with collecting(), pytest.raises(DefinitionError, match="max_steps in side_a of the agent 'a'"):
+            define_agent(name="a", side_a=side)
+
+
 def test_a_name_of_a_kind_stands_once() -> None:
     with collecting():
         define_prompt(name="same")

@@ -205,7 +205,7 @@ def define_agent(
         _side(side_a, f"side_a of {what}"),
         _side(side_b, f"side_b of {what}"),
         None if hooks is None else _texts(hooks, f"hooks of {what}"),
-        max_session_turns,
+        _count(max_session_turns, f"max_session_turns of {what}"),
         description,
         _caller(),
     )
@@ -232,14 +232,24 @@ def define_model(*, name: str, provider: str, model: str, fallbacks: Iterable[st
 
 
 def _side(given: SideOptions | Side | None, what: str) -> Side | None:
-    if given is None or isinstance(given, Side):
+    if given is None:
+        return None
+    if isinstance(given, Side):
+        _count(given.max_steps, f"max_steps in {what}")
         return given
     unknown = [key for key in given if key not in SideOptions.__annotations__]
     if unknown:
         _refuse(f"{what} has no {_shown(unknown[0])}. It may have {', '.join(SideOptions.__annotations__)}.")
     if "prompt" not in given:
         _refuse(f"{what} needs a prompt.")
+    _count(given.get("max_steps"), f"max_steps in {what}")
     return Side(**given)
+
+
+def _count(given: object, what: str) -> int | None:
+    if given is None or (type(given) is int and given >= 1):
+        return given
+    _refuse(f"{what}: {_shown(given)} is not a whole number from 1.")
 
 
 def _name(name: object, kind: str) -> str:
