@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from hookline.hooks.outcome import Compact
 from hookline.patterns.pattern import pattern
 from hookline.runtime.app import MOST_STEPS, Agent, App, Prompt, Side
 from hookline.runtime.compaction import compact
 from hookline.runtime.happenings import Called, Decided, Ending
+from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.script import Script, ScriptedModel, Section, Step
 from runtime.agents import Seen, calls, play, running, said
 
@@ -87,6 +90,40 @@ def test_a_halted_start_of_a_turn_still_has_its_end(tmp_path: Path) -> None:
             seen = await said(await runtime.start(), "go")
             assert seen.ended.ending is Ending.HALTED
             assert seen.events == ["turn.start", "turn.end"]
+
+    play(work)
+
+
+@pytest.mark.parametrize(
+    ("first", "role", "then", "ending"),
+    [
+        (Step(error=ErrorCode.AUTH, message="no key"), "nobody", "{log: x}", Ending.FAILED),
+        ("one", "assistant", "{deny: no words}", Ending.FAILED),
+        ("one", "assistant", "{halt: no words}", Ending.HALTED),
+        (LOOK, "tool", "{deny: no results}", Ending.FAILED),
+        (LOOK, "tool", "{halt: no results}", Ending.HALTED),
+    ],
+    ids=["the model fails", "an answer is denied", "an answer halts", "a result is denied", "a result halts"],
+)
+def test_a_turn_that_breaks_off_has_its_end_and_counts(
+    tmp_path: Path, first: Step | str, role: str, then: str, ending: Ending
+) -> None:
+    hooks = f"""
+    hooks:
+      - {{id: see, on: [turn.start, model.error, turn.end, stop], then: {{log: seen}}}}
+      - {{id: no, on: message.create, when: {{fact: {{message.role: {role}}}}}, then: {then}}}
+    """
+    failing = ["model.error"] if isinstance(first, Step) and first.error else ["message.create"]
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, [first, "two"]) as (runtime, _):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert seen.ended.ending is ending
+            assert seen.events == ["turn.start", *failing, "turn.end"]
+            row = await runtime.store.session(session.id)
+            assert row is not None
+            assert row.turns == 1
 
     play(work)
 

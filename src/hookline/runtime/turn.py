@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from hookline.errors import HooklineError
 from hookline.runtime.answer import answer_in
 from hookline.runtime.calls import Done, ToolCalls
 from hookline.runtime.happenings import Ending
@@ -37,12 +38,15 @@ class Turn:
 
     async def run(self) -> Turned:
         self._begin()
+        return await self._to_its_end(self._made())
+
+    async def _made(self) -> Turned:
         stored = await self.thread.history()
         facts = {"prompt": self.thread.progress.prompt, "messages": stored}
         started = await self.session.decide(self.thread, "turn.start", facts)
         halted = await obey(self.thread, started)
         if halted is not None:
-            return await self._over(Turned(halted, ending=Ending.HALTED))
+            return Turned(halted, ending=Ending.HALTED)
         left = messages_left(self.thread, started, stored, "messages")
         answer = await answer_in(self.thread, left if left is not stored else None)
         calls = distinct(answer.calls, await self.thread.call_ids()) if answer.calls else []
@@ -51,19 +55,16 @@ class Turn:
             message["tool_calls"] = written_calls(calls)
         await self.thread.inject_message(message | self.thread.spoken_by)
         called = tuple(self._name(wants) for wants in calls)
-        stopped = await self._call_all(calls)
-        if stopped is not None:
-            return await self._over(stopped)
-        return await self._over(Turned(answer.text, called))
+        return await self._call_all(calls) or Turned(answer.text, called)
 
     async def finish_calls(self) -> Turned | None:
         """Calls of the last answer that a process before us did not get to."""
         found = await open_calls(self.thread)
-        if not found:
-            return None
+        return await self._to_its_end(self._finished(found)) if found else None
+
+    async def _finished(self, found: list[tuple[Wants, CallRow | None]]) -> Turned:
         begun = {wants.id: row for wants, row in found if row is not None}
-        stopped = await self._call_all([wants for wants, _ in found], begun)
-        return await self._over(stopped or Turned())
+        return await self._call_all([wants for wants, _ in found], begun) or Turned()
 
     def _begin(self) -> None:
         self.thread.progress.turn = self.session.turns
@@ -71,16 +72,25 @@ class Turn:
         self.thread.progress.step += 1
         self.thread.progress.metadata = {}
 
-    async def _over(self, turned: Turned) -> Turned:
-        """The turn's last event, whatever the turn came to; then the tools that wait for their turn."""
+    async def _to_its_end(self, work: Awaitable[Turned]) -> Turned:
+        """The turn's last event comes whatever the turn came to; then run the tools that wait for their turn."""
+        try:
+            turned = await work
+        except HooklineError:
+            await self._end()
+            raise
+        halted = await self._end()
+        if halted is not None:
+            return Turned(halted, ending=Ending.HALTED)
+        return turned if turned.ending is not None else await self.run_queued(turned)
+
+    async def _end(self) -> str | None:
+        """Why the agent is to stop, if it is."""
         ended = await self.session.decide(self.thread, "turn.end", {})
         await take_notes(self.thread, ended)
         await obey_requests(self.thread, *self.thread.take_requests(), ended)
         await self.session.save(self.thread)
-        halted = self.thread.take_halt(ended)
-        if halted is not None:
-            return Turned(halted, ending=Ending.HALTED)
-        return turned if turned.ending is not None else await self.run_queued(turned)
+        return self.thread.take_halt(ended)
 
     async def run_queued(self, turned: Turned) -> Turned:
         """The same turn, with the tools that waited for its end; those after one that ends it are not run."""
