@@ -36,6 +36,7 @@ from hookline.runtime.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
 
+_NOT_BEGUN: Final = "was cut off at its start"  # until hooks have let it begin
 _DRAINED: Final = timedelta(seconds=10)  # for background hooks at a session's end
 
 
@@ -190,7 +191,6 @@ class Session:
 
     async def begin(self) -> None:
         """The first events. Raises Denied if the agent may not start; nothing of the session stays then."""
-        await self.store.add_session(self.row)
         main = await self.open_thread(self.agent, None, self.id)
         try:
             decisions = await self._started("startup")
@@ -200,6 +200,7 @@ class Session:
         await self.decide(main, "thread.created", {})
         for decision in decisions:
             await take_notes(main, decision)
+        await self.store.touch_session(self.id, ended=None)
 
     async def begin_again(self) -> None:
         """A session that had ended goes on. Raises Denied if the agent may not start."""
@@ -222,7 +223,8 @@ class Session:
         )
         now = self.clock.wall()
         row = ThreadRow(thread.id, self.id, agent.id, thread.parent, depth, now, thread.progress.flow)
-        await self.store.add_thread(row)
+        new = None if parent is not None else replace(self.row, ended=_NOT_BEGUN)
+        await self.store.add_thread(row, new)
         self._threads[thread.id] = thread
         if parent is not None:
             await self._hand_down_hooks(parent.agent.id, agent.id)

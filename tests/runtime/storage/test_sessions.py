@@ -131,3 +131,13 @@ async def test_a_database_in_memory_works(tmp_path: Path, monkeypatch: pytest.Mo
         assert await store.messages("t") == [message("1")]
         assert await other.messages("t") == []
     assert not list(tmp_path.iterdir())
+
+
+@runs
+async def test_a_session_comes_with_its_first_thread_or_not_at_all(url: str) -> None:
+    async with opened(url) as store:
+        await store.add_thread(thread("t", "s"), session("s"))
+        assert (await store.session("s"), await store.threads("s")) == (session("s"), [thread("t", "s")])
+        with pytest.raises(HooklineError, match="stored under this id already"):
+            await store.add_thread(thread("t", "other"), session("other"))
+        assert await store.session("other") is None

@@ -77,8 +77,10 @@ class Store:
         """With everything of it."""
         await self._database.write(sessions.remove(id))
 
-    async def add_thread(self, thread: ThreadRow) -> None:
-        await self._database.write(sessions.add_thread(thread))
+    async def add_thread(self, thread: ThreadRow, session: SessionRow | None = None) -> None:
+        """With its session, if that is new: both of them or none."""
+        works = [] if session is None else [sessions.add(session)]
+        await self._database.write(in_order([*works, sessions.add_thread(thread)]))
 
     async def thread(self, id: str) -> ThreadRow | None:
         return await self._database.read(sessions.thread(id))
