@@ -247,9 +247,9 @@ def _side(given: SideOptions | Side | None, what: str) -> Side | None:
 
 
 def _count(given: object, what: str) -> int | None:
-    if given is None or (type(given) is int and given >= 1):
-        return given
-    _refuse(f"{what}: {_shown(given)} is not a whole number from 1.")
+    if given is not None and (type(given) is not int or given < 1):
+        _refuse(f"{what}: {_shown(given)} is not a whole number from 1.")
+    return given
 
 
 def _name(name: object, kind: str) -> str:
