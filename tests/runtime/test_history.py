@@ -210,15 +210,18 @@ def test_a_failing_model_is_tried_as_often_as_is_worth_it(tmp_path: Path, code: 
     play(work)
 
 
-def test_a_hook_that_keeps_results_from_being_stored_does_not_end_the_conversation(tmp_path: Path) -> None:
-    hooks = "hooks: [{id: no, on: message.create, when: {fact: {message.role: tool}}, then: {deny: no results here}}]"
+@pytest.mark.parametrize(("then", "ending"), [("deny", Ending.FAILED), ("halt", Ending.HALTED)])
+def test_a_hook_that_keeps_results_from_being_stored_does_not_end_the_conversation(
+    tmp_path: Path, then: str, ending: Ending
+) -> None:
+    hooks = f"hooks: [{{id: no, on: message.create, when: {{fact: {{message.role: tool}}}}, then: {{{then}: no results here}}}}]"
     steps = [calls(("bash", {"command": "true"}), ("bash", {"command": "false"})), "two", "three"]
 
     async def work() -> None:
         async with running(tmp_path, hooks, steps) as (runtime, model):
             session = await runtime.start()
             first = await said(session, "go")
-            assert (first.ended.ending, first.ended.text) == (Ending.FAILED, "no results here")
+            assert (first.ended.ending, first.ended.text) == (ending, "no results here")
             second = await said(session, "and now?")
             assert (second.ended.ending, second.ended.text) == (Ending.ANSWERED, "two")
             assert [each.text for each in second.of(Told)] == ["no result of bash is kept: no results here"] * 2

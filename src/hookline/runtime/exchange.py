@@ -117,7 +117,7 @@ class Exchange:
         for wants, row in await open_calls(self.thread):
             try:
                 await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
-            except NotStored as error:  # the model is told that there is none
+            except (NotStored, Halted) as error:  # the model is told that there is none; no agent runs that could stop
                 self.session.line(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
 
     async def _taken_up(self) -> tuple[Ending, str]:
