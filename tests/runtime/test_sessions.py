@@ -35,6 +35,44 @@ def test_a_session_that_begins_again_has_its_first_events_again(tmp_path: Path) 
     assert seen.events == ["session.start", "session.end"] * 2
 
 
+@pytest.mark.parametrize("on", ["session.start", "agent.start"])
+def test_a_session_that_begins_again_may_have_to_begin_with_less(tmp_path: Path, on: str) -> None:
+    hooks = f"hooks: [{{id: less, on: {on}, then: {{compact: {{keep_recent: 1, strategy: truncate}}}}}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one", "two", "three"]) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "a")
+            await said(session, "b")
+            await session.end()
+            again = await runtime.reopen(session.id)
+            assert [each["content"] for each in await again.main.history()] == [
+                "[3 earlier messages were removed from this conversation.]",
+                "two",
+            ]
+            assert await again.ask("c") == "three"
+
+    play(work)
+
+
+def test_hooks_that_stop_the_agent_as_it_begins_again_keep_it_from_that(tmp_path: Path) -> None:
+    hooks = """
+    hooks:
+      - {id: less, on: agent.start, then: {compact: {keep_recent: 1, strategy: truncate}}}
+      - {id: no, on: history.compact, then: {halt: closed}}
+    """
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["one"]) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "a")
+            await session.end()
+            with pytest.raises(Denied, match="closed"):
+                await runtime.reopen(session.id)
+
+    play(work)
+
+
 def test_an_agent_that_may_not_start_may_not_go_on_either(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'sessions.db'}"
     no = "hooks: [{id: no, on: agent.start, then: {deny: closed}}]"

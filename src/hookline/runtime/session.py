@@ -27,6 +27,7 @@ from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
 from hookline.runtime.host import ThreadHost
 from hookline.runtime.models.model import Model
 from hookline.runtime.notes import take_notes
+from hookline.runtime.obeying import obey
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
 from hookline.runtime.threads import StoredThread
@@ -205,7 +206,9 @@ class Session:
     async def begin_again(self) -> None:
         """A session that had ended goes on. Raises Denied if the agent may not start."""
         for decision in await self._started("resume"):
-            await take_notes(self.main, decision)
+            halted = await obey(self.main, decision)
+            if halted is not None:
+                raise Denied(halted)
 
     async def _started(self, source: str) -> tuple[Decision, Decision]:
         facts = {"session": {**session_facts(self), "source": source}}
