@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -239,3 +240,43 @@ def test_every_kind_of_answer_is_tried() -> None:
     for needs, _ in KINDS.values():
         tried |= needs
     assert tried == May.DENY | May.ASK | May.ALLOW | May.CHANGE | May.NOTES | May.HALT
+
+
+GEMINI_READS = "<untrusted_context>\nOutput: oops\nExit Code: {}\nProcess Group PGID: 8715\n</untrusted_context>"
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "payload"),
+    [
+        (
+            "opencode",
+            "tool.execute.after",
+            lambda code: {"input": {"tool": "bash"}, "output": {"output": "oops\n", "metadata": {"exit": code}}},
+        ),
+        (
+            "copilot-cli",
+            "postToolUse",
+            lambda code: {
+                "toolName": "bash",
+                "toolResult": {
+                    "resultType": "success",
+                    "textResultForLlm": f"<shellId: 0 completed with exit code 9>\n<shellId: 0 completed with exit code {code}>",
+                },
+            },
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            lambda code: {
+                "tool_name": "run_shell_command",
+                "tool_response": {"llmContent": GEMINI_READS.format(code), "returnDisplay": "oops"},
+            },
+        ),
+    ],
+)
+def test_a_command_that_fails_is_a_failure_wherever_the_agent_tells_its_exit_code(
+    name: str, event: str, payload: Callable[[int], dict[str, Any]]
+) -> None:
+    (failed,), (worked,) = (agent(name).read(event, payload(code)) for code in (3, 0))
+    assert (failed.facts["tool"]["ok"], failed.facts["tool"]["error"]) == (False, "exit code 3")
+    assert worked.facts["tool"]["ok"] is True

@@ -6,6 +6,7 @@ camelCase either way. A hook that ends with another exit code than 0 denies, so 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -16,7 +17,7 @@ from hookline.hosts import claude_shape
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, cut, joined, line, text_of
-from hookline.hosts.payload import Facts, ended, mapping, text
+from hookline.hosts.payload import Facts, ended, mapping, shell_ended, text
 from hookline.project.sources import Layering
 
 CONTEXT: Final = 10_000  # bytes of added context that it reads
@@ -53,6 +54,7 @@ class CopilotCli(Adapter):
 
 
 _FLAT: Final = {"approval.request"}
+_EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # its own last line
 
 
 def _ran(payload: Mapping[str, Any]) -> Facts:
@@ -61,6 +63,9 @@ def _ran(payload: Mapping[str, Any]) -> Facts:
     kind = text(result, "resultType", "result_type")
     if kind not in ("", "success"):
         return ended(False, said, said or kind)
+    shell = _EXIT_CODE.search(said)
+    if shell is not None:
+        return shell_ended(int(shell[1]), said)
     return ended(True, said if result else payload.get("toolResult", payload.get("tool_result")))
 
 

@@ -6,9 +6,10 @@ it blocks without a reason and lets run without a word in ways of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.event import same
 from hookline.hooks.outcome import Verdict
@@ -16,7 +17,7 @@ from hookline.hosts import claude_shape
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, cut, line, text_of, worded
-from hookline.hosts.payload import Facts, mapping, mcp_name, text, told, tools
+from hookline.hosts.payload import Facts, mapping, mcp_name, shell_ended, text, told, tools
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class GeminiCli(Adapter):
         origin = mapping(payload, "mcp_context")
         if text(origin, "server_name") and text(origin, "tool_name"):
             payload = {**payload, "tool_name": mcp_name(text(origin, "server_name"), text(origin, "tool_name"))}
-        return claude_shape.facts(self.tongue, event, payload, claude_shape.shown)
+        return claude_shape.facts(self.tongue, event, payload, _ran)
 
     def _notified(self, payload: Mapping[str, Any]) -> list[Facts]:
         if payload.get("notification_type") != "ToolPermission":
@@ -41,7 +42,7 @@ class GeminiCli(Adapter):
         """The call that a permission is asked for, as far as the question tells it."""
         match details.get("type"):
             case "exec":
-                return tools(self.tongue, "run_shell_command", "", told(command=text(details, "command")))
+                return tools(self.tongue, _SHELL, "", told(command=text(details, "command")))
             case "edit":
                 return tools(self.tongue, "replace", "", told(file_path=text(details, "filePath", "fileName")))
             case "mcp":
@@ -66,6 +67,18 @@ class GeminiCli(Adapter):
         return Reply(line({**said, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else said))
 
 
+_EXIT_CODE: Final = re.compile(r"\nExit Code: (\d{1,9})(?:\n[^\n]*){0,3}\n</untrusted_context>\s*\Z")
+"""In its own last lines of what the model reads of a command; a command that succeeds has none."""
+
+
+def _ran(payload: Mapping[str, Any]) -> Facts:
+    facts = claude_shape.shown(payload)
+    read = facts.get("result")
+    shell = _EXIT_CODE.search(read) if isinstance(read, str) and payload.get("tool_name") == _SHELL else None
+    return shell_ended(int(shell[1]), read) if shell is not None and facts["ok"] else facts
+
+
+_SHELL: Final = "run_shell_command"
 _REMOVED = "A hook removed a field of the input, which cannot be done here. Use this instead: "
 
 

@@ -31,7 +31,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.hosts.adapter import Adapter, heard
 from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, joined, line, text_of
-from hookline.hosts.payload import Facts, ended, items, mapping, text, told, tools
+from hookline.hosts.payload import Facts, items, mapping, shell_ended, text, told, tools
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Opencode(Adapter):
             name = text(given, "tool")
             held = given if event == "tool.after" else output
             input = held.get("args", {})
-        ran = ended(True, output.get("output")) if event == "tool.after" else {}
+        ran = _ran(output) if event == "tool.after" else {}
         return [{**tool, **ran} for tool in tools(self.tongue, name, text(given, "callID"), input)]
 
     def quiet(self, name: str) -> Reply:
@@ -82,6 +82,11 @@ class Opencode(Adapter):
         if answer.message:
             said["message"] = answer.message
         return Reply(line(said) or "{}")
+
+
+def _ran(output: Mapping[str, Any]) -> Facts:
+    code = mapping(output, "metadata").get("exit")
+    return shell_ended(code if type(code) is int else 0, output.get("output"))
 
 
 _NEW = {"tool.before": "args", "prompt.submit": "prompt", "tool.after": "result"}

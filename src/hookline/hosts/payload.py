@@ -57,6 +57,11 @@ def ended(ok: bool, result: Any = None, error: str = "") -> Facts:
     return facts if ok else {**facts, "error": error or "it failed"}
 
 
+def shell_ended(exit_code: int, result: Any) -> Facts:
+    """The facts of a command that has run, in an agent that takes its exit code for a part of the result."""
+    return ended(exit_code == 0, result, f"exit code {exit_code}")
+
+
 def kind_in(tongue: str, name: str) -> Kind:
     """The kind of a host's tool by the host's own column of the table, else by anybody's."""
     spoken = TONGUES.get(tongue)
