@@ -47,7 +47,7 @@ AGENT = ClaudeCode(
         heard("PreToolUse", "tool.before", "deny ask allow change context halt user"),
         heard("PermissionRequest", "approval.request", "deny allow halt user"),
         heard("PostToolUse", "tool.after", "change context halt user"),
-        heard("PostToolUseFailure", "tool.after", "context halt user"),
+        heard("PostToolUseFailure", "tool.after", "context user"),
         heard("PreCompact", "history.compact", "deny halt user"),
         heard("SubagentStart", "subagent.start", "context user"),
         heard("SubagentStop", "subagent.end", "deny halt user"),
