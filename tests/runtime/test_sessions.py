@@ -12,9 +12,10 @@ from hookline.errors import Denied, HooklineError
 from hookline.hooks.host import SystemClock
 from hookline.project import load_text
 from hookline.runtime.app import Agent, App, Prompt, Side
-from hookline.runtime.happenings import Calling, Ending, Told
+from hookline.runtime.happenings import Calling, Decided, Ended, Ending, Told
 from hookline.runtime.storage.urls import file_url
 from runtime.agents import Seen, agent, calls, play, running, said
+from runtime.cast import SPAWN, Cast, cast_agent
 
 SEE = "hooks: [{id: s, on: session.start, then: {log: x}}, {id: e, on: session.end, then: {log: x}}]"
 
@@ -243,6 +244,46 @@ hooks:
   - {id: end, on: session.end, then: {log: over}}
   - {id: late, on: session.end, then: {run: sleep 0.3; echo drained >> drained}, background: true}
 """
+
+
+@pytest.mark.parametrize(
+    ("key", "ending"), [("session_stop", Ending.SESSION_STOP), ("session_fail", Ending.SESSION_FAIL)]
+)
+def test_a_tool_that_ends_the_session_ends_it(tmp_path: Path, key: str, ending: Ending) -> None:
+    app = App((Agent("helper", Side(Prompt("main"), **{key: "bash"})),))
+    hooks = "hooks: [{id: s, on: [turn.end, stop, agent.end, session.end], then: {log: x}}]"
+    steps = [calls(("bash", {"command": "false"})), calls(("bash", {"command": "echo over"})), "never"]
+    all_of_it = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, steps, app=app, watch=all_of_it) as (runtime, _):
+            session = await runtime.start()
+            seen = await said(session, "go")
+            assert isinstance(seen.happenings[-1], Ended)
+            assert (seen.ended.ending, seen.ended.text) == (ending, "over")
+            row = await runtime.store.session(session.id)
+            assert row is not None
+            assert row.ended == key
+            assert session.id not in runtime.sessions
+            with pytest.raises(HooklineError, match=f"has ended \\({key}\\)"):
+                await session.ask("and now?")
+
+    play(work)
+    assert all_of_it.events == ["turn.end", "turn.end", "agent.end", "session.end"]
+    assert all_of_it.of(Decided)[-1].decision.event.facts["session"]["reason"] == key
+
+
+def test_a_sub_agents_tool_does_not_end_the_session_of_others(tmp_path: Path) -> None:
+    app = App((cast_agent("boss"), cast_agent("reviewer", session_stop="bash")))
+    model = Cast(boss=[SPAWN, "fine", "more"], reviewer=[calls(("bash", {"command": "echo over"}))])
+
+    async def work() -> None:
+        async with running(tmp_path, app=app, model=model) as (runtime, _):
+            session = await runtime.start()
+            assert await session.ask("go") == "fine"
+            assert await session.ask("on") == "more"
+
+    play(work)
 
 
 def test_a_session_that_nobody_uses_ends_by_itself_once(tmp_path: Path) -> None:

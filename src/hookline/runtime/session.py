@@ -369,6 +369,8 @@ class Session:
                 await _gone(task)
                 self._running = None
                 self.last_used = self.clock.wall()
+                if (over := _session_over(task)) is not None:
+                    await self.end(over)
 
 
 async def _gone(task: asyncio.Task[Any]) -> None:
@@ -376,6 +378,14 @@ async def _gone(task: asyncio.Task[Any]) -> None:
     if not task.done():
         task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+def _session_over(task: asyncio.Task[Ended]) -> str | None:
+    """Why, if a tool that ends the session succeeded."""
+    if task.cancelled() or task.exception() is not None:
+        return None
+    ending = task.result().ending
+    return str(ending) if ending in (Ending.SESSION_STOP, Ending.SESSION_FAIL) else None
 
 
 def _part(value: dict[str, Any]) -> Part:
