@@ -317,12 +317,12 @@ class ToolName:
 
 
 def name_in(event: Event, tongue: Tongue) -> str:
-    """What a program that speaks this tongue is told the tool's name is."""
+    """The tongue's own word for a tool that the table has; any other tool, an MCP server's too, keeps its name."""
     tool = event.facts.get("tool")
     own = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(own, str):
         return ""
-    names = tongue.names.get(declared_kind(tool), ())
+    names = tongue.names.get(declared_kind(tool), ()) if own in _KIND_OF else ()
     return own if not names or own in names else names[0]
 
 
