@@ -14,11 +14,11 @@ COUNT = "hooks: [{id: n, on: turn.end, then: {notify: '{{agent.id}} {{turn.numbe
 LOOK = calls(("list_directory", {"path": "."}))
 
 
-def _counted(tmp_path: Path, app: App, model: ScriptedModel, *prompts: str) -> list[str]:
+def _counted(tmp_path: Path, app: App, model: ScriptedModel, *prompts: str, on: str = "turn.end") -> list[str]:
     seen = Seen()
 
     async def work() -> None:
-        async with running(tmp_path, COUNT, app=app, model=model, watch=seen) as (runtime, _):
+        async with running(tmp_path, COUNT.replace("turn.end", on), app=app, model=model, watch=seen) as (runtime, _):
             session = await runtime.start()
             for prompt in prompts:
                 await said(session, prompt)
@@ -31,6 +31,12 @@ def test_a_turn_and_the_last_one_that_may_come_are_counted_alike(tmp_path: Path)
     app = App((cast_agent("boss", max_steps=3),))
     model = Cast(boss=[LOOK, "one", LOOK, "two"])
     assert _counted(tmp_path, app, model, "go", "more") == ["boss 0/3", "boss 1/3", "boss 2/5", "boss 3/5"]
+
+
+def test_a_new_prompt_has_all_its_turns_before_it(tmp_path: Path) -> None:
+    app = App((cast_agent("boss", max_steps=3),))
+    model = Cast(boss=[LOOK, "one", "two"])
+    assert _counted(tmp_path, app, model, "go", "more", on="prompt.submit") == ["boss 0/3", "boss 1/4"]
 
 
 def test_turns_of_sub_agents_move_the_last_one_of_whoever_waits_for_them(tmp_path: Path) -> None:

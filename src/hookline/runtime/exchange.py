@@ -133,7 +133,7 @@ class Exchange:
         progress = self.thread.progress
         if progress.step:  # the first one was announced when the thread began
             progress.flow = f"flow_{uuid.uuid4().hex[:12]}"
-        progress.side, progress.step = "a", 0
+        progress.side, progress.step, progress.left = "a", 0, None
         progress.stopped, progress.halted, progress.prompt = False, None, prompt
 
     async def _answered(self) -> tuple[Ending, str]:
