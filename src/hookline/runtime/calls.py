@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hookline.engine.account import Decision
+from hookline.errors import Halted
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.runtime.approvals import Refused, agreed
@@ -17,8 +18,8 @@ from hookline.runtime.history import written_calls
 from hookline.runtime.interrupted import known
 from hookline.runtime.models.model import Wants
 from hookline.runtime.notes import take_notes
-from hookline.runtime.storage.rows import ApprovalRow, CallRow
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.storage.rows import ApprovalRow, CallRow, QueuedRow
+from hookline.runtime.threads import NotStored, StoredThread
 from hookline.runtime.tools.tool import Tool
 from hookline.standard_agents.state import result_text
 
@@ -56,15 +57,19 @@ class ToolCalls:
             return await self.not_run(wants, "the arguments are not an object")
         return await self._decided(Call(wants.id, tool.name, input), tool)
 
-    async def queued(self, name: str, input: dict[str, Any]) -> Done:
+    async def queued(self, row: QueuedRow) -> Done:
         """A call that a hook's code put off until now; it stands in the history as if the agent had made it."""
-        id, tool = f"call_{uuid.uuid4().hex[:12]}", self.session.toolbox.find(name)
-        wants = Wants(id, name if tool is None else tool.name, json.dumps(input))
+        id, tool = f"call_{uuid.uuid4().hex[:12]}", self.session.toolbox.find(row.name)
+        wants = Wants(id, row.name if tool is None else tool.name, json.dumps(row.input))
         message = {"role": "assistant", "content": None, "tool_calls": written_calls([wants])}
-        await self.thread.inject_message(message | self.thread.spoken_by)
+        try:
+            await self.thread.inject_message(message | self.thread.spoken_by, row)
+        except (NotStored, Halted):
+            await self.session.store.unqueue(self.thread.id, [row])
+            raise
         if tool is None:
-            return await self.not_run(wants, self.session.toolbox.why_not(name))
-        return await self._decided(Call(id, tool.name, input, QUEUED), tool)
+            return await self.not_run(wants, self.session.toolbox.why_not(row.name))
+        return await self._decided(Call(id, tool.name, row.input, QUEUED), tool)
 
     async def not_run(self, wants: Wants, why: str) -> Done:
         """A call that nobody was asked about, because it cannot be run at all."""

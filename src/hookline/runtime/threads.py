@@ -17,7 +17,7 @@ from hookline.errors import Halted, HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent, Side
-from hookline.runtime.storage.rows import Injection
+from hookline.runtime.storage.rows import Injection, QueuedRow
 from hookline.runtime.storage.store import Store
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class StoredThread:
             await _to_its_end(self.store.compact_messages(self.id, gone, stands_in))
             self._history = None
 
-    async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def inject_message(self, message: dict[str, Any], asks_for: QueuedRow | None = None) -> dict[str, Any]:
         """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
         new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
@@ -136,7 +136,7 @@ class StoredThread:
         stored = _left(decision, "message")
         self.note_requests(decision)
         with self._changing():
-            await _to_its_end(self.store.add_message(self.id, stored))
+            await _to_its_end(self.store.add_message(self.id, stored, asks_for))
             if self._history is not None:
                 self._history.append(stored)
         await self.session.decide(self, "message.created", {"message": copy.deepcopy(stored)})
@@ -212,16 +212,18 @@ class StoredThread:
         await self.store.queue_tool(self.id, name, input)
         self._queue_is_empty = False
 
-    async def take_queued(self) -> list[tuple[str, dict[str, Any]]]:
-        """The tools that wait for their turn, in order, each once."""
+    async def queued(self) -> list[QueuedRow]:
+        """The tools that wait for their turn, in order."""
         if self._queue_is_empty:
             return []
         self._queue_is_empty = True  # before it is asked: what comes meanwhile counts
         try:
-            return await self.store.take_queued(self.id)
+            waiting = await self.store.queued(self.id)
         except BaseException:
             self._queue_is_empty = False
             raise
+        self._queue_is_empty = self._queue_is_empty and not waiting
+        return waiting
 
     async def stored_files(self, attachments: Any) -> list[dict[str, Any]]:
         """Entries with data become files of the thread; references stay what they are."""

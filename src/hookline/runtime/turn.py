@@ -94,9 +94,11 @@ class Turn:
 
     async def run_queued(self, turned: Turned) -> Turned:
         """The same turn, with the tools that waited for its end; those after one that ends it are not run."""
-        for name, input in await self.thread.take_queued():
-            stopped = self._stopped_by(await ToolCalls(self.thread).queued(name, input))
+        waiting = await self.thread.queued()
+        for at, row in enumerate(waiting, 1):
+            stopped = self._stopped_by(await ToolCalls(self.thread).queued(row))
             if stopped is not None:
+                await self.session.store.unqueue(self.thread.id, waiting[at:])
                 return stopped
             turned = replace(turned, queued=True)
         return turned

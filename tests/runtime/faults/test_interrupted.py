@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from hookline.runtime.interrupted import NEVER, UNKNOWN
 from hookline.runtime.models.model import Request, Wants
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.session import Session
-from hookline.runtime.storage.rows import CallRow
+from hookline.runtime.storage.rows import CallRow, QueuedRow
+from hookline.runtime.storage.urls import file_url
 from runtime.agents import Listening, Seen, calls, play, running, said
 
 REDACTS = """
@@ -79,11 +81,11 @@ def test_a_result_that_nobody_waited_for_is_there_for_the_next_prompt(tmp_path: 
             session = await runtime.start()
             add, adding = runtime.store.add_message, []
 
-            async def add_and_leave(thread: str, message: dict[str, object]) -> None:
+            async def add_and_leave(thread: str, message: dict[str, object], asks_for: QueuedRow | None) -> None:
                 if message["role"] == "tool" and not adding:
                     adding.append(message)
                     session.cancel("left")
-                await add(thread, message)
+                await add(thread, message, asks_for)
 
             runtime.store.add_message = add_and_leave  # type: ignore[method-assign]
             assert (await said(session, "go")).ended.text == "left"
@@ -113,3 +115,35 @@ def test_a_model_that_counts_its_calls_from_one_again_gets_each_its_own_result(t
             assert [row.attempt for row in await runtime.store.calls(session.id)] == [1, 1, 1]
 
     play(work)
+
+
+def test_tools_that_wait_behind_one_that_was_cut_off_are_run_later(tmp_path: Path) -> None:
+    store = file_url(tmp_path / "store.db")
+
+    async def cut_off() -> str:
+        async with running(tmp_path, "", ["one"], store=store) as (runtime, _):
+            session = await runtime.start()
+            for command in ("echo first >> ran; sleep 30.4", "echo second >> ran", "echo third >> ran"):
+                await session.main.queue_tool("bash", {"command": command})
+            talk = asyncio.ensure_future(said(session, "go"))
+            while not (tmp_path / "ran").exists():  # noqa: ASYNC110 (nobody says when)
+                await asyncio.sleep(0.02)
+            session.cancel()
+            await talk
+            return session.id
+
+    async def taken_up(id: str) -> None:
+        async with running(tmp_path, "", ["two"], store=store) as (runtime, _):
+            session, seen = await runtime.resume(id), Seen()
+            async for happening in session.go_on():
+                seen(happening)
+            assert seen.ended.text == "two"
+            rows = await runtime.store.calls(session.id)
+            assert len(rows) == len({row.call for row in rows}) == 3
+
+    play(lambda: _both(cut_off, taken_up))
+    assert (tmp_path / "ran").read_text() == "first\nsecond\nthird\n"
+
+
+async def _both(first: Callable[[], Awaitable[str]], second: Callable[[str], Awaitable[None]]) -> None:
+    await second(await first())

@@ -7,7 +7,7 @@ import pytest
 
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
-from runtime.storage.parts import call, opened, runs, with_thread
+from runtime.storage.parts import call, ids, message, opened, runs, with_thread
 
 
 @runs
@@ -62,19 +62,26 @@ async def test_a_call_without_its_decision_as_json_is_not_begun(url: str) -> Non
 
 
 @runs
-async def test_queued_calls_are_taken_once_in_order(url: str) -> None:
+async def test_queued_calls_wait_in_order_until_a_message_asks_for_them(url: str) -> None:
     async with with_thread(url) as store:
         for number in range(5):
             await store.queue_tool("t", f"tool{number}", {"n": number})
-        assert await store.take_queued("t") == [(f"tool{number}", {"n": number}) for number in range(5)]
-        assert await store.take_queued("t") == []
+        waiting = await store.queued("t")
+        assert [(row.name, row.input) for row in waiting] == [(f"tool{number}", {"n": number}) for number in range(5)]
+        await store.add_message("t", message("1"), asks_for=waiting[0])
+        await store.add_message("t", message("1"), asks_for=waiting[0])
+        assert await store.queued("t") == waiting[1:]
+        await store.unqueue("t", waiting[2:])
+        assert await store.queued("t") == waiting[1:2]
 
 
 @runs
-async def test_of_those_who_take_at_once_each_call_goes_to_one(url: str) -> None:
+async def test_of_those_who_ask_for_a_queued_call_at_once_one_gets_it(url: str) -> None:
     async with with_thread(url) as store, opened(url) as other:
-        for number in range(30):
-            await store.queue_tool("t", str(number), {})
-        taken = await asyncio.gather(*(each.take_queued("t") for _ in range(5) for each in (store, other)))
-        assert sorted(int(name) for each in taken for name, _ in each) == list(range(30))
-        assert all(each == sorted(each, key=lambda one: int(one[0])) for each in taken)
+        await store.queue_tool("t", "bash", {})
+        [row] = await store.queued("t")
+        asking = (each.add_message("t", message(f"{n}"), row) for n, each in enumerate((store, other) * 5))
+        results = await asyncio.gather(*asking, return_exceptions=True)
+        assert [each for each in results if each is None] == [None]
+        assert all(each is None or "does not wait" in str(each) for each in results)
+        assert len(await ids(store)) == 1

@@ -151,7 +151,7 @@ async def test_whoever_lost_a_session_to_another_writes_nothing_to_it(
             store.add_injection("t", Injection("x", "system", None)),
             store.begin_call(call("c")),
             store.queue_tool("t", "bash", {}),
-            store.take_queued("t"),
+            store.unqueue("t", []),
             store.write_file("t", "a", b"", "text/plain"),
             store.delete_file("t", "a"),
             store.add_thread(thread("more", "s")),

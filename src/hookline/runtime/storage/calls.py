@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from hookline.errors import HooklineError
-from hookline.runtime.storage.rows import CallRow
+from hookline.runtime.storage.rows import CallRow, QueuedRow
 from hookline.runtime.storage.schema import queue, tool_calls
 from hookline.runtime.storage.texts import encoded
 from hookline.runtime.storage.work import Work, hold, made, rows_of, values_of
@@ -60,12 +61,17 @@ def enqueue(thread: str, name: str, input: dict[str, Any]) -> Work[None]:
     return work
 
 
-def take(thread: str) -> Work[list[tuple[str, dict[str, Any]]]]:
-    taking = delete(queue).where(queue.c.thread == thread).returning(queue.c.sequence, queue.c.name, queue.c.input)
+def queued(thread: str) -> Work[list[QueuedRow]]:
+    found = rows_of(QueuedRow, queue).where(queue.c.thread == thread).order_by(queue.c.sequence)
+    return lambda connection: made(QueuedRow, connection.execute(found))
 
-    def work(connection: Connection) -> list[tuple[str, dict[str, Any]]]:
+
+def unqueue(thread: str, rows: Sequence[QueuedRow]) -> Work[int]:
+    """How many of them were still there."""
+    leaving = delete(queue).where(queue.c.sequence.in_([row.sequence for row in rows]))
+
+    def work(connection: Connection) -> int:
         hold(connection, thread=thread)
-        taken = connection.execute(taking).all()
-        return [(row.name, row.input) for row in sorted(taken, key=lambda row: int(row.sequence))]
+        return connection.execute(leaving).rowcount
 
     return work

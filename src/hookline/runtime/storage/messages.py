@@ -10,7 +10,8 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, ColumnElement, Connection, Insert, Row, bindparam, func, insert, select, update
 
 from hookline.errors import HooklineError
-from hookline.runtime.storage.rows import Injection
+from hookline.runtime.storage.calls import unqueue
+from hookline.runtime.storage.rows import Injection, QueuedRow
 from hookline.runtime.storage.schema import injections, messages
 from hookline.runtime.storage.texts import as_stored, copied, encoded, read
 from hookline.runtime.storage.upsert import inserting
@@ -38,7 +39,7 @@ _LAST_FIRST: Final = (
 )
 
 
-def add(thread: str, message: dict[str, Any]) -> Work[None]:
+def add(thread: str, message: dict[str, Any], asks_for: QueuedRow | None = None) -> Work[None]:
     """The same message once more changes nothing: whoever did not hear that it was stored may try again."""
     stored = _values(message)
     values = {"thread": thread, "of_thread": thread, **stored}
@@ -46,6 +47,8 @@ def add(thread: str, message: dict[str, Any]) -> Work[None]:
     def work(connection: Connection) -> None:
         hold(connection, thread=thread)
         if connection.execute(_adding(connection.dialect.name), values).rowcount:
+            if asks_for is not None and not unqueue(thread, [asks_for])(connection):
+                raise HooklineError(f"{asks_for.name} does not wait in the thread {thread} any more")
             return
         found = connection.execute(_STORED.where(*_named(thread, stored["id"]))).one()
         if _values(_message(found)) != stored:

@@ -65,6 +65,15 @@ class CallRow:
 
 
 @dataclass(frozen=True, slots=True)
+class QueuedRow:
+    """A tool that waits for its turn."""
+
+    sequence: int
+    name: str
+    input: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalRow:
     id: str
     session: str

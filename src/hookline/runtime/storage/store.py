@@ -10,7 +10,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.runtime.storage import approvals, calls, files, kept, messages, sessions
 from hookline.runtime.storage.migrate import bring_up
-from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
+from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, QueuedRow, SessionRow, ThreadRow
 from hookline.runtime.storage.urls import connected
 from hookline.runtime.storage.work import Database, in_order
 
@@ -93,9 +93,12 @@ class Store:
         """Fields of ThreadRow. HooklineError if there is no such thread."""
         await self._database.write(sessions.touch_thread(id, changed))
 
-    async def add_message(self, thread: str, message: dict[str, Any]) -> None:
-        """It needs an `id` of its own within the thread. Once this returns, kill -9 cannot lose it."""
-        await self._database.write(messages.add(thread, message))
+    async def add_message(self, thread: str, message: dict[str, Any], asks_for: QueuedRow | None = None) -> None:
+        """It needs an `id` of its own within the thread. Once this returns, kill -9 cannot lose it.
+
+        The queued tool that it asks for leaves the queue with it: both or none. HooklineError if that has left already.
+        """
+        await self._database.write(messages.add(thread, message, asks_for))
 
     async def change_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """The message as it is now. HooklineError if there is none."""
@@ -199,6 +202,10 @@ class Store:
     async def queue_tool(self, thread: str, name: str, input: dict[str, Any]) -> None:
         await self._database.write(calls.enqueue(thread, name, input))
 
-    async def take_queued(self, thread: str) -> list[tuple[str, dict[str, Any]]]:
-        """In order; each is taken once, by one."""
-        return await self._database.write(calls.take(thread))
+    async def queued(self, thread: str) -> list[QueuedRow]:
+        """In order. They wait until `add_message` or `unqueue` takes them."""
+        return await self._database.read(calls.queued(thread))
+
+    async def unqueue(self, thread: str, rows: Sequence[QueuedRow]) -> None:
+        """They are not to be run any more."""
+        await self._database.write(calls.unqueue(thread, rows))

@@ -9,14 +9,14 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from sqlalchemy import Column, Connection, Select, Table, bindparam, select
 
 from hookline.errors import HooklineError
-from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, SessionRow, ThreadRow
+from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, QueuedRow, SessionRow, ThreadRow
 from hookline.runtime.storage.schema import sessions, threads
 from hookline.runtime.storage.texts import encoded
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Connection], T]
-Row: TypeAlias = SessionRow | ThreadRow | CallRow | ApprovalRow | Injection
-R = TypeVar("R", SessionRow, ThreadRow, CallRow, ApprovalRow, Injection)
+Row: TypeAlias = SessionRow | ThreadRow | CallRow | ApprovalRow | QueuedRow | Injection
+R = TypeVar("R", SessionRow, ThreadRow, CallRow, ApprovalRow, QueuedRow, Injection)
 
 _NUMBERED: Final = select(sessions.c.id, sessions.c.claim)
 _BY_THREAD: Final = (
