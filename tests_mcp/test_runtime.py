@@ -81,6 +81,12 @@ def test_server_filesystem_and_the_lint_of_what_it_wrote(tmp_path: Path) -> None
         assert kinds["mcp.files.write_file"] is Kind.WRITE
         assert kinds["mcp.files.edit_file"] is Kind.EDIT
         assert kinds["mcp.files.list_directory"] is Kind.LIST
+        assert kinds["mcp.files.list_directory_with_sizes"] is Kind.LIST
+        assert kinds["mcp.files.directory_tree"] is Kind.LIST
+        assert kinds["mcp.files.read_text_file"] is Kind.READ
+        assert kinds["mcp.files.read_media_file"] is Kind.READ
+        assert kinds["mcp.files.read_multiple_files"] is Kind.READ
+        assert kinds["mcp.files.search_files"] is Kind.GLOB
         assert kinds["mcp.files.move_file"] is Kind.OTHER
         path = str(workspace / "a.py")
         assert (await perform(servers, "mcp.files.write_file", path=path, content="x = y\n")).ok
