@@ -315,3 +315,21 @@ def test_of_two_ais_the_first_one_begins_after_a_prompt_that_was_cut_off(tmp_pat
             assert spoken[3:] == [(None, "again"), ("a", "three"), ("b", "four")]
 
     play(work)
+
+
+def test_turns_that_failed_are_counted_in_a_resumed_session(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'sessions.db'}"
+    hooks = "hooks: [{id: see, on: turn.start, when: {messages: {above: 1}}, then: {log: x}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, [Step(error=ErrorCode.AUTH, message="no key")], store=store) as (
+            runtime,
+            _,
+        ):
+            session = await runtime.start()
+            assert (await said(session, "go")).ended.ending is Ending.FAILED
+        async with running(tmp_path, hooks, ["done"], store=store) as (runtime, _):
+            seen = await said(await runtime.resume(session.id), "again")
+            assert seen.facts("turn.start")["turn"]["number"] == 1
+
+    play(work)

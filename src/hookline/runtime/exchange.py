@@ -65,11 +65,11 @@ class Exchange:
         return self._tell_end(ending, text)
 
     async def _counted(self, work: Awaitable[tuple[Ending, str]]) -> tuple[Ending, str]:
-        """However it ends, what hooks counted is kept with the session."""
+        """However it ends, what was counted is kept with the session."""
         try:
             return await work
         finally:
-            await self.session.save_counts()
+            await self.session.save_rest()
 
     def _tell_end(self, ending: Ending, text: str) -> Ended:
         self.thread.progress.stopped = True

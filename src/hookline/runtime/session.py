@@ -57,7 +57,8 @@ class Session:
         self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
         self._threads: dict[str, StoredThread] = {}
         self._hosts: dict[str, ThreadHost] = {}
-        self._saved: list[dict[str, Any]] = []  # the counts as the store has them
+        self._saved: list[dict[str, Any]] = []  # the counts of hooks as the store has them
+        self._counted = (row.turns, row.tool_calls)  # as the store has them
         self._parts: list[Part] = []  # hooks that came with skills
         self._own: Layer | None = None
         self._looked: Book | None = None  # the files' hooks at the last event
@@ -307,11 +308,11 @@ class Session:
         progress = {"last_used": self.last_used, "turns": self.turns, "tool_calls": self.tool_calls, **changed}
         moved = None if thread is None else (thread.id, thread.progress.stored)
         await self.store.save_progress(self.id, progress, None if counts == self._saved else counts, moved)
-        self._saved = counts
+        self._saved, self._counted = counts, (progress["turns"], progress["tool_calls"])
 
-    async def save_counts(self) -> None:
-        """How often hooks fired since it was last saved, if they did."""
-        if self.counts.saved(self.id) != self._saved:
+    async def save_rest(self) -> None:
+        """What was counted since it was last saved, if anything was."""
+        if self._counted != (self.turns, self.tool_calls) or self.counts.saved(self.id) != self._saved:
             await self.save()
 
     async def add_hooks(self, parts: tuple[Part, ...]) -> None:
