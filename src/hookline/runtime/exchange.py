@@ -93,8 +93,8 @@ class Exchange:
         return ending, text
 
     async def _prompted(self, prompt: str) -> tuple[Ending, str]:
-        self._new_flow(prompt)
         await self._settle()
+        self._new_flow(prompt)
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
         if decision.denied or decision.halt:  # the prompt is gone: neither stored nor sent
             return Ending.REFUSED, decision.reason
@@ -112,19 +112,22 @@ class Exchange:
         return await self._answered()
 
     async def _settle(self) -> None:
-        """Before a new prompt: every call gets a result that hooks let be stored, and nothing is run."""
+        """Before a new prompt: what was cut off ends. Every call gets a result that hooks let be stored; none is run."""
         calling = ToolCalls(self.thread)
         for wants, row in await open_calls(self.thread):
             try:
                 await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
             except (NotStored, Halted) as error:  # the model is told that there is none; no agent runs that could stop
                 self.session.line(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
+        await Turn(self.thread).leave()
 
     async def _taken_up(self) -> tuple[Ending, str]:
         progress, messages = self.thread.progress, await self.thread.history()
         last = next((message.get("content") for message in reversed(messages) if message["role"] == "user"), None)
         progress.stopped, progress.halted, progress.prompt = False, None, last or ""
-        done = await Turn(self.thread).finish_calls()
+        self._steps, self._mine = progress.step, progress.step if self.thread.agent.side_b is None else 0
+        progress.left = self._left() + 1
+        done = await Turn(self.thread).finish()
         if done is not None and done.ending is not None:
             return done.ending, done.text
         return await self._answered()
@@ -154,13 +157,16 @@ class Exchange:
 
     async def _one_side(self) -> tuple[Ending, str]:
         while True:
-            left = min(MOST_STEPS - self._steps, (self.thread.side.max_steps or MOST_STEPS) - self._mine)
+            left = self._left()
             if left <= 0:
                 return Ending.STEPS, f"it has made the {self._mine} steps that it may"
             self._steps, self._mine, self.thread.progress.left = self._steps + 1, self._mine + 1, left
             end = await self._end_of(await Turn(self.thread).run())
             if end is not None:
                 return end
+
+    def _left(self) -> int:
+        return min(MOST_STEPS - self._steps, (self.thread.side.max_steps or MOST_STEPS) - self._mine)
 
     async def _end_of(self, turned: Turned) -> tuple[Ending, str] | None:
         """None if there is one more turn: tools have answered, or somebody wants the agent to go on."""

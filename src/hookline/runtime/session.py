@@ -30,7 +30,7 @@ from hookline.runtime.notes import take_notes
 from hookline.runtime.obeying import obey
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.threads import Progress, StoredThread
 from hookline.runtime.tools.tool import Place
 from hookline.runtime.tools.toolbox import Toolbox
 
@@ -159,6 +159,9 @@ class Session:
             await self._stopped()
             lost = await self._is_lost()
             if not lost:
+                if self.main.progress.in_turn:
+                    await self._said("turn.end", {})
+                    self.main.progress.in_turn = False
                 await self._said("agent.end", {})
                 await self._said("session.end", {"session": {**session_facts(self), "reason": reason}})
             for host in self._hosts.values():
@@ -166,7 +169,7 @@ class Session:
             self._own = None
             try:
                 if not lost:
-                    await self.save(ended=reason)
+                    await self.save(self.main, ended=reason)
             finally:
                 await self.runtime.forget(self)
 
@@ -239,7 +242,7 @@ class Session:
         for row in await self.store.threads(self.id):
             agent = self.runtime.app.agent(row.agent) or self.agent
             thread = StoredThread(row.id, self, agent, row.parent, row.depth)
-            thread.progress.flow, thread.progress.side, thread.progress.step = row.flow, row.side, row.step
+            thread.progress = Progress(row.flow, row.side, row.step, row.turn, row.turn is not None)
             self._threads[row.id] = thread
         self._saved = await self.store.counts(self.id)
         self.counts.restore(self.id, self._saved)

@@ -40,6 +40,7 @@ class Progress:
     side: str = "a"
     step: int = 0
     turn: int | None = None  # the session's count at this thread's own turn; sub-agents count on meanwhile
+    in_turn: bool = False  # the turn goes on, or was cut off
     left: int | None = None  # turns that it may make for what it was asked, that one included
     stopped: bool = False
     halted: str | None = None  # why hooks want the agent to stop, until it does
@@ -50,7 +51,8 @@ class Progress:
 
     @property
     def stored(self) -> dict[str, Any]:
-        return {"flow": self.flow, "side": self.side, "step": self.step}
+        turn = self.turn if self.in_turn else None
+        return {"flow": self.flow, "side": self.side, "step": self.step, "turn": turn}
 
     @property
     def facts(self) -> dict[str, Any]:

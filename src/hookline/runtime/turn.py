@@ -37,7 +37,7 @@ class Turn:
         self.session = thread.session
 
     async def run(self) -> Turned:
-        self._begin()
+        await self._begin()
         return await self._to_its_end(self._made())
 
     async def _made(self) -> Turned:
@@ -57,20 +57,33 @@ class Turn:
         called = tuple(self._name(wants) for wants in calls)
         return await self._call_all(calls) or Turned(answer.text, called)
 
-    async def finish_calls(self) -> Turned | None:
-        """Calls of the last answer that a process before us did not get to."""
+    async def finish(self) -> Turned | None:
+        """What was cut off, if anything: calls of the last answer, and the turn's end."""
         found = await open_calls(self.thread)
-        return await self._to_its_end(self._finished(found)) if found else None
+        if not found and not self.thread.progress.in_turn:
+            return None
+        return await self._to_its_end(self._finished(found))
+
+    async def leave(self) -> None:
+        """Nobody goes on with what was cut off: its end comes, and nothing is run."""
+        if self.thread.progress.in_turn:
+            await self._end()
 
     async def _finished(self, found: list[tuple[Wants, CallRow | None]]) -> Turned:
         begun = {wants.id: row for wants, row in found if row is not None}
         return await self._call_all([wants for wants, _ in found], begun) or Turned()
 
-    def _begin(self) -> None:
-        self.thread.progress.turn = self.session.turns
+    async def _begin(self) -> None:
+        """It is stored before anybody hears of it, so that no other turn has its number after a crash."""
+        progress = self.thread.progress
+        progress.turn, progress.in_turn, progress.metadata = self.session.turns, True, {}
         self.session.turns += 1
-        self.thread.progress.step += 1
-        self.thread.progress.metadata = {}
+        progress.step += 1
+        try:
+            await self.session.save(self.thread)
+        except HooklineError:  # there is no turn
+            progress.in_turn = False
+            raise
 
     async def _to_its_end(self, work: Awaitable[Turned]) -> Turned:
         """The turn's last event comes whatever the turn came to; then run the tools that wait for their turn."""
@@ -87,6 +100,7 @@ class Turn:
     async def _end(self) -> str | None:
         """Why the agent is to stop, if it is."""
         ended = await self.session.decide(self.thread, "turn.end", {})
+        self.thread.progress.in_turn = False
         await take_notes(self.thread, ended)
         await obey_requests(self.thread, *self.thread.take_requests(), ended)
         await self.session.save(self.thread)

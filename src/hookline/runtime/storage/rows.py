@@ -32,6 +32,7 @@ class ThreadRow:
     flow: str = ""
     side: str = "a"
     step: int = 0
+    turn: int | None = None  # the one that goes on, or was cut off; None between two turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from hookline.runtime.storage.texts import AnyText, Json, Key
 
-VERSION: Final = "0003"
+VERSION: Final = "0004"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()
@@ -72,6 +72,7 @@ threads: Final = Table(
     _text("flow"),
     _text("side"),
     Column("step", Integer, nullable=False),
+    Column("turn", Integer),
 )
 
 messages: Final = Table(

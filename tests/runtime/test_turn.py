@@ -1,0 +1,121 @@
+"""A turn that was cut off has the same number, step and flow when it goes on, and one end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hookline.runtime.app import Agent, App, Prompt, Side
+from hookline.runtime.happenings import Asked, Decided, Ending
+from hookline.runtime.runtime import Runtime
+from hookline.runtime.session import Session
+from runtime.agents import Seen, calls, play, running, said
+from runtime.cast import APP, Cast
+
+ASKS = """
+hooks:
+  - {id: careful, on: tool.before, when: {tool: bash, input: {command: second}}, then: {ask: sure?}}
+  - {id: see, on: [turn.start, turn.end, tool.before, prompt.submit, session.end], then: {log: seen}}
+"""
+STEPS = [calls(("bash", {"command": "echo first"})), calls(("bash", {"command": "echo second"})), "done"]
+
+
+def _when(seen: Seen) -> list[tuple[str, int, int]]:
+    facts = [(each.decision.event.name, each.decision.event.facts) for each in seen.of(Decided)]
+    return [(name, fact["turn"]["number"], fact["execution"]["step"]) for name, fact in facts]
+
+
+async def _cut_off(runtime: Runtime) -> tuple[Session, Seen]:
+    session, seen = await runtime.start(), Seen()
+    async for happening in session.say("go"):
+        seen(happening)
+        if isinstance(happening, Asked):
+            break
+    return session, seen
+
+
+async def _gone_on(session: Session) -> Seen:
+    seen = Seen()
+    async for happening in session.go_on():
+        seen(happening)
+    return seen
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'sessions.db'}"
+
+
+def test_a_turn_that_was_cut_off_goes_on_as_the_one_that_it_was(tmp_path: Path, store: str) -> None:
+    async def work() -> None:
+        async with running(tmp_path, ASKS, STEPS, store=store) as (runtime, _):
+            session, before = await _cut_off(runtime)
+        async with running(tmp_path, ASKS, ["done"], store=store, unattended=True) as (runtime, _):
+            after = await _gone_on(await runtime.resume(session.id))
+        assert _when(before)[-2:] == [("turn.start", 1, 2), ("tool.before", 1, 2)]
+        assert _when(after) == [("tool.before", 1, 2), ("turn.end", 1, 2), ("turn.start", 2, 3), ("turn.end", 2, 3)]
+        about = [each.decision.event.facts for each in (*before.of(Decided), *after.of(Decided))]
+        assert len({each["execution"]["flow"] for each in about}) == 1
+        assert [each["turn"]["max"] for each in about] == [250] * len(about)
+
+    play(work)
+
+
+def test_a_new_prompt_ends_the_turn_that_was_cut_off(tmp_path: Path, store: str) -> None:
+    async def work() -> None:
+        async with running(tmp_path, ASKS, STEPS, store=store) as (runtime, _):
+            session, _ = await _cut_off(runtime)
+        async with running(tmp_path, ASKS, ["done", "more"], store=store) as (runtime, _):
+            again = await runtime.resume(session.id)
+            assert _when(await said(again, "something else")) == [
+                ("turn.end", 1, 2),
+                ("prompt.submit", 1, 0),
+                ("turn.start", 2, 1),
+                ("turn.end", 2, 1),
+            ]
+            assert "turn.end" not in (await said(again, "more")).events[:2]
+
+    play(work)
+
+
+def test_a_cancelled_turn_has_one_end_if_the_session_ends(tmp_path: Path, store: str) -> None:
+    seen = Seen()
+
+    async def work() -> None:
+        async with running(tmp_path, ASKS, [*STEPS, "more"], store=store, watch=seen) as (runtime, _):
+            session, _ = await _cut_off(runtime)
+            await session.end()
+            assert seen.events[-2:] == ["turn.end", "session.end"]
+            await said(await runtime.reopen(session.id), "again")
+
+    play(work)
+    assert seen.events[-4:] == ["session.end", "prompt.submit", "turn.start", "turn.end"]
+
+
+def test_an_agents_own_turn_is_told_though_another_one_counted_on(tmp_path: Path, store: str) -> None:
+    wanted = (("agent", {"agent": "reviewer", "prompt": "look at it"}), ("bash", {"command": "echo second"}))
+    model = Cast(boss=[calls(*wanted), "fine"], reviewer=["good"])
+
+    async def work() -> None:
+        async with running(tmp_path, ASKS, app=APP, model=model, store=store) as (runtime, _):
+            session, before = await _cut_off(runtime)
+        async with running(tmp_path, ASKS, app=APP, model=model, store=store, unattended=True) as (runtime, _):
+            after = await _gone_on(await runtime.resume(session.id))
+        assert _when(before)[-1] == _when(after)[0] == ("tool.before", 0, 1)
+
+    play(work)
+
+
+def test_whoever_goes_on_makes_no_more_steps_than_it_may(tmp_path: Path, store: str) -> None:
+    app = App((Agent("helper", Side(Prompt("main"), max_steps=3)),))
+
+    async def work() -> None:
+        async with running(tmp_path, ASKS, STEPS, app=app, store=store) as (runtime, _):
+            session, _ = await _cut_off(runtime)
+        more = [calls(("bash", {"command": "echo more"}))] * 9
+        async with running(tmp_path, ASKS, more, app=app, store=store, unattended=True) as (runtime, _):
+            after = await _gone_on(await runtime.resume(session.id))
+        assert (after.ended.ending, after.events.count("turn.start")) == (Ending.STEPS, 1)
+
+    play(work)
