@@ -346,3 +346,58 @@ def test_a_session_has_just_been_used_when_a_long_exchange_ends(tmp_path: Path) 
             assert list(runtime.sessions.values()) == [session]
 
     play(work)
+
+
+class Booted(SystemClock):
+    """A machine that was started a while ago."""
+
+    def __init__(self, seconds: float, ahead: float = 0) -> None:
+        self.began, self.ahead = super().now() - seconds, ahead
+
+    def now(self) -> float:
+        return super().now() - self.began + self.ahead
+
+    def wall(self) -> float:
+        return super().wall() + self.ahead
+
+
+@pytest.mark.parametrize(("up_before", "up_after"), [(1_000_000.0, 10.0), (10.0, 1_000_000.0)])
+def test_a_pause_of_a_hook_outlasts_a_restart_of_the_machine(tmp_path: Path, up_before: float, up_after: float) -> None:
+    store = file_url(tmp_path / "sessions.db")
+    hooks = "hooks: [{id: paused, on: prompt.submit, then: {log: fired}, cooldown: 60s}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, store=store, clock=Booted(up_before)) as (runtime, _):
+            session = await runtime.start()
+            assert (await said(session, "one")).events == ["prompt.submit"]
+        clock = Booted(up_after)
+        async with running(tmp_path, hooks, ["two", "three"], store=store, clock=clock) as (runtime, _):
+            again = await runtime.resume(session.id)
+            assert (await said(again, "two")).events == []
+            clock.ahead = 90
+            assert (await said(again, "three")).events == ["prompt.submit"]
+
+    play(work)
+
+
+def test_a_session_that_is_deleted_while_it_is_used_leaves_nothing(tmp_path: Path) -> None:
+    seen = Seen()
+
+    async def work() -> None:
+        steps = [calls(("bash", {"command": "touch begun; exec sleep 30.8"})), "never"]
+        async with running(tmp_path, SEE, steps, watch=seen) as (runtime, _):
+            session = await runtime.start()
+            talk = asyncio.ensure_future(said(session, "go"))
+            while not (tmp_path / "begun").exists():  # noqa: ASYNC110 (nobody says when)
+                await asyncio.sleep(0.02)
+            await runtime.delete(session.id)
+            ended = (await talk).ended
+            assert (ended.ending, ended.text) == (Ending.CANCELLED, "deleted")
+            assert await runtime.store.session(session.id) is None
+            assert await runtime.store.threads(session.id) == []
+            assert not runtime.sessions
+            with pytest.raises(HooklineError, match=r"has ended \(deleted\)"):
+                await said(session, "more")
+
+    play(work)
+    assert seen.events == ["session.start", "session.end"]

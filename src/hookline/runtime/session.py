@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from hookline.dialects.stored import Part, restored, stored
 from hookline.engine.account import Decision
 from hookline.engine.book import Book, Layer
-from hookline.engine.limits import Counts
 from hookline.errors import Denied, HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Scope
@@ -21,6 +20,7 @@ from hookline.hooks.host import Clock
 from hookline.hooks.outcome import Audience
 from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent
+from hookline.runtime.counts import StoredCounts
 from hookline.runtime.exchange import Exchange
 from hookline.runtime.facts import session_facts, shared_facts
 from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
@@ -51,7 +51,7 @@ class Session:
         self.row = row
         self.turns = row.turns
         self.tool_calls = row.tool_calls
-        self.counts = Counts()
+        self.counts = StoredCounts(runtime.clock)
         self.last_used = row.last_used
         self.last: Decision | None = None  # the last one in which a hook had something to say
         self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
