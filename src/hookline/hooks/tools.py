@@ -44,7 +44,7 @@ FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
     Kind.EDIT: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "notebook_path"),
         "old_string": ("oldString", "old_str", "old_text"),
-        "new_string": ("newString", "new_str", "new_text"),
+        "new_string": ("newString", "new_str", "new_text", "new_source"),
     },
     Kind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath")},
     Kind.GLOB: {"pattern": ("glob", "glob_pattern"), "path": ("dir_path", "directory")},
@@ -54,7 +54,7 @@ FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
     Kind.AGENT: {
         "prompt": ("task", "message"),
         "description": (),
-        "agent": ("subagent_type", "agent_type", "specialist"),
+        "agent": ("subagent_type", "agent_type", "agent_name", "specialist"),
     },
     Kind.OTHER: {},
 }
@@ -105,13 +105,13 @@ _GEMINI: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.SHELL: ("run_shell_command",),
     Kind.READ: ("read_file", "read_many_files"),
     Kind.WRITE: ("write_file",),
-    Kind.EDIT: ("replace", "edit"),
+    Kind.EDIT: ("replace", "edit", "notebook_edit"),
     Kind.LIST: ("list_directory",),
     Kind.GLOB: ("glob",),
     Kind.GREP: ("search_file_content", "grep_search"),
     Kind.FETCH: ("web_fetch",),
     Kind.SEARCH: ("google_web_search", "web_search"),
-    Kind.AGENT: ("task",),
+    Kind.AGENT: ("task", "agent", "invoke_agent"),
 }
 
 TONGUES: Final[dict[str, Tongue]] = {
