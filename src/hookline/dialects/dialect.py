@@ -30,6 +30,7 @@ class Wanted:
     text: str
     line: int
     naming: str = ""  # that part of the text whose paths are those of files that it needs
+    prose: str = ""  # that part which counts only for files in the document's own directory
 
 
 @dataclass(frozen=True, slots=True)

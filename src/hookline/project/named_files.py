@@ -41,7 +41,10 @@ def files_named(names: Names, root: Path, directory: Path) -> tuple[Path, ...]:
             raise TooManyNames(f"its commands name more than {_MOST_DIRECTORIES} directories")
         for word in names.searched:
             disk.search(base, word)
-    return tuple(sorted(map(Path, disk.files)))
+    beside = _Disk(directory)
+    for word in names.beside:
+        beside.directory(os.path.join(directory, word))
+    return tuple(sorted(map(Path, {**disk.files, **beside.files})))
 
 
 def _ways(word: str) -> Iterator[str]:

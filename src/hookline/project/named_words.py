@@ -55,27 +55,42 @@ class TooManyNames(HooklineError):
 class Names:
     words: tuple[str, ...] = ()  # each may be the path of a file, or of a directory from which another one leads on
     searched: tuple[str, ...] = ()  # directories and patterns of which every file counts
+    beside: tuple[str, ...] = ()  # each may be the path of a file in the directory of the document itself
 
 
 NO_NAMES: Final = Names()
 
 
-def names_in(hooks: Iterable[Hook], texts: Iterable[str] = ()) -> Names:
-    """Of everything that these hooks do, and of these texts. Raises TooManyNames."""
-    words: dict[str, None] = {}
-    searched: dict[str, None] = {}
-    characters = 0
-    said = (*(each for hook in hooks for each in _texts_in(hook.then)), *((text, False) for text in texts))
-    for text, is_command in dict.fromkeys(said):
+def names_in(hooks: Iterable[Hook], texts: Iterable[str] = (), prose: Iterable[str] = ()) -> Names:
+    """Of everything that these hooks do, of these texts, and of prose that counts for files beside it alone.
+
+    Raises TooManyNames.
+    """
+    found = _Found()
+    for text, is_command in dict.fromkeys(each for hook in hooks for each in _texts_in(hook.then)):
         for word, is_searched in _names(text, is_command):
-            held = searched if is_searched else words
-            if word in held:
-                continue
-            held[word] = None
-            characters += len(word)
-            if len(words) + len(searched) > MOST_WORDS or characters > _MOST_CHARACTERS:
-                raise TooManyNames(f"its commands have more than {MOST_WORDS} words")
-    return Names(tuple(words), tuple(searched))
+            found.add(word, found.searched if is_searched else found.words)
+    for given, held in ((texts, found.words), (prose, found.beside)):
+        for text in given:
+            for word, _ in _names(text, is_command=False):
+                found.add(word, held)
+                found.add(word.rstrip(".") or word, held)  # at the end of a sentence
+    return Names(tuple(found.words), tuple(found.searched), tuple(found.beside))
+
+
+class _Found:
+    def __init__(self) -> None:
+        self.words, self.searched, self.beside = (dict[str, None]() for _ in range(3))
+        self._words = self._characters = 0
+
+    def add(self, word: str, held: dict[str, None]) -> None:
+        if word in held:
+            return
+        held[word] = None
+        self._words += 1
+        self._characters += len(word)
+        if self._words > MOST_WORDS or self._characters > _MOST_CHARACTERS:
+            raise TooManyNames(f"its commands have more than {MOST_WORDS} words")
 
 
 def _names(text: str, is_command: bool) -> Iterator[tuple[str, bool]]:

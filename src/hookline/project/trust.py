@@ -147,7 +147,7 @@ def _wishing(held: Held) -> list[Hook]:
 
 
 def _names(held: Held, wishes: Iterable[Hook]) -> Names:
-    return names_in(wishes, (wanted.naming for wanted in held.wants))
+    return names_in(wishes, (wanted.naming for wanted in held.wants), (wanted.prose for wanted in held.wants))
 
 
 def _all_restricted(held: Held) -> tuple[Hook, ...]:

@@ -202,3 +202,15 @@ def test_a_hook_that_is_wrong_is_a_problem_and_the_skill_stays(project: Any) -> 
     skills = of(project)
     assert len(skills.problems) == 1
     assert len(skills.invoke("x", "", "a", "s").hooks) == 1
+
+
+def test_a_file_of_the_project_that_a_skill_speaks_of_may_change(project: Any) -> None:
+    write(project.root / ".hookline" / "skills", "x", "Look at src/app.py and scripts/do.sh.\n")
+    project.write("src/app.py", "")
+    script = project.write(".hookline/skills/x/scripts/do.sh", "")
+    project.accept()
+    project.write("src/app.py", "1")
+    project.write("scripts/do.sh", "1")
+    assert [skill.name for skill in of(project)] == ["x"]
+    script.write_text("exit 1")
+    assert not list(of(project))

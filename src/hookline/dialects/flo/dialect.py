@@ -101,9 +101,9 @@ def _is_skill(document: Document) -> bool:
 
 
 def _words(document: Document) -> tuple[Wanted, ...]:
-    """A skill is words for the agent, so all of it waits for trust, with the files that it sends the agent to."""
+    """A skill is words for the agent, so all of it waits for trust, with those of its files that it names."""
     name = PurePath(document.file).parent.name or "skill"
-    return (Wanted(name, "tell", document.text, 1, naming=document.text),)
+    return (Wanted(name, "tell", document.text, 1, prose=document.text),)
 
 
 def _allowed_tools(document: Document, problems: list[Problem]) -> Iterator[Hook]:
