@@ -107,3 +107,11 @@ def test_a_program_that_is_not_there_is_an_exit_code() -> None:
     argv = [sys.executable, "-I", "-S", supervisor.__file__, str(os.getpid()), "/nowhere/at/all"]
     ended = subprocess.run(argv, check=False, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (127, "/nowhere/at/all: No such file or directory\n")
+
+
+@pytest.mark.parametrize("executable", ["", "/usr/bin/true", None])
+def test_a_program_that_embeds_python_runs_commands_without_one(
+    monkeypatch: pytest.MonkeyPatch, executable: str | None
+) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    assert asyncio.run(run(Command("echo here"), slots=Slots(), supervised=True)).stdout == "here\n"

@@ -252,7 +252,8 @@ class _Spawned:
 
 def _supervisor() -> tuple[str, ...]:
     """Isolated, so that neither the program's directory nor its environment say what it is; nothing where it cannot be."""
-    if sys.platform != "linux" or not sys.executable:
+    name = os.path.basename(sys.executable or "")
+    if sys.platform != "linux" or not name.startswith(("python", "pypy")):  # a program that embeds Python is none
         return ()
     file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
     return (sys.executable, "-I", "-S", file, str(os.getpid()))
