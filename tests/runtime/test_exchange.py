@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,9 +17,9 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.project import load_text
 from hookline.runtime.exchange import MOST_DENIED_STOPS
-from hookline.runtime.happenings import Called, Decided, Ended, Ending
+from hookline.runtime.happenings import Called, Calling, Decided, Ended, Ending
 from hookline.runtime.models.model import ErrorCode
-from hookline.runtime.models.script import ScriptedModel, Step
+from hookline.runtime.models.script import Step
 from hookline.runtime.session import Session
 from runtime.agents import Listening, Seen, calls, play, running, said
 from runtime.cast import APP, SPAWN, Cast, two
@@ -318,18 +317,17 @@ def test_of_two_ais_the_first_one_begins_after_a_prompt_that_was_cut_off(tmp_pat
     play(work)
 
 
-def test_turns_that_were_cancelled_are_counted_in_a_resumed_session(tmp_path: Path) -> None:
+def test_calls_of_a_turn_that_was_cancelled_are_counted_in_a_resumed_session(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'sessions.db'}"
-    hooks = "hooks: [{id: see, on: turn.start, when: {messages: {above: 1}}, then: {log: x}}]"
+    steps = [calls(("bash", {"command": "true"}), ("bash", {"command": "sleep 60"}))]
 
     async def work() -> None:
-        slow = Step(say="never", delay=timedelta(seconds=60))
-        model = ScriptedModel([slow], heard=lambda _: asyncio.get_running_loop().call_soon(session.cancel))
-        async with running(tmp_path, hooks, model=model, store=store) as (runtime, _):
+        async with running(tmp_path, "", steps, store=store) as (runtime, _):
             session = await runtime.start()
-            assert (await said(session, "go")).ended.ending is Ending.CANCELLED
-        async with running(tmp_path, hooks, ["done"], store=store) as (runtime, _):
-            seen = await said(await runtime.resume(session.id), "again")
-            assert seen.facts("turn.start")["turn"]["number"] == 1
+            async for happening in session.say("go"):
+                if isinstance(happening, Calling) and happening.call.input["command"] != "true":
+                    session.cancel()
+        async with running(tmp_path, "", [], store=store) as (runtime, _):
+            assert (await runtime.resume(session.id)).tool_calls == 1
 
     play(work)
