@@ -232,7 +232,7 @@ def test_the_gate_wants_a_decision_about_exactly_this_call(tmp_path: Path, input
             session = await runtime.start()
             facts = {"tool": {"name": "bash", "input": {"command": "touch made"}}}
             decision = await session.decide(session.main, "tool.before", facts)
-            tool = session.toolbox.find("bash")
+            tool = session.main.toolbox.find("bash")
             assert tool is not None
             with pytest.raises(NotDecided):
                 await execute(Call("c", "bash", input), decision, tool, session.place_of(session.main))
@@ -248,7 +248,7 @@ def test_the_gate_does_not_take_the_answer_to_another_question(tmp_path: Path) -
             call = Call("c", "bash", {"command": "touch made"})
             facts = {"tool": {"name": call.name, "input": call.input, "kind": "shell"}}
             decision = await session.decide(session.main, "tool.before", facts)
-            tool = session.toolbox.find("bash")
+            tool = session.main.toolbox.find("bash")
             assert tool is not None
             hash = fingerprint(call.name, call.input)
             row = ApprovalRow("a", session.id, session.id, "another", "bash", call.input, hash, "", "", 0, 1e12, True)

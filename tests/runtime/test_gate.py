@@ -55,7 +55,7 @@ def test_a_call_passes_only_if_nothing_is_wrong(tmp_path: Path, wrong: str) -> N
     async def work() -> None:
         async with running(tmp_path) as (runtime, _):
             session = await runtime.start()
-            tool = session.toolbox.find("bash")
+            tool = session.main.toolbox.find("bash")
             assert tool is not None
             hash = fingerprint(CALL.name, CALL.input)
             row = ApprovalRow("a", session.id, session.id, CALL.id, "bash", CALL.input, hash, "", "", 0, 1e12, True)
@@ -78,7 +78,7 @@ def test_another_tool_than_the_one_that_was_decided_is_not_run(tmp_path: Path) -
     async def work() -> None:
         async with running(tmp_path) as (runtime, _):
             session = await runtime.start()
-            tool = session.toolbox.find("write_file")
+            tool = session.main.toolbox.find("write_file")
             assert tool is not None
             with pytest.raises(NotDecided):
                 await execute(CALL, _decision(Verdict.ALLOW), tool, session.place_of(session.main))

@@ -204,3 +204,20 @@ def test_steps_are_limited(tmp_path: Path) -> None:
 
     play(work)
     assert len(model.requests) == 3
+
+
+def test_an_agent_hears_only_of_those_that_it_may_start(tmp_path: Path) -> None:
+    agents = [cast_agent("boss"), cast_agent("reviewer"), cast_agent("janitor")]
+    app = App((replace(agents[0], subagents=("reviewer",)), replace(agents[1], subagents=()), agents[2]))
+    model = Cast(boss=[SPAWN, calls(("agent", {"agent": "janitor", "prompt": "sweep"})), "fine"], reviewer=["good"])
+
+    async def work() -> None:
+        async with running(tmp_path, app=app, model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "go")
+            assert seen.of(Called)[-1].result.error == "there is no agent 'janitor'; there are reviewer (does reviewer)"
+
+    play(work)
+    offered = {tool.name: tool.description for tool in model.sent_to("boss")[0].tools}
+    assert offered["agent"].endswith("Agents: reviewer (does reviewer)")
+    assert offered["agents"].endswith("Agents: reviewer (does reviewer)")
+    assert {tool.name for tool in model.sent_to("reviewer")[0].tools}.isdisjoint(("agent", "agents"))

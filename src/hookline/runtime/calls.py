@@ -41,10 +41,10 @@ class ToolCalls:
 
     async def wanted(self, wants: Wants) -> Done:
         """A call that the model asks for."""
-        tool = self.session.toolbox.find(wants.name)
+        tool = self.thread.toolbox.find(wants.name)
         if tool is None:
-            return await self.not_run(wants, self.session.toolbox.why_not(wants.name))
-        if not self.session.toolbox.offers(tool, self.thread.tools):
+            return await self.not_run(wants, self.thread.toolbox.why_not(wants.name))
+        if not self.thread.toolbox.offers(tool, self.thread.tools):
             return await self.not_run(wants, f"this agent may not use {tool.name}")
         try:
             input = json.loads(wants.arguments or "{}")
@@ -59,7 +59,7 @@ class ToolCalls:
 
     async def queued(self, row: QueuedRow) -> Done:
         """A call that a hook's code put off until now; it stands in the history as if the agent had made it."""
-        id, tool = f"call_{uuid.uuid4().hex[:12]}", self.session.toolbox.find(row.name)
+        id, tool = f"call_{uuid.uuid4().hex[:12]}", self.thread.toolbox.find(row.name)
         wants = Wants(id, row.name if tool is None else tool.name, json.dumps(row.input))
         message = {"role": "assistant", "content": None, "tool_calls": written_calls([wants])}
         try:
@@ -68,7 +68,7 @@ class ToolCalls:
             await self.session.store.unqueue(self.thread.id, [row])
             raise
         if tool is None:
-            return await self.not_run(wants, self.session.toolbox.why_not(row.name))
+            return await self.not_run(wants, self.thread.toolbox.why_not(row.name))
         return await self._decided(Call(id, tool.name, row.input, QUEUED), tool)
 
     async def not_run(self, wants: Wants, why: str) -> Done:
@@ -105,7 +105,7 @@ class ToolCalls:
 
     async def cut_off(self, wants: Wants, row: CallRow) -> Done:
         """A call that was begun before and never answered: hooks look at what is known of it, as at any other."""
-        tool = self.session.toolbox.find(wants.name)
+        tool = self.thread.toolbox.find(wants.name)
         return await self._looked_at(Call(wants.id, row.name, _object(wants), row.caller), tool, known(row), ())
 
     async def _looked_at(

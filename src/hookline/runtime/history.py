@@ -26,7 +26,7 @@ async def request_for(thread: StoredThread, messages: list[Message]) -> Request:
     sent = [*([{"role": "system", "content": system}] if system else []), *converted(kept, injections, _side(thread))]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
     final = messages_left(thread, complete, sent, "request", "messages")
-    return Request(tuple(final), session.toolbox.offered(thread.tools))
+    return Request(tuple(final), thread.toolbox.offered(thread.tools))
 
 
 async def _system(thread: StoredThread, injections: Sequence[Injection]) -> str:

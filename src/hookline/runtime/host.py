@@ -33,9 +33,9 @@ class ThreadHost(Here):
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """A call like any other: hooks decide about it under the tool's own name, whatever it was called by."""
-        tool = self._session.toolbox.find(name)
+        tool = self._thread.toolbox.find(name)
         if tool is None:
-            raise Unavailable(self._session.toolbox.why_not(name))
+            raise Unavailable(self._thread.toolbox.why_not(name))
         asked = asking.get()
         call = Call(f"call_{uuid.uuid4().hex[:12]}", tool.name, input, asked.hook if asked else "agent")
         return await OwnCall(self._thread, call).made(self, tool)
@@ -77,7 +77,7 @@ class OwnCall:
         return decision
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
-        tool = self._session.toolbox.find(name)
+        tool = self._thread.toolbox.find(name)
         if tool is None:  # an MCP server may have gone while the hooks were asked
             raise Unavailable(f"there is no tool {name!r} here any more")
         self._call, self._ran = replace(self._call, input=input), True

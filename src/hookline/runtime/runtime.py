@@ -34,7 +34,8 @@ from hookline.runtime.settings import Settings
 from hookline.runtime.skills import Skills
 from hookline.runtime.storage.rows import SessionRow
 from hookline.runtime.storage.store import Store
-from hookline.runtime.subagents import StartAgent, StartAgents
+from hookline.runtime.subagents import StartAgent, StartAgents, startable
+from hookline.runtime.threads import StoredThread
 from hookline.runtime.tools.table import built_in, modules
 from hookline.runtime.tools.tool import Tool
 from hookline.runtime.tools.toolbox import Toolbox
@@ -331,10 +332,10 @@ class Runtime:
                 self._toolbox = Toolbox(tools)
         return self._toolbox
 
-    def toolbox_for(self, session: Session) -> Toolbox:
-        more = self.skills.tools(session)
-        if len(self.app.agents) > 1:
-            more = (*more, StartAgent(session), StartAgents(session))
+    def toolbox_for(self, thread: StoredThread) -> Toolbox:
+        more = self.skills.tools(thread.session)
+        if startable(thread):
+            more = (*more, StartAgent(thread), StartAgents(thread))
         return self.toolbox.with_tools(more) if more else self.toolbox
 
     async def forget(self, session: Session) -> None:

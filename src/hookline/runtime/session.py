@@ -32,7 +32,6 @@ from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
 from hookline.runtime.threads import Progress, StoredThread
 from hookline.runtime.tools.tool import Place
-from hookline.runtime.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
@@ -54,7 +53,6 @@ class Session:
         self.counts = StoredCounts(runtime.clock)
         self.last_used = row.last_used
         self.last: Decision | None = None  # the last one in which a hook had something to say
-        self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
         self._threads: dict[str, StoredThread] = {}
         self._hosts: dict[str, ThreadHost] = {}
         self._saved: list[dict[str, Any]] = []  # the counts of hooks as the store has them
@@ -85,13 +83,6 @@ class Session:
         if self._joined is None or self._joined[0] is not base:
             self._joined = (base, base.with_layer(self._own))
         return self._joined[1]
-
-    @property
-    def toolbox(self) -> Toolbox:
-        base = self.runtime.toolbox
-        if self._toolbox is None or self._toolbox[0] is not base:
-            self._toolbox = (base, self.runtime.toolbox_for(self))
-        return self._toolbox[1]
 
     @property
     def main(self) -> StoredThread:

@@ -29,7 +29,7 @@ async def beside(thread: StoredThread) -> int:
     """Tokens of a request that are no message of the history: the system prompt, the tools, hooks' words."""
     session = thread.session
     words = (thread.side.prompt.text, session.runtime.skills.text())
-    known = request_tokens(Request((), session.toolbox.offered(thread.tools))) + sum(map(tokens_of, words))
+    known = request_tokens(Request((), thread.toolbox.offered(thread.tools))) + sum(map(tokens_of, words))
     return known + await _injected(thread)
 
 

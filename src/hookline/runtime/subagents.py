@@ -39,15 +39,15 @@ class StartAgent:
     kind = Kind.AGENT
     schema: Final = _TASK
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, thread: StoredThread) -> None:
+        self._thread = thread
 
     @property
     def description(self) -> str:
-        return f"Hand a task to another agent and wait for its answer. Agents: {_listed(self._session)}"
+        return f"Hand a task to another agent and wait for its answer. Agents: {_listed(self._thread)}"
 
     async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
-        return await started(self._session, self._session.thread(place.thread_id), input)
+        return await started(self._thread, input)
 
 
 class StartAgents:
@@ -61,22 +61,20 @@ class StartAgents:
         "required": ["tasks"],
     }
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, thread: StoredThread) -> None:
+        self._thread = thread
 
     @property
     def description(self) -> str:
-        return f"Hand tasks to several agents at once and wait for all. Agents: {_listed(self._session)}"
+        return f"Hand tasks to several agents at once and wait for all. Agents: {_listed(self._thread)}"
 
     async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
         tasks = input.get("tasks")
         if not isinstance(tasks, list) or not 0 < len(tasks) <= MOST_AT_ONCE:
             return ToolResult(None, False, f"tasks: between 1 and {MOST_AT_ONCE} of them")
-        parent = self._session.thread(place.thread_id)
         async with asyncio.TaskGroup() as group:
             running = [
-                group.create_task(started(self._session, parent, task if isinstance(task, dict) else {}))
-                for task in tasks
+                group.create_task(started(self._thread, task if isinstance(task, dict) else {})) for task in tasks
             ]
         results = [task.result() for task in running]
         told = [
@@ -86,11 +84,12 @@ class StartAgents:
         return ToolResult(told, ok, "" if ok else "; ".join(result.error for result in results))
 
 
-async def started(session: Session, parent: StoredThread, input: dict[str, Any]) -> ToolResult:
+async def started(parent: StoredThread, input: dict[str, Any]) -> ToolResult:
     """One sub-agent from its first event to its last; its answer is the result."""
-    agent, task = _agent(session, parent, input), input.get("prompt")
+    session, task, wanted = parent.session, input.get("prompt"), input.get("agent")
+    agent = next((agent for agent in startable(parent) if wanted in (agent.id, agent.name)), None)
     if agent is None:
-        return ToolResult(None, False, f"there is no agent {input.get('agent')!r}; there are {_listed(session)}")
+        return ToolResult(None, False, f"there is no agent {wanted!r}; there are {_listed(parent)}")
     if not isinstance(task, str) or not task.strip():
         return ToolResult(None, False, "prompt: the agent's task is missing")
     if parent.depth + 1 > DEEPEST:
@@ -153,15 +152,14 @@ def _result(given: dict[str, Any], ended: Ended, last: str) -> dict[str, Any]:
     return {**given, "status": status, "errors": [] if fine else [ended.text], "summary": ended.text if fine else last}
 
 
-def _agent(session: Session, parent: StoredThread, input: dict[str, Any]) -> Agent | None:
-    wanted = input.get("agent")
-    found = next((a for a in session.runtime.app.agents if wanted in (a.id, a.name)), None)
-    allowed = parent.agent.subagents
-    if found is None or (found.id not in allowed if allowed is not None else found.id == parent.agent.id):
-        return None
-    return found
+def startable(thread: StoredThread) -> list[Agent]:
+    """The agents that this one may start."""
+    allowed, others = thread.agent.subagents, thread.session.runtime.app.agents
+    if allowed is None:
+        return [agent for agent in others if agent.id != thread.agent.id]
+    return [agent for agent in others if agent.id in allowed]
 
 
-def _listed(session: Session) -> str:
-    others = [agent for agent in session.runtime.app.agents if agent.id != session.agent.id]
-    return "; ".join(f"{agent.id}{f' ({agent.description})' if agent.description else ''}" for agent in others)
+def _listed(thread: StoredThread) -> str:
+    agents = startable(thread)
+    return "; ".join(f"{agent.id}{f' ({agent.description})' if agent.description else ''}" for agent in agents)

@@ -22,6 +22,7 @@ from hookline.runtime.storage.store import Store
 
 if TYPE_CHECKING:
     from hookline.runtime.session import Session
+    from hookline.runtime.tools.toolbox import Toolbox
 
 T = TypeVar("T")
 
@@ -76,6 +77,7 @@ class StoredThread:
         self._injected: list[Injection] | None = None
         self._changes = [0, 0]  # of the history: begun, ended
         self._queue_is_empty = False
+        self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
 
     @property
     def store(self) -> Store:
@@ -90,6 +92,14 @@ class StoredThread:
     def spoken_by(self) -> dict[str, Any]:
         """What an assistant's message has beside its words: of two AIs, which one it is."""
         return {} if self.agent.side_b is None else {"side": self.progress.side}
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools that there are; its agent may have only some of them."""
+        base = self.session.runtime.toolbox
+        if self._toolbox is None or self._toolbox[0] is not base:
+            self._toolbox = (base, self.session.runtime.toolbox_for(self))
+        return self._toolbox[1]
 
     @property
     def tools(self) -> tuple[str, ...] | None:

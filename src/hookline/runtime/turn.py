@@ -118,7 +118,7 @@ class Turn:
         return turned
 
     def _name(self, wants: Wants) -> str:
-        tool = self.session.toolbox.find(wants.name)
+        tool = self.thread.toolbox.find(wants.name)
         return wants.name if tool is None else tool.name
 
     async def _call_all(self, calls: list[Wants], begun: Mapping[str, CallRow] = _NONE) -> Turned | None:
