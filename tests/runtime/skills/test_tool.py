@@ -126,3 +126,35 @@ def test_what_a_started_agent_invokes_binds_it_and_not_the_one_that_started_it(t
     play(work)
     assert not (tmp_path / "theirs").exists()
     assert (tmp_path / "ours").exists()
+
+
+ALLOWS = """---
+description: Lists
+allowedTools: [list_directory]
+---
+List it.
+"""
+
+
+def test_what_it_allows_stands_in_the_record_and_a_deny_still_forbids_it(tmp_path: Path) -> None:
+    workspace(tmp_path)
+    folder = tmp_path / "home" / ".config" / "hookline" / "skills" / "list"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(ALLOWS)
+    here, hidden = (calls(("list_directory", {"path": path})) for path in (".", "home"))
+    model = Cast(boss=[here, calls(("skill", {"name": "list"})), here, hidden, SPAWN, "fine"], reviewer=[here, "ok"])
+    deny = (
+        "hooks: [{id: no, on: tool.before, when: {tool: list_directory, input: {path: home}}, then: {deny: private}}]"
+    )
+
+    async def work() -> None:
+        async with running(tmp_path, deny, app=APP, model=model) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "go")
+            threads = await runtime.store.threads(session.id)
+            rows = [row for thread in threads for row in await runtime.store.calls(thread.id)]
+            listed = [(row.decision["verdict"], row.decision["by"]) for row in rows if row.name == "list_directory"]
+            allowed = ("allow", "SKILL.md:allowedTools")
+            assert listed == [("silent", None), allowed, allowed]
+
+    play(work)
