@@ -41,6 +41,6 @@ def heard_by(model: Cast, who: str, at: int) -> list[tuple[str, Any]]:
 def two(**options: Any) -> App:
     a, b = (
         Side(Prompt("a_prompt", "You are the buyer."), **options.pop("a", {})),
-        Side(Prompt("b_prompt", "You are the seller.")),
+        Side(Prompt("b_prompt", "You are the seller."), **options.pop("b", {})),
     )
     return App((Agent("market", a, b, **options),))

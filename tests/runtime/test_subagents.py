@@ -166,6 +166,18 @@ def test_two_ais_take_turns_and_each_is_the_others_user(tmp_path: Path) -> None:
     assert sides == ["a", "b", "a", "b"]
 
 
+def test_one_of_two_ais_that_ends_its_turn_without_a_word_lets_the_other_go_on(tmp_path: Path) -> None:
+    model = Cast(buyer=["ten?", "twelve?"], seller=[calls(("bash", {"command": "true"}))])
+    app = two(b={"stop_tool": "bash"}, max_session_turns=3)
+
+    async def work() -> None:
+        async with running(tmp_path, app=app, model=model) as (runtime, _):
+            await said(await runtime.start(), "trade")
+
+    play(work)
+    assert heard_by(model, "buyer", 1) == [("user", "trade"), ("assistant", "ten?"), ("user", "Please continue.")]
+
+
 @pytest.mark.parametrize("works", [True, False])
 def test_a_tool_ends_the_session_only_if_it_succeeded(tmp_path: Path, works: bool) -> None:
     command = "true" if works else "false"

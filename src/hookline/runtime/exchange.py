@@ -12,6 +12,7 @@ from hookline.errors import Halted, HooklineError
 from hookline.runtime.app import MOST_STEPS
 from hookline.runtime.calls import ToolCalls
 from hookline.runtime.happenings import Ended, Ending
+from hookline.runtime.history import GO_ON
 from hookline.runtime.interrupted import NEVER, open_calls
 from hookline.runtime.notes import take_notes
 from hookline.runtime.obeying import obey, obey_requests
@@ -19,7 +20,6 @@ from hookline.runtime.threads import NotStored, StoredThread
 from hookline.runtime.turn import Turn, Turned
 
 MOST_DENIED_STOPS: Final = 5  # in a row, whatever the agent does between them
-GO_ON: Final = "Please continue."
 _PROMPTS: Final = "prompts"  # the key under which a session keeps how many it has taken
 
 

@@ -14,6 +14,7 @@ from hookline.runtime.threads import StoredThread
 
 Message = dict[str, Any]
 
+GO_ON: Final = "Please continue."
 NO_RESULT: Final = "There is no result: the call was interrupted, or what came of it was not kept."
 
 
@@ -65,6 +66,8 @@ def converted(messages: Sequence[Message], injections: Iterable[Injection], side
             injected.setdefault(injection.anchor, []).append(injection)
     for message in _paired([_seen_from(side, message) for message in messages]):
         sent += _with_injections(message, injected.get(message.get("id", ""), []))
+    if side is not None and sent and sent[-1].get("role") == "assistant":  # the other one ended its turn without a word
+        sent.append({"role": "user", "content": GO_ON})
     return [_plain(message) for message in sent]
 
 
