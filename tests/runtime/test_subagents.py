@@ -9,7 +9,7 @@ import pytest
 
 from hookline.patterns.pattern import pattern
 from hookline.runtime.app import Agent, App, Prompt, Side
-from hookline.runtime.happenings import Called, Decided, Ending, Spawned
+from hookline.runtime.happenings import Called, Calling, Decided, Ending, Spawned, Spoke
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.script import Heard, Step
 from hookline.runtime.subagents import DEEPEST
@@ -176,6 +176,35 @@ def test_one_of_two_ais_that_ends_its_turn_without_a_word_lets_the_other_go_on(t
 
     play(work)
     assert heard_by(model, "buyer", 1) == [("user", "trade"), ("assistant", "ten?"), ("user", "Please continue.")]
+
+
+@pytest.mark.parametrize(("labels", "names"), [(("Ann", "Bob"), ["Ann", "Bob"]), (("", ""), ["a", "b"])])
+def test_whoever_watches_two_ais_is_told_which_one_it_is(
+    tmp_path: Path, labels: tuple[str, str], names: list[str]
+) -> None:
+    look = calls(("bash", {"command": "true"}), say="look")
+    model = Cast(buyer=[look, "ten?"], seller=["deal"])
+    app = two(a={"label": labels[0]}, b={"label": labels[1]}, max_session_turns=2)
+
+    async def work() -> None:
+        async with running(tmp_path, app=app, model=model) as (runtime, _):
+            seen = await said(await runtime.start(), "trade")
+            assert list(dict.fromkeys((each.speaker, each.text) for each in seen.of(Spoke))) == [
+                (names[0], "look"),
+                (names[0], "ten?"),
+                (names[1], "deal"),
+            ]
+            assert [each.speaker for each in (*seen.of(Calling), *seen.of(Called))] == [names[0]] * 2
+
+    play(work)
+
+
+def test_one_who_speaks_alone_needs_no_name(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with running(tmp_path, "", ["hi"]) as (runtime, _):
+            assert {each.speaker for each in (await said(await runtime.start(), "go")).happenings} == {""}
+
+    play(work)
 
 
 @pytest.mark.parametrize("works", [True, False])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -28,6 +28,7 @@ class Ending(StrEnum):
 class Happening:
     thread: str
     agent: str
+    speaker: str = field(default="", kw_only=True)  # of two AIs, the one whose turn it is: its label, else its side
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,6 +288,9 @@ class Session:
         return await self.runtime.model(thread.side.prompt.model or thread.agent.model, self.id)
 
     def tell(self, happening: Happening) -> None:
+        thread = self._threads.get(happening.thread)
+        if thread is not None and thread.speaker:
+            happening = replace(happening, speaker=thread.speaker)
         for listener in tuple(self._listeners):
             listener(happening)
 

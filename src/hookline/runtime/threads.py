@@ -89,6 +89,11 @@ class StoredThread:
         return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
 
     @property
+    def speaker(self) -> str:
+        """Which of two AIs it is, for people; a single one needs no name."""
+        return "" if self.agent.side_b is None else self.side.label or self.progress.side
+
+    @property
     def spoken_by(self) -> dict[str, Any]:
         """What an assistant's message has beside its words: of two AIs, which one it is."""
         return {} if self.agent.side_b is None else {"side": self.progress.side}

@@ -281,3 +281,56 @@ def test_the_record_counts_and_finds_the_last_decision_that_mattered() -> None:
     assert last is not None
     assert last.by == "no"
     assert record.decision(2) is None
+
+
+def test_two_ais_are_told_apart() -> None:
+    call = _decision("tool.before", "ls")
+    lines = _shown(
+        Spoke(*MAIN, "It is ", speaker="Pro"),
+        Spoke(*MAIN, "good.", speaker="Pro"),
+        Spoke(*MAIN, "It is not.", speaker="Contra"),
+        Calling(*MAIN, _call("ls"), call, speaker="Contra"),
+        Spoke(*MAIN, "Well.", speaker="Contra"),
+        Calling(*MAIN, _call("ls", "call_2"), call, speaker="Pro"),
+        Ended(*MAIN, Ending.STEPS, "over", speaker="Pro"),
+        Spoke(*MAIN, "Again.", speaker="Pro"),
+    )
+    assert lines[:16] == [
+        "",
+        "Pro",
+        "It is good.",
+        "",
+        "Contra",
+        "It is not.",
+        "  ● bash ls",
+        "",
+        "Well.",
+        "",
+        "Pro",
+        "  ● bash ls",
+        "  ■ stopped: over",
+        "",
+        "Pro",
+        "Again.",
+    ]
+
+
+def test_two_ais_that_another_agent_started_are_told_apart_too() -> None:
+    lines = _shown(
+        Spawned(*MAIN, "child", "debate", "go"),
+        Spoke(*CHILD, "Yes.", speaker="Pro"),
+        Spoke(*CHILD, "No.", speaker="Contra"),
+        Ended(*CHILD, Ending.ANSWERED, "No.", speaker="Contra"),
+    )
+    assert lines[1:5] == ["  │ Pro", "  │     Yes.", "  │ Contra", "  │     No."]
+
+
+def test_a_line_of_json_says_which_of_two_ais_it_is_about() -> None:
+    assert line_of(Spoke(*MAIN, "Yes.", speaker="Pro")) == {
+        "type": "text",
+        "thread": "main",
+        "agent": "agent",
+        "speaker": "Pro",
+        "text": "Yes.",
+    }
+    assert "speaker" not in line_of(Spoke(*MAIN, "Yes."))

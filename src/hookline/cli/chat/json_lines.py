@@ -50,7 +50,8 @@ def has_line(happening: Happening) -> bool:
 
 def line_of(happening: Happening) -> dict[str, Any]:
     told = _told(happening)
-    return {"type": told.pop("type"), "thread": happening.thread, "agent": happening.agent, **told}
+    who = {"thread": happening.thread, "agent": happening.agent}
+    return {"type": told.pop("type"), **who, **({"speaker": happening.speaker} if happening.speaker else {}), **told}
 
 
 def _told(happening: Happening) -> dict[str, Any]:

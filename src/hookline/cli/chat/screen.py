@@ -70,6 +70,7 @@ class Screen:
         self._cancelled: set[str] = set()
         self._at_work: set[str] = set()  # sub-agents
         self._named: str | None = None  # the sub-agent whose lines these are
+        self._speaker = ""  # of two AIs, the one that was named last
         self._in_line = False
         self._flow = Flow()
         self._last = ""  # character of what is being said
@@ -159,19 +160,32 @@ class Screen:
     def _spoke(self, said: Spoke) -> None:
         if not self._speech:
             return
+        introduced = self._introduced(said)
         if self._depth(said):
             whole, newline, rest = (self._held.get(said.thread, "") + said.text).rpartition("\n")
             self._held[said.thread] = rest
             if newline:
                 self._line(said, "", whole)
             return
-        if not self._in_line:
+        if not self._in_line and not introduced:
             self.clear()
             self.console.out("", highlight=False)
         self._in_line = True
         shown = self._encoded(spoken(said.text.expandtabs(4), self._last))
         self._last = said.text[-1:] or self._last
         self._out(self._flow.takes(shown, self.console.width) if self.console.is_terminal else shown)
+
+    def _introduced(self, happening: Happening) -> bool:
+        """Names the one of two AIs whose words and calls come now, unless it is the one who spoke before."""
+        if happening.speaker in ("", self._speaker):
+            return False
+        self._say_held(happening)
+        self._end_line()
+        depth, self._speaker = self._depth(happening), happening.speaker
+        if not depth:
+            self.console.out("", highlight=False)
+        self._print("  │ " * depth, happening.speaker, "bold")
+        return True
 
     def _out(self, text: str) -> None:
         self.console.out(text, end="", highlight=False)
@@ -195,6 +209,7 @@ class Screen:
     def _calling(self, calling: Calling) -> None:
         call, decision = calling.call, calling.decision
         self._running[call.id] = calling
+        self._introduced(calling)
         whose = f"  [{call.caller}]" if call.caller else ""
         self._line(calling, "↳" if call.beside else "●", f"{call.name} {input_words(call.input)}{whose}", "bold")
         left = decision.event.read(("tool", "input"))
@@ -226,6 +241,7 @@ class Screen:
 
     def _ended(self, ended: Ended) -> None:
         self._at_work.discard(ended.thread)
+        self._speaker = ""
         if ended.ending is Ending.CANCELLED:  # that says it of the calls that ran, too
             self._cancelled |= {id for id, calling in self._running.items() if calling.thread == ended.thread}
             self._running = {id: each for id, each in self._running.items() if id not in self._cancelled}
