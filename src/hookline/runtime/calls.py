@@ -11,6 +11,7 @@ from hookline.engine.account import Decision
 from hookline.errors import Halted
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
+from hookline.hooks.tools import kind_of
 from hookline.runtime.approvals import Refused, agreed
 from hookline.runtime.gate import QUEUED, Call, execute
 from hookline.runtime.happenings import Called, Calling
@@ -73,8 +74,9 @@ class ToolCalls:
 
     async def not_run(self, wants: Wants, why: str) -> Done:
         """A call that nobody was asked about, because it cannot be run at all."""
-        call = Call(wants.id, wants.name, {})
-        return await self._kept(call, _failed(_facts(call, None), why), False)
+        tool = self.thread.toolbox.find(wants.name)
+        call = Call(wants.id, wants.name if tool is None else tool.name, _object(wants))
+        return await self._kept(call, _failed(_facts(call, tool), why), False)
 
     async def _decided(self, call: Call, tool: Tool) -> Done:
         facts = _facts(call, tool)
@@ -94,7 +96,7 @@ class ToolCalls:
             try:
                 approval = await agreed(self.thread, final, decision)
             except Refused as refused:
-                no = _failed(facts, str(refused))
+                no = _failed(_facts(final, tool), str(refused))
                 return await self._kept(final, no, False, (decision,), refused.halted)
         return await self._run(final, tool, decision, approval)
 
@@ -151,14 +153,15 @@ class ToolCalls:
 def _object(wants: Wants) -> dict[str, Any]:
     try:
         input = json.loads(wants.arguments)
-    except ValueError:
+        json.dumps(input)
+    except (ValueError, RecursionError):
         return {}
     return input if isinstance(input, dict) else {}
 
 
 def _facts(call: Call, tool: Tool | None) -> dict[str, Any]:
-    kind = {} if tool is None else {"kind": str(tool.kind)}
-    return {"name": call.name, **kind, "id": call.id, "caller": call.caller, "input": call.input}
+    kind = kind_of(call.name) if tool is None else tool.kind
+    return {"name": call.name, "kind": str(kind), "id": call.id, "caller": call.caller, "input": call.input}
 
 
 def _failed(facts: dict[str, Any], why: str) -> dict[str, Any]:
