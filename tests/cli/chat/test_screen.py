@@ -203,7 +203,26 @@ def test_of_several_sub_agents_each_is_named_where_its_lines_begin() -> None:
         "  │   » two",
         "  │ tester",
         "  │   » three",
+        "  │ reviewer",
         "  │   » four",
+        "",
+    ]
+
+
+def test_sub_agents_of_one_name_have_numbers_while_they_work_at_once() -> None:
+    lines = _shown(
+        Spawned(*MAIN, "child", "reviewer", "Look."),
+        Spawned(*MAIN, "other", "reviewer", "Look there."),
+        Told("other", "reviewer", "one"),
+        Ended("child", "reviewer", Ending.ANSWERED, "fine"),
+        Spawned(*MAIN, "third", "reviewer", "Look again."),
+    )
+    assert lines == [
+        "  ▸ reviewer: Look.",
+        "  ▸ reviewer 2: Look there.",
+        "  │ reviewer 2",
+        "  │   » one",
+        "  ▸ reviewer: Look again.",
         "",
     ]
 

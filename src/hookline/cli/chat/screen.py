@@ -68,7 +68,7 @@ class Screen:
         self._settled: set[str] = set()  # calls of which a line has said that they are not run, or asked about
         self._running: dict[str, Calling] = {}
         self._cancelled: set[str] = set()
-        self._at_work: set[str] = set()  # sub-agents
+        self._at_work: dict[str, str] = {}  # threads of sub-agents, and what each is called here
         self._named: str | None = None  # the sub-agent whose lines these are
         self._speaker = ""  # of two AIs, the one that was named last
         self._in_line = False
@@ -110,8 +110,8 @@ class Screen:
                 self._line(happening, "≡", f"{gone} earlier messages became one: {shortened(summary)}", "cyan")
             case Spawned(_, _, child, child_agent, task):
                 self._depths[child] = self._depth(happening) + 1
-                self._at_work.add(child)
-                self._line(happening, "▸", f"{child_agent}: {shortened(task)}", "bold")
+                self._at_work[child] = self._label(child_agent)
+                self._line(happening, "▸", f"{self._at_work[child]}: {shortened(task)}", "bold")
             case Ended():
                 self._ended(happening)
 
@@ -240,7 +240,7 @@ class Screen:
             self._line(called, "" if number else ("✓" if result.ok else "✗"), line, "dim" if result.ok else "red")
 
     def _ended(self, ended: Ended) -> None:
-        self._at_work.discard(ended.thread)
+        self._at_work.pop(ended.thread, None)
         self._speaker = ""
         if ended.ending is Ending.CANCELLED:  # that says it of the calls that ran, too
             self._cancelled |= {id for id, calling in self._running.items() if calling.thread == ended.thread}
@@ -255,6 +255,11 @@ class Screen:
 
     # Lines
 
+    def _label(self, agent: str) -> str:
+        """Its name; of several at work at once, the others with a number."""
+        taken = self._at_work.values()
+        return next(name for name in (agent, *(f"{agent} {n}" for n in range(2, len(taken) + 3))) if name not in taken)
+
     def _depth(self, happening: Happening) -> int:
         return self._depths.get(happening.thread, 1)
 
@@ -262,8 +267,10 @@ class Screen:
         self._end_line()
         depth = self._depth(happening)
         indent = "  │ " * depth
-        if depth and len(self._at_work) > 1 and self._named != happening.thread:
-            self.console.print(Text(self._fit(f"{indent}{happening.agent}"), "bold dim"), soft_wrap=True)
+        others = len(self._at_work) > 1 or self._named is not None
+        if depth and others and self._named != happening.thread:
+            name = self._at_work.get(happening.thread, happening.agent)
+            self.console.print(Text(self._fit(f"{indent}{name}"), "bold dim"), soft_wrap=True)
         self._named = happening.thread if depth else None
         for number, line in enumerate(text.split("\n")):
             self._print(f"{indent}  {mark if number == 0 else '':<2}", line, style, f"{indent}    ")
