@@ -123,7 +123,7 @@ async def _run(
     for denied in range(MOST_DENIED_STOPS + 1):
         result = _result(given, ended, exchange.answer)
         facts = {
-            "subagent": about,
+            "subagent": {**about, "execution": child.progress.facts},
             "tool": {"input": given, "result": result, "ok": not result["errors"]},
             "stop": {"active": denied > 0, "message": result["summary"]},
         }
