@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from hookline.errors import HooklineError
+from hookline.runtime.storage import postgres
 from hookline.runtime.storage.store import Store
 from runtime.storage.parts import ids, message, opened, runs, session, with_thread
 
@@ -82,3 +83,34 @@ async def test_closing_waits_for_a_write_whose_caller_was_cancelled(postgres_dat
     await store.close()
     async with opened(postgres_database) as store:
         assert await store.session("s") == session("s")
+
+
+@runs
+async def test_a_lock_that_stays_is_told_and_nothing_is_doubled(
+    postgres_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgres._SETTINGS, "lock_timeout", "300ms")
+    async with with_thread(postgres_database) as store:
+        other = await asyncpg.connect(postgres_database)
+        async with other.transaction():
+            await other.execute("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(HooklineError, match="is locked by another program; try again when that has ended"):
+                await store.add_message("t", message("1"))
+        await store.add_message("t", message("1"))
+        assert await ids(store) == ["1"]
+        await other.close()
+
+
+@runs
+async def test_a_server_that_does_not_answer_is_told(postgres_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "_SECONDS_TO_ANSWER", 0.3)
+    async with with_thread(postgres_database) as store:
+        other = await asyncpg.connect(postgres_database)
+        async with other.transaction():
+            await other.execute("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(
+                HooklineError, match="did not answer in time; see whether it is busy or held, and try again"
+            ):
+                await store.add_message("t", message("1"))
+        await store.add_message("t", message("1"))
+        await other.close()

@@ -56,6 +56,8 @@ def explained(failed: Exception, place: str) -> Exception:
     cause = failed.orig if isinstance(failed, DBAPIError) and failed.orig is not None else failed
     if isinstance(failed, IntegrityError) and (text := _broken(cause)):
         return HooklineError(text)
+    if isinstance(cause, TimeoutError):
+        return HooklineError(f"{place} did not answer in time; see whether it is busy or held, and try again")
     for text in _known(cause):
         return HooklineError(text.format(place=place))
     return HooklineError(f"{place} cannot be used: {_line(cause)}")

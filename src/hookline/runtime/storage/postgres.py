@@ -21,8 +21,12 @@ T = TypeVar("T")
 _CONNECTIONS: Final = 10
 _SECONDS_TO_CONNECT: Final = 10
 _SECONDS_TO_ANSWER: Final = 60
-_LOOKED_AFTER: Final = {"tcp_keepalives_idle": "15", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
-"""Half a minute after a machine has gone without a word, its claims have ended."""
+_SETTINGS: Final = {
+    "lock_timeout": "10s",  # that another program may hold what we need
+    "tcp_keepalives_idle": "15",  # with the next two: half a minute after a machine has gone, its claims have ended
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+}
 
 
 class Postgres:
@@ -46,18 +50,15 @@ class Postgres:
 
         shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
 
-        async def connect(settings: dict[str, str] | None = None) -> Any:
+        async def connect() -> Any:
             try:
-                return await asyncpg.connect(
-                    dsn,
-                    timeout=_SECONDS_TO_CONNECT,
-                    command_timeout=_SECONDS_TO_ANSWER,
-                    server_settings=settings,
-                )
+                opened = await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
             except (OSError, TimeoutError, ValueError) as failed:
                 raise HooklineError(
                     f"the database {shown} cannot be reached ({failed}); see whether it runs"
                 ) from failed
+            await opened.execute("; ".join(f"SET {name} = '{value}'" for name, value in _SETTINGS.items()))
+            return opened
 
         engine = create_async_engine(
             "postgresql+asyncpg://",
@@ -67,7 +68,7 @@ class Postgres:
             pool_timeout=None,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        claims = ServerClaims(lambda: connect(_LOOKED_AFTER))
+        claims = ServerClaims(connect)
         return cls(f"the database {shown}", engine, claims, failures)
 
     async def read(self, work: Work[T]) -> T:
