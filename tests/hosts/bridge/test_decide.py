@@ -61,6 +61,15 @@ def test_settings_that_the_agent_obeys_itself_are_left_to_it(
         (place / ".claude/settings.json").unlink()
 
 
+def test_that_a_hook_waits_for_trust_is_said_once(desk: Desk) -> None:
+    (desk.project / ".claude").mkdir()
+    settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    (desk.project / ".claude/settings.json").write_text(json.dumps(settings))
+    first = decided(desk.call(agent="codex")).stdout
+    assert first.count("is not trusted yet") == 1
+    assert decided(desk.call(agent="codex")) == Reply()
+
+
 def test_at_the_deadline_each_hook_s_own_on_error_speaks(desk: Desk) -> None:
     desk.hooks(
         f"hooks:\n  - {{id: first, on: tool.before, then: {SLOW}, on_error: open}}\n"

@@ -17,7 +17,7 @@ from hookline.engine.account import Decision
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
-from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hooks.outcome import Audience, FailureKind, Note, Verdict
 from hookline.hosts.agent import CodingAgent, Reply
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.call import Call
@@ -126,7 +126,8 @@ class _Deciding:
         held = lacks.stopped(event)
         if held is not None:
             return held
-        decision = lacks.made_up(event, await book.decide(event, Hurried(self.engine.here, sessions, until)))
+        heard = _without_waiting(await book.decide(event, Hurried(self.engine.here, sessions, until)))
+        decision = lacks.made_up(event, heard)
         untold = sessions.unsaid(event, _to_tell(decision, book)) if decision.failures or book.problems else []
         if event.name == "session.end":
             sessions.end(event)
@@ -197,6 +198,14 @@ def _caller(call: Call, payload: Mapping[str, Any]) -> str | None:
     if has_entry(other, Machine(call.place.home, Path(call.cwd), environ)):
         return None
     return caller if other.read(call.event, payload) else call.agent
+
+
+def _without_waiting(decision: Decision) -> Decision:
+    """That a hook waits for trust is told once in a session, and not by the hook at each event."""
+    waiting = {failure.text for failure in decision.failures if failure.kind is FailureKind.NOT_TRUSTED}
+    if not waiting:
+        return decision
+    return replace(decision, notes=tuple(note for note in decision.notes if note.text not in waiting))
 
 
 def _to_tell(decision: Decision, book: Book) -> Iterable[str]:
