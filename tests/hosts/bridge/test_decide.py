@@ -20,6 +20,7 @@ from hookline.hosts.bridge.engine import Cold, Engine, Where
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import apply, installing
 from hookline.hosts.table import agent
+from hookline.project import Layering
 
 SLOW = "{run: sleep 30, reads: nonzero}"
 
@@ -228,7 +229,7 @@ def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: Desk) -> None:
     desk.hooks(GUARD)
     place = desk.call().place
     assert [source.dialect for source in Where(desk.project, place).sources()] == ["native"]
-    assert Where(desk.project, place, frozenset({"native"})).sources() == []
+    assert Where(desk.project, place, frozenset({("native", Layering.PROJECT)})).sources() == []
 
 
 def test_an_unknown_agent_is_told_which_there_are(desk: Desk) -> None:
