@@ -100,7 +100,7 @@ def test_calls_within_calls_go_three_deep_and_no_deeper() -> None:
     office.decide(call(tool="t0"))
     assert sorted(name for name, _ in office.ran) == ["t1", "t2", "t3"]
     assert [result.ok for result in results] == [False, True, True, True]
-    assert "3 calls deep" in results[0].error
+    assert results[0].error == "calls of tools within calls of tools go at most 3 deep"
 
 
 def test_a_hook_of_the_same_id_in_another_file_is_still_asked() -> None:

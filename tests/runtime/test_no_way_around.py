@@ -10,6 +10,7 @@ import pytest
 
 import hookline.runtime
 from hookline.engine.book import Book, Layer
+from hookline.engine.calls import DEEPEST
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import Kind
 from hookline.project import load_text
@@ -258,3 +259,23 @@ def test_hooks_hear_who_makes_a_call_and_under_which_id(tmp_path: Path) -> None:
             assert [row.caller for row in rows] == ["asks", "agent"]
 
     play(work)
+
+
+def test_tools_that_call_tools_end(tmp_path: Path) -> None:
+    """A tool's code may call itself, with or without a hook in between."""
+    results: list[ToolResult] = []
+
+    async def again(place: Place) -> str:
+        """Calls itself."""
+        results.append(await place.thread.invoke_tool("again", {}))
+        return "done"
+
+    async def work() -> None:
+        async with running(tmp_path, steps=[calls(("again", {})), "done"], tools=(again,)) as (runtime, _):
+            session = await runtime.start()
+            await said(session, "go")
+            assert len(await runtime.store.calls(session.id)) == 1 + DEEPEST
+
+    play(work)
+    assert [result.ok for result in results] == [False, *[True] * DEEPEST]
+    assert results[0].error == f"calls of tools within calls of tools go at most {DEEPEST} deep"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from contextvars import ContextVar
+from typing import Any, Final, Protocol
 
 from hookline.engine.account import Decision
-from hookline.engine.decide import DEEPEST
 from hookline.hooks.event import Event
 from hookline.hooks.host import Host, ToolResult, asking
 from hookline.hooks.outcome import Verdict
@@ -14,6 +14,9 @@ from hookline.hooks.tools import kind_of
 
 Execute = Callable[[str, dict[str, Any], Decision], Awaitable[ToolResult]]
 """Runs a tool with the input that the hooks left; the decision is the one for exactly this call."""
+
+DEEPEST: Final = 3  # calls of hooks and tools within calls of hooks and tools
+_around: Final[ContextVar[int]] = ContextVar("around", default=0)  # such calls that are going on
 
 
 class Decides(Protocol):
@@ -25,15 +28,26 @@ class Decides(Protocol):
 async def decided_call(
     book: Decides, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: Execute
 ) -> ToolResult:
-    """Decides `tool.before` for a hook's own call and runs it with the input that the hooks left.
+    """Decides `tool.before` for a call that a hook or somebody's code makes, and runs it with the input that hooks left.
 
     Hooks whose own calls led here are not asked; a deny, or a question that nobody is there to answer, comes back as
     an error result. `tool.after` does not fire for it.
     """
+    around = _around.get()
+    if around >= DEEPEST:
+        return ToolResult(None, False, f"calls of tools within calls of tools go at most {DEEPEST} deep")
+    token = _around.set(around + 1)
+    try:
+        return await _made(book, host, facts, call, execute)
+    finally:
+        _around.reset(token)
+
+
+async def _made(
+    book: Decides, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: Execute
+) -> ToolResult:
     name, input = call
     asked = asking.get()
-    if asked is not None and len(asked.stack) > DEEPEST:
-        return ToolResult(None, False, f"hooks may not call tools more than {DEEPEST} calls deep")
     declared = facts.get("tool") or {}  # what a host knows of the call says it there
     known = {"kind": str(kind_of(name)), "caller": asked.hook if asked else "", **declared}
     tool = {**known, "name": name, "input": input}

@@ -26,8 +26,6 @@ from hookline.hooks.outcome import Failure, FailureKind, Outcome, Verdict
 
 _log = getLogger("hookline")
 
-DEEPEST: Final = 3  # tool calls of hooks within tool calls of hooks
-
 Rank = tuple[int, int, int]  # order, layer, position
 Ranked = tuple[Rank, Entry]
 
