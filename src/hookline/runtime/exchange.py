@@ -11,6 +11,7 @@ from hookline.engine.account import Decision
 from hookline.errors import Halted, HooklineError
 from hookline.runtime.app import MOST_STEPS
 from hookline.runtime.calls import ToolCalls
+from hookline.runtime.children import leave_children
 from hookline.runtime.happenings import Ended, Ending
 from hookline.runtime.history import GO_ON
 from hookline.runtime.interrupted import NEVER, open_calls
@@ -46,6 +47,10 @@ class Exchange:
         """What one agent asks of another; no person said it."""
         self._new_flow(task)
         return await self._ended(self._told(task))
+
+    async def answered_before(self) -> Ended:
+        """It had answered when it was cut off."""
+        return await self._ended(self._as_it_was())
 
     async def told(self, decision: Decision) -> Ended:
         """Goes on because somebody was not content."""
@@ -107,12 +112,18 @@ class Exchange:
         await obey_requests(self.thread, decision)
         return await self._answered()
 
+    async def _as_it_was(self) -> tuple[Ending, str]:
+        self.answer = str((await self.thread.history())[-1].get("content") or "")
+        await Turn(self.thread).leave()
+        return Ending.ANSWERED, self.answer
+
     async def _told(self, text: str) -> tuple[Ending, str]:
         await self.thread.inject_message({"role": "user", "content": text})
         return await self._answered()
 
     async def _settle(self) -> None:
         """Before a new prompt: what was cut off ends. Every call gets a result that hooks let be stored; none is run."""
+        await leave_children(self.thread)
         calling = ToolCalls(self.thread)
         for wants, row in await open_calls(self.thread):
             try:

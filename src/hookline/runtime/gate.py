@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookline.engine.account import Decision
@@ -85,6 +85,6 @@ def _let_pass(call: Call, hash: str, decision: Decision, approval: ApprovalRow |
 
 async def _performed(tool: Tool, call: Call, place: Place) -> ToolResult:
     try:
-        return await tool.perform(call.input, place)
+        return await tool.perform(call.input, replace(place, call=call.id))
     except Exception as error:  # a tool may be anybody's code; its error is its answer
         return ToolResult(None, False, told(error))

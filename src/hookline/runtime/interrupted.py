@@ -23,6 +23,17 @@ async def open_calls(thread: StoredThread) -> list[tuple[Wants, CallRow | None]]
     return [(wants, begun.get(wants.id)) for wants in wanted]
 
 
+async def unfinished(thread: StoredThread) -> bool:
+    """True if it was cut off in the middle of an exchange."""
+    messages = await thread.history()
+    if not messages or messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
+        return bool(messages)
+    if thread.agent.side_b is None:
+        return False
+    row = await thread.store.thread(thread.id)
+    return row is not None and row.side != messages[-1].get("side")  # it was the other one's turn
+
+
 def known(row: CallRow) -> ToolResult:
     """The result of a call that was begun, as far as its record has it."""
     if row.ended is None:

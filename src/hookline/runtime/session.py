@@ -20,17 +20,19 @@ from hookline.hooks.host import Clock
 from hookline.hooks.outcome import Audience
 from hookline.hooks.thread import Abort
 from hookline.runtime.app import Agent
+from hookline.runtime.children import leave_children
 from hookline.runtime.counts import StoredCounts
 from hookline.runtime.exchange import Exchange
 from hookline.runtime.facts import session_facts, shared_facts
 from hookline.runtime.happenings import Decided, Ended, Ending, Happening, Told
 from hookline.runtime.host import ThreadHost
+from hookline.runtime.interrupted import unfinished
 from hookline.runtime.models.model import Model
 from hookline.runtime.notes import take_notes
 from hookline.runtime.obeying import obey
 from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
-from hookline.runtime.threads import Progress, StoredThread
+from hookline.runtime.threads import Errand, Progress, StoredThread
 from hookline.runtime.tools.tool import Place
 
 if TYPE_CHECKING:
@@ -89,6 +91,10 @@ class Session:
         """The thread of the agent that is talked to."""
         return self._threads[self.id]
 
+    @property
+    def threads(self) -> tuple[StoredThread, ...]:
+        return tuple(self._threads.values())
+
     def thread(self, id: str) -> StoredThread:
         found = self._threads.get(id)
         if found is None:
@@ -132,13 +138,7 @@ class Session:
 
     async def unfinished(self) -> bool:
         """True if the process before us was cut off in the middle of an exchange."""
-        messages = await self.main.history()
-        if not messages or messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
-            return bool(messages)
-        if self.agent.side_b is None:
-            return False
-        row = await self.store.thread(self.id)
-        return row is not None and row.side != messages[-1].get("side")  # it was the other one's turn
+        return await unfinished(self.main)
 
     async def end(self, reason: str = "exit") -> None:
         """Once: the last events, what hooks do in the background, and the session is over."""
@@ -150,9 +150,7 @@ class Session:
             await self._stopped()
             lost = await self._is_lost()
             if not lost:
-                if self.main.progress.in_turn:
-                    await self._said("turn.end", {})
-                    self.main.progress.in_turn = False
+                await self._leave()
                 await self._said("agent.end", {})
                 await self._said("session.end", {"session": {**session_facts(self), "reason": reason}})
             for host in self._hosts.values():
@@ -233,6 +231,7 @@ class Session:
         for row in await self.store.threads(self.id):
             agent = self.runtime.app.agent(row.agent) or self.agent
             thread = StoredThread(row.id, self, agent, row.parent, row.depth)
+            thread.errand = None if row.task is None else Errand(row.call or "", row.task, row.result)
             thread.progress = Progress(row.flow, row.side, row.step, row.turn, row.turn is not None)
             self._threads[row.id] = thread
         self._saved = await self.store.counts(self.id)
@@ -336,6 +335,16 @@ class Session:
         for note in decision.notes:
             if note.audience is Audience.USER:
                 self.line(thread, note.text)
+
+    async def _leave(self) -> None:
+        """Nobody goes on with what was cut off."""
+        try:
+            await leave_children(self.main)
+        except HooklineError as error:
+            self.line(self.main, str(error), "error")
+        if self.main.progress.in_turn:
+            await self._said("turn.end", {})
+            self.main.progress.in_turn = False
 
     async def _said(self, event: str, facts: dict[str, Any]) -> None:
         try:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
+from hookline.hooks.thread import Abort
 from hookline.hooks.tools import Kind
 from hookline.runtime.app import Agent
+from hookline.runtime.children import Child, children_of
 from hookline.runtime.exchange import MOST_DENIED_STOPS, Exchange
 from hookline.runtime.happenings import Ended, Ending, Spawned
+from hookline.runtime.interrupted import unfinished
 from hookline.runtime.notes import take_notes
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.threads import Errand, StoredThread
 from hookline.runtime.tools.tool import Place
-
-if TYPE_CHECKING:
-    from hookline.runtime.session import Session
 
 DEEPEST: Final = 5
 MOST_AT_ONCE: Final = 8
@@ -47,7 +47,7 @@ class StartAgent:
         return f"Hand a task to another agent and wait for its answer. Agents: {_listed(self._thread)}"
 
     async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
-        return await started(self._thread, input)
+        return await started(self._thread, input, place.call, _started_by(self._thread, place.call))
 
 
 class StartAgents:
@@ -72,9 +72,11 @@ class StartAgents:
         tasks = input.get("tasks")
         if not isinstance(tasks, list) or not 0 < len(tasks) <= MOST_AT_ONCE:
             return ToolResult(None, False, f"tasks: between 1 and {MOST_AT_ONCE} of them")
+        before = _started_by(self._thread, place.call)
         async with asyncio.TaskGroup() as group:
             running = [
-                group.create_task(started(self._thread, task if isinstance(task, dict) else {})) for task in tasks
+                group.create_task(started(self._thread, task if isinstance(task, dict) else {}, place.call, before))
+                for task in tasks
             ]
         results = [task.result() for task in running]
         told = [
@@ -84,9 +86,12 @@ class StartAgents:
         return ToolResult(told, ok, "" if ok else "; ".join(result.error for result in results))
 
 
-async def started(parent: StoredThread, input: dict[str, Any]) -> ToolResult:
-    """One sub-agent from its first event to its last; its answer is the result."""
-    session, task, wanted = parent.session, input.get("prompt"), input.get("agent")
+async def started(parent: StoredThread, input: dict[str, Any], call: str, before: list[Child]) -> ToolResult:
+    """One sub-agent from its first event to its last; its answer is the result.
+
+    `before` are those that this call had started when it was cut off: the one with this task goes on.
+    """
+    task, wanted = input.get("prompt"), input.get("agent")
     agent = next((agent for agent in startable(parent) if wanted in (agent.id, agent.name)), None)
     if agent is None:
         return ToolResult(None, False, f"there is no agent {wanted!r}; there are {_listed(parent)}")
@@ -94,47 +99,56 @@ async def started(parent: StoredThread, input: dict[str, Any]) -> ToolResult:
         return ToolResult(None, False, "prompt: the agent's task is missing")
     if parent.depth + 1 > DEEPEST:
         return ToolResult(None, False, f"agents may not start agents more than {DEEPEST} deep")
-    child = await session.open_thread(agent, parent)
-    about: dict[str, Any] = {
-        "id": child.id,
-        "thread": {"id": child.id},
-        "agent": {"id": agent.id, "name": agent.name or agent.id},
-    }
-    about |= {"name": agent.name or agent.id, "task": task, "depth": child.depth}
-    about["execution"] = child.progress.facts
-    await session.decide(child, "thread.created", {})
+    for child in before:
+        if (child.thread.agent.id, child.errand.task) == (agent.id, task):
+            before.remove(child)
+            return await (_gone_on(child) if child.cut_off else child.back())
+    return await _begun(parent, agent, Errand(call, task))
+
+
+async def _begun(parent: StoredThread, agent: Agent, errand: Errand) -> ToolResult:
+    session = parent.session
+    child = Child(parent, await session.open_thread(agent, parent), errand)
+    about = child.about
+    await session.decide(child.thread, "thread.created", {})
     await session.decide(parent, "subagent.created", {"subagent": about})
-    given = {"agent_id": child.id, "specialist": agent.id, "task": task}
-    start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": given}})
+    start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": child.given}})
     parent.put_off(start)
     if start.denied or start.halt:
         return ToolResult(None, False, start.reason or f"{agent.id} was denied")
-    await take_notes(child, start)
-    session.tell(Spawned(parent.id, parent.agent.id, child.id, agent.id, task))
-    return await _run(session, parent, child, (about, given))
+    await child.sent()
+    await take_notes(child.thread, start)
+    return await _run(child, lambda exchange: exchange.given(errand.task))
 
 
-async def _run(
-    session: Session, parent: StoredThread, child: StoredThread, said: tuple[dict[str, Any], dict[str, Any]]
-) -> ToolResult:
-    about, given = said
-    exchange = Exchange(child)
-    ended = await _child(exchange.given(given["task"]), child)
+async def _gone_on(child: Child) -> ToolResult:
+    child.thread.abort = Abort()
+    if not await child.thread.history():
+        return await _run(child, lambda exchange: exchange.given(child.errand.task))
+    return await _run(child, Exchange.taken_up if await unfinished(child.thread) else Exchange.answered_before)
+
+
+async def _run(child: Child, begin: Callable[[Exchange], Awaitable[Ended]]) -> ToolResult:
+    parent, thread = child.parent, child.thread
+    parent.session.tell(Spawned(parent.id, parent.agent.id, thread.id, thread.agent.id, child.errand.task))
+    child.errand.running = True
+    try:
+        return await _ended(child, begin)
+    finally:
+        child.errand.running = False
+
+
+async def _ended(child: Child, begin: Callable[[Exchange], Awaitable[Ended]]) -> ToolResult:
+    """Its end may be denied, so that it goes on, only so often."""
+    exchange = Exchange(child.thread)
+    ended = await _child(begin(exchange), child.thread)
     for denied in range(MOST_DENIED_STOPS + 1):
-        result = _result(given, ended, exchange.answer)
-        facts = {
-            "subagent": {**about, "execution": child.progress.facts},
-            "tool": {"input": given, "result": result, "ok": not result["errors"]},
-            "stop": {"active": denied > 0, "message": result["summary"]},
-        }
-        decision = await session.decide(parent, "subagent.end", facts)
-        await take_notes(parent, decision)
-        parent.put_off(decision)
+        decision = await child.tell_end(ended, exchange.answer, denied > 0)
         if not decision.denied or decision.halt or denied == MOST_DENIED_STOPS:
             break
-        ended = await _child(exchange.told(decision), child)
-    errors = "; ".join(result["errors"])
-    return ToolResult(result, not errors, errors)
+        child.errand.result = None
+        ended = await _child(exchange.told(decision), child.thread)
+    return await child.back()
 
 
 async def _child(exchange: Awaitable[Ended], child: StoredThread) -> Ended:
@@ -145,11 +159,8 @@ async def _child(exchange: Awaitable[Ended], child: StoredThread) -> Ended:
         return Ended(child.id, child.agent.id, Ending.FAILED, str(error))
 
 
-def _result(given: dict[str, Any], ended: Ended, last: str) -> dict[str, Any]:
-    """`last` are the last words of one that did not come to its end."""
-    fine = ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP)
-    status = "completed" if fine else str(ended.ending)
-    return {**given, "status": status, "errors": [] if fine else [ended.text], "summary": ended.text if fine else last}
+def _started_by(parent: StoredThread, call: str) -> list[Child]:
+    return [child for child in children_of(parent) if child.errand.call == call]
 
 
 def startable(thread: StoredThread) -> list[Agent]:

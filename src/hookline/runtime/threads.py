@@ -60,6 +60,16 @@ class Progress:
         return {"flow": self.flow, "side": self.side, "step": self.step, "stopped": self.stopped}
 
 
+@dataclass(slots=True)
+class Errand:
+    """What a sub-agent was started for."""
+
+    call: str  # of its parent
+    task: str
+    result: dict[str, Any] | None = None  # what its parent got of it; None while it goes on
+    running: bool = False  # in this process, now
+
+
 class StoredThread:
     """Its messages pass the hooks on their way into the store. It is what hooks' own code sees of a thread."""
 
@@ -71,6 +81,7 @@ class StoredThread:
         self.depth = depth
         self.abort = Abort()
         self.progress = Progress()
+        self.errand: Errand | None = None
         self._asked_of_us: list[Decision] = []  # whose requests wait for the turn's end
         self._call_ids: set[str] | None = None
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread

@@ -10,6 +10,7 @@ from typing import Any, Final
 from hookline.errors import HooklineError
 from hookline.runtime.answer import answer_in
 from hookline.runtime.calls import Done, ToolCalls
+from hookline.runtime.children import children_of, leave_children
 from hookline.runtime.happenings import Ending
 from hookline.runtime.history import messages_left, written_calls
 from hookline.runtime.interrupted import open_calls
@@ -70,8 +71,15 @@ class Turn:
             await self._end()
 
     async def _finished(self, found: list[tuple[Wants, CallRow | None]]) -> Turned:
-        begun = {wants.id: row for wants, row in found if row is not None}
-        return await self._call_all([wants for wants, _ in found], begun) or Turned()
+        begun = {wants.id: row for wants, row in found if row is not None and not self._goes_on(row)}
+        turned = await self._call_all([wants for wants, _ in found], begun) or Turned()
+        await leave_children(self.thread)
+        return turned
+
+    def _goes_on(self, row: CallRow) -> bool:
+        """True if it started agents and did not hear of the end of each: they are not started a second time."""
+        started = [child for child in children_of(self.thread) if child.errand.call == row.call]
+        return any(child.cut_off for child in started) or (bool(started) and row.ended is None)
 
     async def _begin(self) -> None:
         """It is stored before anybody hears of it, so that no other turn has its number after a crash."""

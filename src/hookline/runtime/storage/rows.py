@@ -32,6 +32,9 @@ class ThreadRow:
     flow: str = ""
     side: str = "a"
     step: int = 0
+    call: str | None = None  # its parent's, that started it
+    task: str | None = None  # what for
+    result: dict[str, Any] | None = None  # what its parent got of it; None while it goes on
     turn: int | None = None  # the one that goes on, or was cut off; None between two turns
 
 

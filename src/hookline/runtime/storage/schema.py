@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from hookline.runtime.storage.texts import AnyText, Json, Key
 
-VERSION: Final = "0004"
+VERSION: Final = "0005"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()
@@ -73,6 +73,9 @@ threads: Final = Table(
     _text("side"),
     Column("step", Integer, nullable=False),
     Column("turn", Integer),
+    Column("call", Key),
+    Column("task", AnyText),
+    Column("result", Json),
 )
 
 messages: Final = Table(

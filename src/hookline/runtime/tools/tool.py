@@ -27,6 +27,7 @@ class Place:
     slots: Slots = field(default_factory=Slots)
     execution: dict[str, Any] = field(default_factory=dict)  # flow, side and step of the thread
     env: Mapping[str, str] = field(default_factory=dict, repr=False)  # the user's
+    call: str = ""  # the id of the one that is performed
 
 
 class Tool(Protocol):
