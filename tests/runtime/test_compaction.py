@@ -130,3 +130,39 @@ def test_a_model_that_fails_at_it_is_told_in_one_line_and_the_history_is_cut(tmp
             assert [each["role"] for each in model.requests[-1].messages] == ["system", "user", "assistant", "tool"]
 
     play(work)
+
+
+def test_what_hooks_told_the_model_is_summarised_too(tmp_path: Path) -> None:
+    hooks = "hooks: [{id: n, on: prompt.submit, then: {tell: {text: ANSWER IN FRENCH, to: agent}}}]"
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["oui", "SUMMARY"]) as (runtime, model):
+            session = await runtime.start()
+            await session.ask("hello")
+            assert await compact(session.main, Compact(keep_recent=0), "manual")
+            assert isinstance(model, Listening)
+            assert "user: hello ANSWER IN FRENCH\nassistant: oui" in model.requests[-1].messages[0]["content"]
+
+    play(work)
+
+
+def test_what_hooks_keep_from_the_model_is_kept_from_its_summary(tmp_path: Path) -> None:
+    hooks = """
+hooks:
+  - {id: hide, on: history.filter, when: {fact: {messages.0.content: SECRET}}, then: {set: {messages.0.content: gone}}}
+  - {id: mask, on: history.request, when: {fact: {request.messages.0.content: card}}, then: {set: {request.messages.0.content: masked}}}
+"""
+
+    async def work() -> None:
+        async with running(tmp_path, hooks, ["SUMMARY"] * 2) as (runtime, model):
+            session = await runtime.start()
+            assert isinstance(model, Listening)
+            await session.main.inject_message({"role": "user", "content": "the SECRET"})
+            assert await compact(session.main, Compact(keep_recent=0), "manual")
+            assert "SECRET" not in str(model.requests[-1].messages)
+            assert "user: gone" in str(model.requests[-1].messages)
+            await session.main.inject_message({"role": "user", "content": "the card"})
+            assert await compact(session.main, Compact(keep_recent=0), "manual")
+            assert [each["content"] for each in model.requests[-1].messages] == ["masked"]
+
+    play(work)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
+from hookline.engine.account import Decision
 from hookline.hooks.outcome import Compact
 from hookline.runtime.happenings import Compacted
 from hookline.runtime.history import calls_of
@@ -13,6 +14,7 @@ from hookline.runtime.models.model import ModelError, Request, Said
 from hookline.runtime.models.tokens import message_tokens, tokens_of
 from hookline.runtime.notes import take_notes
 from hookline.runtime.size import beside, count, size_of
+from hookline.runtime.storage.rows import Injection
 from hookline.runtime.threads import StoredThread
 
 Message = dict[str, Any]
@@ -103,14 +105,43 @@ async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) 
         return note
     model = await thread.session.model_of(thread)
     most = (model.context_limit - how.summary_max_tokens) // 2  # tokens are estimated
-    asked = f"{how.summary_prompt or _PROMPT}\n\n{_transcript(gone, most)}"
-    request = Request(({"role": "user", "content": asked},), max_tokens=how.summary_max_tokens)
+    request = Request(
+        await _asked(thread, gone, how.summary_prompt or _PROMPT, most), max_tokens=how.summary_max_tokens
+    )
     try:
         said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, Said)])
     except ModelError as error:
         thread.session.line(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
         return note
     return f"[Summary of {len(gone)} earlier messages]\n{said}" if said.strip() else note
+
+
+async def _asked(thread: StoredThread, gone: Sequence[Message], prompt: str, most: int) -> tuple[Message, ...]:
+    """What hooks keep from the model in a turn they keep from it here too."""
+    session = thread.session
+    filtered = await session.decide(thread, "history.filter", {"messages": list(gone)})
+    told = _with_notes(_list(filtered, "messages", otherwise=gone), await thread.injections())
+    sent = [{"role": "user", "content": f"{prompt}\n\n{_transcript(told, most)}"}]
+    complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
+    return tuple(_list(complete, "request", "messages", otherwise=sent))
+
+
+def _list(decision: Decision, *place: str, otherwise: Sequence[Message]) -> Sequence[Message]:
+    left = decision.event.read(place)
+    return left if isinstance(left, list) else otherwise
+
+
+def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) -> list[Message]:
+    """Each with what hooks told the model beside it."""
+    notes: dict[str, list[str]] = {}
+    for injection in injections:
+        if injection.anchor is not None:
+            notes.setdefault(injection.anchor, []).append(injection.text)
+    return [
+        {**message, "content": " ".join([str(message.get("content") or ""), *notes.get(message.get("id", ""), ())])}
+        for message in messages
+        if isinstance(message, dict)
+    ]
 
 
 def _transcript(messages: Sequence[Message], most: int) -> str:
