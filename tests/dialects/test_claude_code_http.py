@@ -83,6 +83,14 @@ def test_the_event_is_posted_with_headers(server: Server, monkeypatch: pytest.Mo
     assert (body["hook_event_name"], body["tool_name"], body["tool_input"]) == ("PreToolUse", "Bash", {"command": "ls"})
 
 
+def test_a_page_that_is_no_answer_does_not_pass_a_guard_whose_failure_blocks(server: Server) -> None:
+    server.answers |= {"/login": (200, b"<html>Log in</html>"), "/empty": (200, b""), "/object": (200, b"{}")}
+    denied = asked(f"{server.url}/login", onFailure="block")
+    assert (denied.verdict.word, [failure.kind for failure in denied.failures]) == ("deny", ["unreadable_answer"])
+    for path in ("/empty", "/object"):
+        assert asked(f"{server.url}{path}", onFailure="block").verdict.word == "silent"
+
+
 def test_an_answer_is_read_like_stdout(server: Server) -> None:
     server.answers |= {
         "/deny": (200, b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'),

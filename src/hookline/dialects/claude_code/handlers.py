@@ -12,16 +12,15 @@ from hookline.config.shape import Reader
 from hookline.dialects.claude_code.words import (
     BLOCK,
     CONTINUE,
-    EVENTS,
     HANDLER_KEYS,
     LONGEST,
     POWERSHELL,
     READING,
     SHELLS,
     SHORTEST,
-    TEXT_IS_CONTEXT,
     TONGUE,
     as_it_is,
+    body_reading,
     environment,
     is_plugin,
     plugin_root,
@@ -30,13 +29,12 @@ from hookline.dialects.claude_code.words import (
     usual_timeout,
 )
 from hookline.dialects.settings import as_written
-from hookline.hooks.action import Action, May
+from hookline.hooks.action import Action
 from hookline.hooks.actions.broken import Broken
 from hookline.hooks.actions.call import Call
 from hookline.hooks.actions.http import URL, PostEvent
 from hookline.hooks.actions.judge import Judge
 from hookline.hooks.actions.program import Program, Run
-from hookline.hooks.events import EVENTS as KINDS
 from hookline.hooks.facts import Names
 from hookline.hooks.filled import Filled
 from hookline.hooks.outcome import FailureKind
@@ -129,11 +127,10 @@ def _http(at: Reader, named: str, timeout: timedelta) -> Action | None:
     names = () if allowed is None else tuple(place.text() for place in allowed.items())
     if url is None:
         return None
-    speaks = KINDS[EVENTS[named]].accepts & May.NOTES
     return PostEvent(
         url,
         stdin(named),
-        TEXT_IS_CONTEXT if speaks else READING,
+        body_reading(named, blocks=at.value.get("onFailure") == BLOCK),
         timeout,
         tuple((name, text or "") for name, text in given),
         tuple(name for name in names if name),

@@ -71,6 +71,12 @@ def failing(named: str, word: str) -> Outcome:
     return Outcome(Verdict.DENY) if kind.accepts & May.DENY else Outcome(notes=(Note("", Audience.AGENT),))
 
 
+def body_reading(named: str, *, blocks: bool) -> Reading:
+    """A body that is plain text is context; but to a hook whose failure blocks it is a failure."""
+    speaks = KINDS[EVENTS[named]].accepts & May.NOTES
+    return TEXT_IS_CONTEXT if speaks and not blocks else READING
+
+
 _BASE: Final = {
     "session_id": "{{session.id}}",
     "transcript_path": "{{session.transcript | or_empty}}",

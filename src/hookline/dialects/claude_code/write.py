@@ -13,13 +13,12 @@ from hookline.dialects.claude_code.rules import FAILED as AFTER_FAILURE
 from hookline.dialects.claude_code.rules import SUCCEEDED, said
 from hookline.dialects.claude_code.words import (
     BLOCK,
-    EVENTS,
     FAILED,
     NAME,
     POWERSHELL,
     READING,
-    TEXT_IS_CONTEXT,
     TOOL_EVENTS,
+    body_reading,
     environment,
     failing,
     sources,
@@ -29,7 +28,6 @@ from hookline.dialects.claude_code.words import (
 from hookline.dialects.dialect import Written
 from hookline.dialects.settings import command_of, refuse_more
 from hookline.dialects.unsaid import Unsaid, unsaid_action
-from hookline.hooks.action import May
 from hookline.hooks.actions.call import Call, Tell
 from hookline.hooks.actions.http import PostEvent
 from hookline.hooks.actions.judge import Judge
@@ -37,7 +35,6 @@ from hookline.hooks.actions.program import Program, Run
 from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import All, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.text import Exists
-from hookline.hooks.events import EVENTS as KINDS
 from hookline.hooks.events import name_in
 from hookline.hooks.hook import UNLIMITED, Hook, Limit
 from hookline.hooks.outcome import Place
@@ -119,7 +116,7 @@ def _handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
         case Run():
             value = _command(hook.then, named)
         case PostEvent():
-            value = _http(hook.then, named)
+            value = _http(hook.then, named, blocks=hook.on_error != FAILED)
         case Call():
             value = _mcp_tool(hook.then, named)
         case Judge(prompt, given) if given == stdin(named):
@@ -192,9 +189,8 @@ def _said_with(text: str, known: dict[str, str]) -> str:
     return _PLACEHOLDER.sub(said_as, text)
 
 
-def _http(action: PostEvent, named: str) -> dict[str, Any]:
-    speaks = KINDS[EVENTS[named]].accepts & May.NOTES
-    if action.reading != (TEXT_IS_CONTEXT if speaks else READING):
+def _http(action: PostEvent, named: str, *, blocks: bool) -> dict[str, Any]:
+    if action.reading != body_reading(named, blocks=blocks):
         raise Unsaid(f"how the answer is read: {action.reading.how}")
     if action.body != stdin(named):
         raise Unsaid("what is posted")

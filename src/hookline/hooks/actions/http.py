@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from hookline.hooks.action import May
-from hookline.hooks.actions.reading import Reading
+from hookline.hooks.actions.reading import Reading, Reads
 from hookline.hooks.event import Event, Path
 from hookline.hooks.filled import Filled
 from hookline.hooks.host import Finished, Host, Post
@@ -43,7 +43,14 @@ class PostEvent:
         answer = await host.post(Post(self.url, body, self.headers, self.variables, self.timeout))
         if not 200 <= answer.status < 300:
             raise Failed(FailureKind.UNREADABLE_ANSWER, f"got status {answer.status} from {place(self.url)}")
+        if self._wants_json and answer.text.strip() and not answer.text.lstrip("\ufeff \t\r\n").startswith("{"):
+            raise Failed(FailureKind.UNREADABLE_ANSWER, f"got words that are no JSON from {place(self.url)}")
         return self.reading.outcome(Finished(0, answer.text, "", answer.dropped), event)
+
+    @property
+    def _wants_json(self) -> bool:
+        """Where nobody is to be told words, a page that says something else than an answer is none."""
+        return self.reading.how is Reads.CLAUDE and self.reading.tell is None
 
 
 def place(url: str) -> str:
