@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hookline.runtime.happenings import Asked, Decided, Ending
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.session import Session
 from runtime.agents import Seen, calls, play, running, said
-from runtime.cast import APP, Cast
+from runtime.cast import APP, Cast, two
 
 ASKS = """
 hooks:
@@ -119,3 +120,31 @@ def test_whoever_goes_on_makes_no_more_steps_than_it_may(tmp_path: Path, store: 
         assert (after.ended.ending, after.events.count("turn.start")) == (Ending.STEPS, 1)
 
     play(work)
+
+
+def test_one_of_two_ais_that_was_cut_off_goes_on_with_its_own_call(tmp_path: Path, store: str) -> None:
+    """Only the seller has that tool, only it is asked about, and both answer no more often than they may."""
+    sell = calls(("bash", {"command": "echo second >> made"}))
+    model = Cast(buyer=["ten?", "twelve?", "never"], seller=[sell, "deal", "never"])
+    [market] = two(max_session_turns=3).agents
+    a, b = (
+        replace(side.prompt, tools=(tool,)) for side, tool in ((market.side_a, "grep"), (market.side_b, "bash")) if side
+    )
+    app = App((replace(market, side_a=Side(a), side_b=Side(b)),))
+
+    async def work() -> None:
+        async with running(tmp_path, ASKS, app=app, model=model, store=store) as (runtime, _):
+            session, before = await _cut_off(runtime)
+        async with running(tmp_path, ASKS, app=app, model=model, store=store) as (runtime, _):
+            await runtime.answer(before.of(Asked)[0].approval, True, "ann")
+            again = await runtime.resume(session.id)
+            after = await _gone_on(again)
+            spoken = [(each["side"], each["content"]) for each in await again.main.history() if each.get("side")]
+        assert _when(after)[0] == ("tool.before", 1, 2)
+        assert (after.ended.ending, spoken) == (
+            Ending.STEPS,
+            [("a", "ten?"), ("b", None), ("b", "deal"), ("a", "twelve?")],
+        )
+
+    play(work)
+    assert (tmp_path / "made").read_text() == "second\n"

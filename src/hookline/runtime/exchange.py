@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable
-from typing import Final
+from itertools import groupby
+from typing import Any, Final
 
 from hookline.engine.account import Decision
 from hookline.errors import Halted, HooklineError
@@ -33,6 +34,7 @@ class Exchange:
         self.answer = ""
         self._steps = 0
         self._mine = 0  # of them, those of whoever speaks now
+        self._rounds = 0  # answers of two AIs
         self._went_on = 0  # because hooks wanted it, since it could last stop
 
     async def begun_with(self, prompt: str) -> Ended:
@@ -136,7 +138,9 @@ class Exchange:
         progress, messages = self.thread.progress, await self.thread.history()
         last = next((message.get("content") for message in reversed(messages) if message["role"] == "user"), None)
         progress.stopped, progress.halted, progress.prompt = False, None, last or ""
-        self._steps, self._mine = progress.step, progress.step if self.thread.agent.side_b is None else 0
+        self._steps = self._mine = progress.step
+        if self.thread.agent.side_b is not None:
+            self._rounds, self._mine = _answers(messages, progress.side)
         progress.left = self._left() + 1
         done = await Turn(self.thread).finish()
         if done is not None and done.ending is not None:
@@ -152,16 +156,16 @@ class Exchange:
 
     async def _answered(self) -> tuple[Ending, str]:
         """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
-        agent, rounds = self.thread.agent, 0
+        agent = self.thread.agent
         waited = await Turn(self.thread).run_queued(Turned())
         if waited.ending is not None:
             return waited.ending, waited.text
         while True:
             ending, text = await self._one_side()
-            rounds += 1
+            self._rounds += 1
             if agent.side_b is None or ending is not Ending.ANSWERED:
                 return ending, text
-            if rounds >= (agent.max_session_turns or MOST_STEPS):
+            if self._rounds >= (agent.max_session_turns or MOST_STEPS):
                 return Ending.STEPS, text
             self.thread.progress.side, self._mine = "b" if self.thread.progress.side == "a" else "a", 0
             await self.session.save(self.thread)
@@ -216,6 +220,15 @@ class Exchange:
         """Whether hooks may make the agent go on that had ended its turn."""
         self._went_on += 1
         return self._went_on <= MOST_DENIED_STOPS
+
+
+def _answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]:
+    """How often two AIs have answered since they were last told something, and how many steps this one has made."""
+    told = max((at for at, message in enumerate(messages, 1) if message["role"] == "user"), default=0)
+    sides = [message.get("side") for message in messages[told:] if message["role"] == "assistant"]
+    runs = [(who, len(list(steps))) for who, steps in groupby(sides)]
+    mine = runs.pop()[1] if runs and runs[-1][0] == side else 0
+    return len(runs), mine
 
 
 def _why(decision: Decision) -> str:
