@@ -12,6 +12,7 @@ from hookline.hooks.action import Action
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.host import Asking, Host, asking
 from hookline.hooks.outcome import Failed, Failure, FailureKind, Note, Outcome, Request, Verdict, is_outcome
+from hookline.hooks.patience import timed
 from hookline.hooks.secrets import mask
 
 _MOST = 500  # characters of somebody's exception that we repeat
@@ -29,7 +30,8 @@ async def attempt(
         if action.instant:
             return _readable(await action.run(event, host))
         async with asyncio.timeout(timeout.total_seconds()) as deadline:
-            return _readable(await action.run(event, host))
+            with timed(deadline):
+                return _readable(await action.run(event, host))
     except Failed as failed:
         return failed.failure
     except TimeoutError:

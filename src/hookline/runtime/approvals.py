@@ -6,11 +6,14 @@ import asyncio
 import math
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hookline.engine.account import Decision
+from hookline.errors import HooklineError
 from hookline.hooks.outcome import Verdict
+from hookline.hooks.patience import patient
 from hookline.hosts.session import Question
 from hookline.runtime.gate import Call, fingerprint
 from hookline.runtime.happenings import Answered, Asked
@@ -25,6 +28,7 @@ Ask = Callable[[Question], Awaitable[bool]]
 
 NOBODY_HERE: Final = "nobody is here to be asked"
 NOBODY_ANSWERED: Final = "nobody answered"
+NOBODY_WAITS: Final = "nobody waits for it any more"
 _LOOK: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
 
 
@@ -40,17 +44,31 @@ async def agreed(thread: StoredThread, call: Call, decision: Decision) -> Approv
     """The approval of exactly this call. Raises Refused."""
     session, row = thread.session, await _open(thread, call, decision)
     if row.answered is None:
-        told = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
-        asked = await session.decide(
-            thread, "approval.request", {"tool": decision.event.facts["tool"], "approval": told}
-        )
-        await take_notes(thread, asked)
-        thread.note_requests(asked)
-        row = await _settled(thread, row, asked)
+        try:
+            row = await _answered(thread, row, decision)
+        except asyncio.CancelledError:
+            if call.beside:  # whoever made it is gone, and nobody takes it up
+                await asyncio.shield(_given_up(thread, row))
+            raise
     session.tell(Answered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
     if row.answered is not True:
         raise Refused(f"{row.reason or call.name} ({_who(row.by)})")
     return row
+
+
+async def _answered(thread: StoredThread, row: ApprovalRow, decision: Decision) -> ApprovalRow:
+    told = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
+    facts = {"tool": decision.event.facts["tool"], "approval": told}
+    asked = await thread.session.decide(thread, "approval.request", facts)
+    await take_notes(thread, asked)
+    thread.note_requests(asked)
+    return await _settled(thread, row, asked)
+
+
+async def _given_up(thread: StoredThread, row: ApprovalRow) -> None:
+    with suppress(HooklineError):  # its deadline is its answer all the same
+        left = await _answer(thread.session, row, False, NOBODY_WAITS)
+        thread.session.tell(Answered(thread.id, thread.agent.id, row.id, left.answered is True, left.by or ""))
 
 
 def _who(by: str | None) -> str:
@@ -102,15 +120,16 @@ async def _person(session: Session, row: ApprovalRow) -> ApprovalRow:
     question = Question(row.reason, row.tool, row.input, row.hook or None)
     asking = None if ask is None else asyncio.ensure_future(_asked(ask, question, session, row))
     try:
-        while True:
-            found = await session.store.approval(row.id) or row
-            if found.answered is not None:
-                return found
-            if session.clock.wall() >= row.expires:
-                return await _expired(session, found)
-            if asking is not None and asking.done() and not asking.cancelled():
-                asking.result()  # what went wrong with asking, if anything, is not waited out
-            await session.runtime.sleep(_LOOK)
+        with patient():
+            while True:
+                found = await session.store.approval(row.id) or row
+                if found.answered is not None:
+                    return found
+                if session.clock.wall() >= row.expires:
+                    return await _expired(session, found)
+                if asking is not None and asking.done() and not asking.cancelled():
+                    asking.result()  # what went wrong with asking, if anything, is not waited out
+                await session.runtime.sleep(_LOOK)
     finally:
         if asking is not None:
             asking.cancel()

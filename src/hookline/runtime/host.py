@@ -11,11 +11,14 @@ from hookline.engine.calls import decided_call
 from hookline.errors import Unavailable
 from hookline.hooks.event import Event
 from hookline.hooks.host import Host, Notice, ToolResult, asking
+from hookline.hooks.outcome import Verdict
 from hookline.runners.here import Here
+from hookline.runtime.approvals import Refused, agreed
 from hookline.runtime.gate import Call, execute
 from hookline.runtime.happenings import Called, Calling, Noticed
 from hookline.runtime.models.model import Request, Said
 from hookline.runtime.notes import take_notes
+from hookline.runtime.storage.rows import ApprovalRow
 from hookline.runtime.threads import StoredThread
 from hookline.runtime.tools.tool import Tool
 
@@ -61,6 +64,7 @@ class OwnCall:
         self._session = thread.session
         self._call = call
         self._ran = False
+        self._question: tuple[Decision, ApprovalRow] | None = None  # to which a person said yes
 
     async def made(self, host: ThreadHost, tool: Tool) -> ToolResult:
         facts = {"tool": {"kind": str(tool.kind), "id": self._call.id, "caller": self._call.caller}}
@@ -74,11 +78,26 @@ class OwnCall:
         self._session.tell(Calling(self._thread.id, self._thread.agent.id, self._call, decision))
         await take_notes(self._thread, decision)
         self._thread.put_off(decision)
-        return decision
+        return await self._answered(decision) if decision.verdict is Verdict.ASK else decision
+
+    async def _answered(self, decision: Decision) -> Decision:
+        """With a person's answer to its question as the verdict."""
+        left = decision.event.read(("tool", "input"))
+        if not isinstance(left, dict):
+            return decision
+        try:
+            approval = await agreed(self._thread, replace(self._call, input=left), decision)
+        except Refused as refused:
+            if refused.halted is not None:
+                self._thread.progress.halted = refused.halted
+            return replace(decision, verdict=Verdict.DENY, reason=str(refused))
+        self._question = decision, approval
+        return replace(decision, verdict=Verdict.ALLOW)
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         tool = self._thread.toolbox.find(name)
         if tool is None:  # an MCP server may have gone while the hooks were asked
             raise Unavailable(f"there is no tool {name!r} here any more")
         self._call, self._ran = replace(self._call, input=input), True
-        return await execute(self._call, decision, tool, self._session.place_of(self._thread))
+        decided, approval = self._question or (decision, None)
+        return await execute(self._call, decided, tool, self._session.place_of(self._thread), approval)
