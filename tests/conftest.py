@@ -24,10 +24,14 @@ SLOW = (
     "hosts/mcp",
     "runners/test_warm_life.py",
     "runtime/faults/test_killed.py",
+    "runtime/faults/test_killed_at_start.py",
+    "runtime/faults/test_restarted.py",
+    "runtime/faults/test_taken_over.py",
     "runtime/lsp",
     "runtime/mcp",
     "runtime/models",
     "runtime/storage",
+    "runtime/triggers/test_files.py",
 )
 
 
