@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,3 +149,20 @@ def test_one_of_two_ais_that_was_cut_off_goes_on_with_its_own_call(tmp_path: Pat
 
     play(work)
     assert (tmp_path / "made").read_text() == "second\n"
+
+
+@pytest.mark.parametrize("beside", [(), (("bash", {"command": "echo second"}),)], ids=["alone", "beside another call"])
+def test_a_tool_that_ends_an_agents_turn_ends_it_after_a_restart_too(
+    tmp_path: Path, store: str, beside: tuple[tuple[str, dict[str, Any]], ...]
+) -> None:
+    app = App((Agent("helper", Side(Prompt("main"), stop_tool="bash" if not beside else "list_directory")),))
+    wanted = (("list_directory", {"path": "."}), *beside) if beside else (("bash", {"command": "echo second"}),)
+
+    async def work() -> None:
+        async with running(tmp_path, ASKS, [calls(*wanted, say="handed")], app=app, store=store) as (runtime, _):
+            session, _ = await _cut_off(runtime)
+        async with running(tmp_path, ASKS, ["never"], app=app, store=store, unattended=True) as (runtime, _):
+            after = await _gone_on(await runtime.resume(session.id))
+        assert (after.ended.ending, after.ended.text) == (Ending.ANSWERED, "handed")
+
+    play(work)

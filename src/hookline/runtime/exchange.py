@@ -143,9 +143,8 @@ class Exchange:
             self._rounds, self._mine = _answers(messages, progress.side)
         progress.left = self._left() + 1
         done = await Turn(self.thread).finish()
-        if done is not None and done.ending is not None:
-            return done.ending, done.text
-        return await self._answered()
+        end = await self._end_of(done) if done is not None and (done.called or done.ending is not None) else None
+        return await self._answered() if end is None else await self._after(*end)
 
     def _new_flow(self, prompt: str) -> None:
         progress = self.thread.progress
@@ -156,19 +155,22 @@ class Exchange:
 
     async def _answered(self) -> tuple[Ending, str]:
         """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
-        agent = self.thread.agent
         waited = await Turn(self.thread).run_queued(Turned())
         if waited.ending is not None:
             return waited.ending, waited.text
-        while True:
-            ending, text = await self._one_side()
+        return await self._after(*await self._one_side())
+
+    async def _after(self, ending: Ending, text: str) -> tuple[Ending, str]:
+        """What comes after one side's answer: the other's, where that is an AI as well."""
+        agent, progress = self.thread.agent, self.thread.progress
+        while agent.side_b is not None and ending is Ending.ANSWERED:
             self._rounds += 1
-            if agent.side_b is None or ending is not Ending.ANSWERED:
-                return ending, text
             if self._rounds >= (agent.max_session_turns or MOST_STEPS):
                 return Ending.STEPS, text
-            self.thread.progress.side, self._mine = "b" if self.thread.progress.side == "a" else "a", 0
+            progress.side, self._mine = "b" if progress.side == "a" else "a", 0
             await self.session.save(self.thread)
+            ending, text = await self._one_side()
+        return ending, text
 
     async def _one_side(self) -> tuple[Ending, str]:
         while True:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from itertools import takewhile
+from typing import Any, Final
 
 from hookline.hooks.host import ToolResult
 from hookline.runtime.history import calls_of
@@ -41,14 +42,18 @@ def known(row: CallRow) -> ToolResult:
     return ToolResult(row.result, row.ok is True, row.error or "")
 
 
-async def _without_result(thread: StoredThread) -> list[Wants]:
-    messages = await thread.history()
-    at = next((at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "assistant"), None)
-    if at is None:
-        return []
-    answered = {str(message.get("tool_call_id")) for message in messages[at:]}
-    return [
-        Wants(call["id"], call["function"]["name"], call["function"].get("arguments", ""))
-        for call in calls_of(messages[at])
-        if call["id"] not in answered
+async def last_answer(thread: StoredThread) -> tuple[str, list[Wants]]:
+    """What the agent said last, and all the calls that it wanted with it."""
+    messages = reversed(await thread.history())
+    last: dict[str, Any] = next((message for message in messages if message["role"] == "assistant"), {})
+    calls = [
+        Wants(call["id"], call["function"]["name"], call["function"].get("arguments", "")) for call in calls_of(last)
     ]
+    return last.get("content") or "", calls
+
+
+async def _without_result(thread: StoredThread) -> list[Wants]:
+    _, wanted = await last_answer(thread)
+    since = takewhile(lambda message: message["role"] != "assistant", reversed(await thread.history()))
+    answered = {str(message.get("tool_call_id")) for message in since}
+    return [wants for wants in wanted if wants.id not in answered]

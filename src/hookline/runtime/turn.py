@@ -13,7 +13,7 @@ from hookline.runtime.calls import Done, ToolCalls
 from hookline.runtime.children import children_of, leave_children
 from hookline.runtime.happenings import Ending
 from hookline.runtime.history import messages_left, written_calls
-from hookline.runtime.interrupted import open_calls
+from hookline.runtime.interrupted import last_answer, open_calls
 from hookline.runtime.models.model import Wants
 from hookline.runtime.notes import take_notes
 from hookline.runtime.obeying import obey, obey_requests
@@ -72,9 +72,12 @@ class Turn:
 
     async def _finished(self, found: list[tuple[Wants, CallRow | None]]) -> Turned:
         begun = {wants.id: row for wants, row in found if row is not None and not self._goes_on(row)}
-        turned = await self._call_all([wants for wants, _ in found], begun) or Turned()
+        stopped = await self._call_all([wants for wants, _ in found], begun)
         await leave_children(self.thread)
-        return turned
+        if stopped is not None or not found:
+            return stopped or Turned()
+        text, calls = await last_answer(self.thread)
+        return Turned(text, tuple(self._name(wants) for wants in calls))
 
     def _goes_on(self, row: CallRow) -> bool:
         """True if it started agents and did not hear of the end of each: they are not started a second time."""
