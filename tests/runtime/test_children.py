@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +58,21 @@ def _ends(seen: Seen) -> list[tuple[str, str, str]]:
     return [(each["specialist"], each["status"], each["summary"]) for each in results]
 
 
-def test_a_question_of_a_sub_agent_can_be_answered_after_a_restart(tmp_path: Path, store: str) -> None:
+def _killed(database: Path) -> None:
+    """As if the process had had no time to write that the calls which it ran were over."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE tool_calls SET ended = NULL, ok = NULL, result = NULL, error = NULL")
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
+def test_a_question_of_a_sub_agent_can_be_answered_after_a_restart(tmp_path: Path, store: str, killed: bool) -> None:
     model = Cast(boss=[SPAWN, "fine"], reviewer=[TOUCH, "it is good"])
 
     async def work() -> None:
         async with running(tmp_path, HOOKS, app=APP, model=model, store=store) as (runtime, _):
             session, before = await _cut_off(runtime)
+        if killed:
+            _killed(tmp_path / "sessions.db")
         async with running(tmp_path, HOOKS, app=APP, model=model, store=store) as (runtime, _):
             assert await runtime.answer(before.of(Asked)[0].approval, True, "ann")
             after = await _gone_on(runtime, session.id)
