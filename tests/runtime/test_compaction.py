@@ -66,7 +66,7 @@ def test_what_the_model_is_sent_is_below_the_target(tmp_path: Path, strategy: st
 def test_below_the_target_nothing_goes() -> None:
     messages = [message(str(number), "user", LONG) for number in range(4)]
     assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT) == []
-    assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT, beside=3000) != []
+    assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT, more=3000) != []
 
 
 @pytest.mark.parametrize("keep", range(8))

@@ -13,7 +13,7 @@ from hookline.runtime.compaction import compact, dropped
 from hookline.runtime.happenings import Spoke, TryingAgain
 from hookline.runtime.history import request_for, written_calls
 from hookline.runtime.models.model import ErrorCode, ModelError, Request, Said, Spent, Wants
-from hookline.runtime.models.tokens import message_tokens, request_tokens
+from hookline.runtime.models.tokens import message_tokens, messages_tokens, request_tokens
 from hookline.runtime.obeying import obey
 from hookline.runtime.size import count
 from hookline.runtime.threads import StoredThread
@@ -58,7 +58,7 @@ async def answer_in(thread: StoredThread, left: list[dict[str, Any]] | None) -> 
 
 
 async def _size(thread: StoredThread) -> int:
-    return sum(map(message_tokens, await thread.history()))
+    return messages_tokens(await thread.history())
 
 
 async def _shortened(thread: StoredThread, kept: Iterator[int]) -> bool:

@@ -6,12 +6,11 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
-from hookline.engine.account import Decision
 from hookline.hooks.outcome import Compact
 from hookline.runtime.happenings import Compacted
-from hookline.runtime.history import calls_of
+from hookline.runtime.history import calls_of, messages_left
 from hookline.runtime.models.model import ModelError, Request, Said
-from hookline.runtime.models.tokens import message_tokens, tokens_of
+from hookline.runtime.models.tokens import message_tokens, messages_tokens, tokens_of
 from hookline.runtime.notes import take_notes
 from hookline.runtime.size import beside, count, size_of
 from hookline.runtime.storage.rows import Injection
@@ -34,7 +33,7 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
     """
     session, messages = thread.session, await thread.history()
     limit = (await session.model_of(thread)).context_limit
-    more = max(await beside(thread), await size_of(thread) - sum(map(message_tokens, messages)))
+    more = max(await beside(thread), await size_of(thread) - messages_tokens(messages))
     gone = dropped(messages, how, limit, more)
     if not gone:
         return False
@@ -43,7 +42,7 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
         thread.progress.halted = decision.reason
     shorter = not decision.denied and not decision.halt and await _shortened(thread, gone, how)
     if shorter:
-        await count(thread, more + sum(map(message_tokens, await thread.history())))
+        await count(thread, more + messages_tokens(await thread.history()))
     await take_notes(thread, decision)
     return shorter
 
@@ -68,16 +67,16 @@ async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact
     return True
 
 
-def dropped(messages: Sequence[Message], how: Compact, limit: int, beside: int = 0) -> list[Message]:
+def dropped(messages: Sequence[Message], how: Compact, limit: int, more: int = 0) -> list[Message]:
     """The oldest ones, until what is sent is below the target; the recent ones stay, and calls with their results.
 
-    `beside` are the tokens that are sent and are no message of the history.
+    `more` are the tokens that are sent and are no message of the history.
     """
     whole = _whole(messages)
     end = max(at for at in range(max(len(messages) - how.keep_recent, 0) + 1) if whole[at])
     if how.target_pressure is None:
         return list(messages[:end])
-    left, most = beside + sum(map(message_tokens, messages)), how.target_pressure * limit
+    left, most = more + messages_tokens(messages), how.target_pressure * limit
     if left < most:
         return []
     left += how.summary_max_tokens if how.strategy == "summarize" else _NOTE_TOKENS
@@ -118,17 +117,12 @@ async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) 
 
 async def _asked(thread: StoredThread, gone: Sequence[Message], prompt: str, most: int) -> tuple[Message, ...]:
     """What hooks keep from the model in a turn they keep from it here too."""
-    session = thread.session
-    filtered = await session.decide(thread, "history.filter", {"messages": list(gone)})
-    told = _with_notes(_list(filtered, "messages", otherwise=gone), await thread.injections())
+    session, messages = thread.session, list(gone)
+    filtered = await session.decide(thread, "history.filter", {"messages": messages})
+    told = _with_notes(messages_left(thread, filtered, messages, "messages"), await thread.injections())
     sent = [{"role": "user", "content": f"{prompt}\n\n{_transcript(told, most)}"}]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
-    return tuple(_list(complete, "request", "messages", otherwise=sent))
-
-
-def _list(decision: Decision, *place: str, otherwise: Sequence[Message]) -> Sequence[Message]:
-    left = decision.event.read(place)
-    return left if isinstance(left, list) else otherwise
+    return tuple(messages_left(thread, complete, sent, "request", "messages"))
 
 
 def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) -> list[Message]:
@@ -140,7 +134,6 @@ def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) ->
     return [
         {**message, "content": " ".join([str(message.get("content") or ""), *notes.get(message.get("id", ""), ())])}
         for message in messages
-        if isinstance(message, dict)
     ]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from hookline.runtime.models.model import Request
-from hookline.runtime.models.tokens import message_tokens, request_tokens, tokens_of
+from hookline.runtime.models.tokens import messages_tokens, request_tokens, tokens_of
 from hookline.runtime.threads import StoredThread
 
 Message = dict[str, Any]
@@ -16,13 +15,13 @@ async def size_of(thread: StoredThread) -> int:
     """Tokens that the next request would probably have."""
     progress = thread.progress
     if not progress.tokens:  # nothing was sent yet by this process
-        return await beside(thread) + _tokens(await thread.history())
+        return await beside(thread) + messages_tokens(await thread.history())
     return max(progress.tokens + await _estimate(thread) - progress.estimate, 0)
 
 
 async def count(thread: StoredThread, tokens: int, *coming: Message) -> None:
     """So many tokens have the thread as it is and the messages that it is about to get."""
-    thread.progress.tokens, thread.progress.estimate = tokens, await _estimate(thread) + _tokens(coming)
+    thread.progress.tokens, thread.progress.estimate = tokens, await _estimate(thread) + messages_tokens(coming)
 
 
 async def beside(thread: StoredThread) -> int:
@@ -34,12 +33,8 @@ async def beside(thread: StoredThread) -> int:
 
 
 async def _estimate(thread: StoredThread) -> int:
-    return _tokens(await thread.history()) + await _injected(thread)
+    return messages_tokens(await thread.history()) + await _injected(thread)
 
 
 async def _injected(thread: StoredThread) -> int:
     return sum(tokens_of(injection.text) for injection in await thread.injections())
-
-
-def _tokens(messages: Sequence[Message]) -> int:
-    return sum(map(message_tokens, messages))

@@ -8,6 +8,7 @@ comes with `Spent`.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from hookline.runtime.models.model import Request
@@ -81,10 +82,14 @@ def message_tokens(message: dict[str, Any]) -> int:
     return PER_MESSAGE + _tokens_of_value(content) + _tokens_of_value(calls)
 
 
+def messages_tokens(messages: Iterable[dict[str, Any]]) -> int:
+    return sum(map(message_tokens, messages))
+
+
 def request_tokens(request: Request) -> int:
     """Of everything that the model is sent: messages, and the tools with their schemas."""
     tools = (tokens_of(tool.name + tool.description) + _tokens_of_value(tool.schema) for tool in request.tools)
-    return sum(map(message_tokens, request.messages)) + sum(PER_TOOL + tokens for tokens in tools)
+    return messages_tokens(request.messages) + sum(PER_TOOL + tokens for tokens in tools)
 
 
 def known_limit(model: str) -> int:
