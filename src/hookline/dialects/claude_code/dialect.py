@@ -193,6 +193,9 @@ def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
     if made is None or asked is None or disabling(at.problems[before:]):
         return None
     action, timeout = made
+    if _rewakes(at):
+        what = f"{at.place}: asyncRewake wakes the model in Claude Code alone; here it runs in the background."
+        at.problem("not-here", what, "", severity=Severity.WARNING)
     return Hook(
         id=id,
         event=entry.event,
@@ -209,16 +212,15 @@ def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
 
 def _on_error(at: Reader, named: str) -> Outcome:
     """Nobody waits for what runs in the background, so its failure blocks nothing."""
-    background = at.value.get("asyncRewake") is True or at.value.get("async") is True
-    return FAILED if background else failing(named, str(at.value.get("onFailure", CONTINUE)))
+    return FAILED if _in_background(at) else failing(named, str(at.value.get("onFailure", CONTINUE)))
 
 
 def _in_background(at: Reader) -> bool:
-    rewake = at.value.get("asyncRewake") is True
-    if rewake:
-        what = f"{at.place}: asyncRewake wakes the model in Claude Code alone; here it runs in the background."
-        at.problem("not-here", what, "", severity=Severity.WARNING)
-    return rewake or at.value.get("async") is True
+    return at.value.get("async") is True or _rewakes(at)
+
+
+def _rewakes(at: Reader) -> bool:
+    return at.value.get("asyncRewake") is True
 
 
 def _rule(at: Reader, named: str) -> Condition | None:
