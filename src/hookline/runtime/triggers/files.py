@@ -26,8 +26,6 @@ _LOOK: Final = 200  # milliseconds that ending the watch takes at most
 _QUIET: Final = 2 * GATHER / 1000  # seconds without a change, after which a turn begins
 _MOST_GATHERED: Final = 10  # times that it may come later because of one more change
 _SETTLED: Final = 3 * GATHER / 1000  # seconds until what an agent wrote last has been told of
-
-
 _NO_TEXT: Final = "Unable to decode path"  # what watchfiles says, and ends, when it meets such a name
 
 
@@ -149,11 +147,8 @@ async def _changed_paths(directories: Iterable[str]) -> AsyncGenerator[list[str]
                     yield None
                 if each:
                     yield sorted({path for _, path in each})
-    except FileNotFoundError:  # one of them went meanwhile
-        await asyncio.sleep(GATHER / 1000)
-        yield None
-    except ExceptionGroup as failed:
-        if _NO_TEXT not in str(failed.exceptions[0]):
+    except (FileNotFoundError, ExceptionGroup) as failed:  # a directory went meanwhile, or a name is no text
+        if isinstance(failed, ExceptionGroup) and _NO_TEXT not in str(failed.exceptions[0]):
             raise failed.exceptions[0] from None
         await asyncio.sleep(GATHER / 1000)
         yield None
