@@ -113,7 +113,7 @@ def _wait_for_the_rest() -> None:
 
 def _has_children() -> bool:
     for _ in _dead():
-        """Only the living count."""
+        continue  # only the living count
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
