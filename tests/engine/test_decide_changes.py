@@ -77,6 +77,34 @@ def test_an_earlier_ask_is_not_forgotten() -> None:
     assert decide(book(hook(ASK), hook(sets_command("two"))), call()).verdict is Verdict.ASK
 
 
+def asks_about_the_command(word: str = "") -> Does:
+    async def run(event: Event, host: Host) -> Outcome:
+        command = event.facts["tool"]["input"]["command"]
+        return Outcome(Verdict.ASK, f"run {command}?") if word in command else Outcome()
+
+    return Does(run)
+
+
+def test_a_question_is_about_what_would_run() -> None:
+    """In the words of the first hook that asks about that."""
+    asks, other = hook(asks_about_the_command(), id="first"), hook(asks_about_the_command(), id="second")
+    decision = decide(book(asks, other, hook(sets_command("two"))), call("one"))
+    assert (decision.verdict, decision.reason, decision.by) == (Verdict.ASK, "run two?", "first")
+
+
+def test_a_question_after_the_change_counts_before_one_that_is_no_longer_asked() -> None:
+    earlier = hook(asks_about_the_command("one"), id="earlier")
+    later = hook(asks_about_the_command(), id="later")
+    decision = decide(book(earlier, hook(sets_command("two")), later), call("one"))
+    assert (decision.verdict, decision.reason, decision.by) == (Verdict.ASK, "run two?", "later")
+
+
+def test_a_question_about_what_was_there_before_says_so() -> None:
+    decision = decide(book(hook(asks_about_the_command("one"), id="a"), hook(sets_command("two"))), call("one"))
+    assert (decision.verdict, decision.by) == (Verdict.ASK, "a")
+    assert decision.reason == "run one? (asked before a hook changed it)"
+
+
 def test_a_hook_may_allow_what_it_changed_itself() -> None:
     both = changes(("tool.input.command", "two"), verdict=Verdict.ALLOW)
     assert decide(book(hook(both)), call()).verdict is Verdict.ALLOW

@@ -39,6 +39,7 @@ _waiting: set[str] = set()  # hooks of which the log has said that they are not 
 _NO_GROUPS: Final[Mapping[str, Rank]] = MappingProxyType({})
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 _NO_RANKS: Final[frozenset[Rank]] = frozenset()
+_NO_ASKS: Final[Mapping[Rank, tuple[str, str]]] = MappingProxyType({})
 
 
 class Round:
@@ -47,6 +48,7 @@ class Round:
     __slots__ = (
         "_above",
         "_accounts",
+        "_asks",
         "_changed_by",
         "_claimed",
         "_ended_later",
@@ -76,6 +78,7 @@ class Round:
         self._ended_later = _NO_NAMES
         self._claimed = _NO_RANKS
         self._changed_by: Rank | None = None
+        self._asks = _NO_ASKS  # who wants a person to be asked: the reason, and the hook
         self._failures: tuple[Failure, ...] = ()
         self._accounts: list[Account] = []
         self._over = ""
@@ -185,6 +188,8 @@ class Round:
     def _hear(self, rank: Rank, hook: Hook, outcome: Outcome) -> Changes:
         changes = self._change(rank, outcome)
         self.heard.hear(outcome, hook.id)
+        if outcome.verdict is Verdict.ASK:
+            self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
         if outcome.final and hook.group:
             self._silenced = {hook.group: rank, **self._silenced}
         if outcome.verdict is Verdict.DENY or outcome.halt:
@@ -209,6 +214,7 @@ class Round:
         """What was judged is what runs: whoever was passed before the last change sees the event as it now is."""
         explain, self._explain = self._explain, False
         self._known = None
+        self._asks = {rank: asked for rank, asked in self._asks.items() if rank >= last}
         for rank, entry in self.candidates():
             if rank >= last:
                 break
@@ -221,16 +227,26 @@ class Round:
                 outcome = self._counted(hook, _TOO_SLOW, again=True)
             else:
                 outcome, _ = await self._attempt(hook, again=True)
-            self._hear_again(hook, outcome)
+            self._hear_again(rank, hook, outcome)
             if outcome.verdict is Verdict.DENY or outcome.halt:
                 self._over = hook.id
                 break
         self._explain = explain
+        self._ask_about_what_is_left()
 
-    def _hear_again(self, hook: Hook, outcome: Outcome) -> None:
+    def _ask_about_what_is_left(self) -> None:
+        """A person reads the words of the first hook that asks about the event as it now is."""
+        heard = self.heard
+        if heard.verdict is Verdict.ASK and not heard.halt:
+            before = f"{heard.reason} (asked before a hook changed it)".lstrip()
+            heard.reason, heard.by = self._asks[min(self._asks)] if self._asks else (before, heard.by)
+
+    def _hear_again(self, rank: Rank, hook: Hook, outcome: Outcome) -> None:
         """Only what stops counts; the rest was heard the first time."""
         if outcome.verdict < Verdict.ASK and not outcome.halt:
             return
+        if outcome.verdict is Verdict.ASK:
+            self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
         told = tuple(note for note in outcome.notes if note not in self.heard.notes)
         self.heard.hear(replace(outcome, changes=(), requests=(), notes=told), hook.id)
 
