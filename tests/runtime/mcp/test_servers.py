@@ -22,7 +22,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from hookline.hooks.tools import Kind
 from hookline.runtime.app import Server
 from hookline.runtime.mcp.servers import Servers
-from hookline.runtime.tools.environment import SHORT
+from hookline.runtime.tools.environment import FOR_SERVERS
 from office import COMMAND, DEADLINE, free_port, listening, office, office_at, perform, place, until
 
 Play = Callable[[Servers], Coroutine[Any, Any, None]]
@@ -114,7 +114,7 @@ def test_a_server_sees_little_of_our_environment(tmp_path: Path, monkeypatch: py
         assert seen["GIVEN"] == "2 and 1, $HOME"
         assert seen["PATH"] == os.environ["PATH"]
         assert "A_SECRET" not in seen
-        assert set(SHORT) == set(DEFAULT_INHERITED_ENV_VARS)
+        assert set(FOR_SERVERS) == set(DEFAULT_INHERITED_ENV_VARS)
 
     played(tmp_path, play, office(env={"GIVEN": "2 and ${A_SECRET}, $HOME"}))
 

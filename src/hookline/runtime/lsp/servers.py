@@ -22,7 +22,7 @@ from hookline.patterns.pattern import BadPattern, Pattern
 from hookline.runtime.app import LanguageServer
 from hookline.runtime.lsp.client import Client
 from hookline.runtime.lsp.findings import finding
-from hookline.runtime.tools.environment import filled, short, unset
+from hookline.runtime.tools.environment import filled, for_servers, unset
 from hookline.runtime.tools.workspace import Refused, Workspace
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Served:
         own = self._server.env
         if missing := unset(own.values(), self._env):
             raise HooklineError(f"the variable {missing} is not set")
-        return {**short(self._env), **filled(own, self._env)}
+        return {**for_servers(self._env), **filled(own, self._env)}
 
     def _error(self, why: str) -> HooklineError:
         return HooklineError(f"{self.name}: {printable(why)}")

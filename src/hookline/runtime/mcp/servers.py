@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import mcp_types as types
 
-from hookline.config.problem import printable
-from hookline.config.problem import short as shortened
+from hookline.config.problem import printable, short
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import Kind
@@ -26,7 +25,7 @@ from hookline.runtime.mcp.connection import Connection
 from hookline.runtime.mcp.kinds import kind_by
 from hookline.runtime.mcp.results import result_of
 from hookline.runtime.mcp.transport import Lost, Transport, over_http, over_pipes
-from hookline.runtime.tools.environment import filled, short, unset
+from hookline.runtime.tools.environment import filled, for_servers, unset
 
 if TYPE_CHECKING:
     from hookline.runtime.tools.tool import Place
@@ -68,7 +67,7 @@ class Servers:
         self.problems: tuple[str, ...] = ()
         self._workspace = workspace
         self._all = env
-        self._env = short(env)
+        self._env = for_servers(env)
         self._starting = starting
         self._specs = specs
         self._connected: list[tuple[Server, Connection]] = []
@@ -134,7 +133,7 @@ class Servers:
         return True
 
     def _problem(self, spec: Server, why: str) -> None:
-        self.problems = (*self.problems, f"MCP server {shortened(printable(spec.name))!r}: {why}")
+        self.problems = (*self.problems, f"MCP server {short(printable(spec.name))!r}: {why}")
 
 
 async def _closed(connected: list[tuple[Server, Connection]]) -> None:
@@ -143,7 +142,7 @@ async def _closed(connected: list[tuple[Server, Connection]]) -> None:
 
 def _tool(tool: types.Tool, spec: Server, connection: Connection) -> ServerTool | None:
     if not _NAME.fullmatch(tool.name) or is_deep(tool.input_schema):
-        _log.warning("[%s] a tool cannot be used: %s", connection.name, shortened(printable(tool.name)))
+        _log.warning("[%s] a tool cannot be used: %s", connection.name, short(printable(tool.name)))
         return None
     said = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations is not None else {}
     return ServerTool(

@@ -15,7 +15,7 @@ from hookline.runtime.models.providers import PROVIDERS
 if TYPE_CHECKING:
     from hookline.runtime.tools.tool import Place
 
-SHORT: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+FOR_SERVERS: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _KEYS_OF_MODELS: Final = frozenset(
     (
@@ -28,13 +28,13 @@ _KEYS_OF_MODELS: Final = frozenset(
 _OURS: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # how these begin
 
 
-def short(env: Mapping[str, str]) -> dict[str, str]:
-    """What every server sees: where programs and the home are, and nothing that could be secret."""
-    names = (name for name in SHORT if name in env)
+def for_servers(env: Mapping[str, str]) -> dict[str, str]:
+    """What MCP and language servers see: where programs and the home are, and nothing that could be secret."""
+    names = (name for name in FOR_SERVERS if name in env)
     return {name: env[name] for name in names if not env[name].startswith("()")}  # a shell's function is no value
 
 
-def without_model_keys(env: Mapping[str, str]) -> dict[str, str]:
+def _without_model_keys(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in _KEYS_OF_MODELS and not name.startswith(_OURS)}
 
 
@@ -50,7 +50,7 @@ def filled(values: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
 
 async def run_for(place: Place, command: Command, *, supervised: bool = False) -> Finished:
     """What the command inherits is the place's environment, byte for byte, less the keys of models. Raises Failed."""
-    kept = without_model_keys(place.env)
+    kept = _without_model_keys(place.env)
     token = inherited.set({_bytes(name): _bytes(value) for name, value in kept.items()})
     try:
         return await run(command, slots=place.slots, supervised=supervised)
