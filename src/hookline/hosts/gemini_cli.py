@@ -19,6 +19,10 @@ from hookline.hosts.agent import AgentEvent, Reply
 from hookline.hosts.answer import Answer, cut, line, text_of, worded
 from hookline.hosts.payload import Facts, mapping, mcp_name, shell_ended, text, told, tools
 
+_SHELL: Final = "run_shell_command"
+_EXIT_CODE: Final = re.compile(r"\nExit Code: (\d{1,9})(?:\n[^\n]*){0,3}\n</untrusted_context>\s*\Z")
+"""In its own last lines of what the model reads of a command; a command that succeeds has none."""
+
 
 @dataclass(frozen=True)
 class GeminiCli(Adapter):
@@ -67,10 +71,6 @@ class GeminiCli(Adapter):
         return Reply(line({**said, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else said))
 
 
-_EXIT_CODE: Final = re.compile(r"\nExit Code: (\d{1,9})(?:\n[^\n]*){0,3}\n</untrusted_context>\s*\Z")
-"""In its own last lines of what the model reads of a command; a command that succeeds has none."""
-
-
 def _ran(payload: Mapping[str, Any]) -> Facts:
     facts = claude_shape.shown(payload)
     read = facts.get("result")
@@ -78,7 +78,6 @@ def _ran(payload: Mapping[str, Any]) -> Facts:
     return shell_ended(int(shell[1]), read) if shell is not None and facts["ok"] else facts
 
 
-_SHELL: Final = "run_shell_command"
 _REMOVED = "A hook removed a field of the input, which cannot be done here. Use this instead: "
 
 

@@ -1,8 +1,7 @@
 """What an agent's event cannot be told, made up for by its later events.
 
 An agent that cannot be stopped there is denied every tool until the user's next prompt; one that should not have
-started, every prompt too. What the agent itself should
-know is kept for its next event that can carry it.
+started, every prompt too. What the agent itself should know is kept for its next event that can carry it.
 """
 
 from __future__ import annotations
