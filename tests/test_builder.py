@@ -13,6 +13,7 @@ from hookline import builder
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import NOT_APPLIED, Failed, Outcome
 from hookline.testing import ScriptedHost
+from runtime.agents import Listening, calls, play, running, said
 
 
 def written(workspace: Path, path: str, **tool: Any) -> Event:
@@ -84,3 +85,20 @@ def test_a_smoke_test_that_nobody_can_send_has_failed(tmp_path: Path) -> None:
     assert "failed" in outcome.notes[0].text
     (test,) = json.loads((tmp_path / "_state/tests.json").read_text())
     assert test["passed"] is False
+
+
+def test_an_agent_of_ours_is_reminded_of_a_deploy_that_nobody_tested(tmp_path: Path) -> None:
+    hooks = "runtime: {hooks: [{id: remind, on: turn_end, action: {type: enforce_phase6}}]}"
+
+    def deploy_app() -> str:
+        """Deploys."""
+        return "deployed"
+
+    async def work() -> None:
+        settings: dict[str, Any] = {"file": "digitorn.yaml", "tools": (deploy_app,)}
+        async with running(tmp_path, hooks, [calls(("deploy_app", {})), "done"], **settings) as (runtime, model):
+            await said(await runtime.start(), "deploy it")
+            assert isinstance(model, Listening)
+            assert "no smoke test has passed" in str(model.requests[1].messages)
+
+    play(work)

@@ -61,6 +61,8 @@ class Reminder(BaseModel):
 
 
 class Phase6(Reminder):
+    deploy: str = "*deploy*"
+    """Which tools deploy."""
     at_most: int = 3
     message: str = "The app was deployed, but no smoke test has passed yet. Test it, and fix what the test shows."
 
@@ -172,13 +174,25 @@ _EXAMPLE: Final = """runtime:
 
 @register_action("enforce_phase6", params=Phase6, may=May.NOTES)
 async def enforce_phase6(params: Phase6, event: Event, host: Host) -> Outcome:
-    """Reminds the agent while the last deploy has no passed test."""
+    """Reminds the agent of a deploy without a passed test: the last test failed, or there is none."""
     state = State.of(event)
-    tests = state.entries(TESTS) if state is not None else []
-    last = tests[-1] if tests else None
-    if state is None or not isinstance(last, dict) or last.get("passed") is True:
+    if state is None:
         return NOT_APPLIED
-    return state.remind("phase6", params, params.message)
+    tests = [test for test in state.entries(TESTS) if isinstance(test, dict)]
+    passed = tests[-1].get("passed") is True if tests else not _deployed(event, params.deploy)
+    return NOT_APPLIED if passed else state.remind("phase6", params, params.message)
+
+
+def _deployed(event: Event, deploy: str) -> bool:
+    """Whether the messages have the result of a deploy that did not fail."""
+    messages = event.read(("messages",))
+    results = [each for each in messages if isinstance(each, dict)] if isinstance(messages, list) else []
+    return any(
+        each.get("role") == "tool"
+        and fnmatchcase(str(each.get("name")), deploy)
+        and not str(each.get("content") or "").startswith("Error:")
+        for each in results
+    )
 
 
 @register_action("enforce_compile_fix", params=CompileFix, may=May.NOTES)
