@@ -122,7 +122,7 @@ def test_whoever_waits_for_a_session_sees_how_it_was_left(tmp_path: Path) -> Non
             waiting = asyncio.ensure_future(second.resume(session.id))
             await asyncio.wait([waiting], timeout=0.1)
             await session.end()
-            with pytest.raises(HooklineError, match="has ended"):
+            with pytest.raises(HooklineError, match=r"has ended \(exit\); reopen\(\) begins it again"):
                 await waiting
             assert not second.sessions
 

@@ -238,7 +238,7 @@ class Runtime:
     async def _resumed(self, row: SessionRow) -> Session:
         self._must_be_here(row)
         if row.ended is not None:
-            raise HooklineError(f"the session {row.id} has ended ({row.ended}); begin a new one")
+            raise HooklineError(f"the session {row.id} has ended ({row.ended}); reopen() begins it again")
         session = Session(self, row, self.agent(row.agent))
         await session.restore()
         session.last_used = self.clock.wall()
