@@ -119,15 +119,8 @@ def test_hooks_may_answer_in_the_persons_place(tmp_path: Path, then: str, made: 
 def test_an_answer_that_came_after_a_crash_counts_for_exactly_that_call(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'sessions.db'}"
 
-    async def cut_off() -> tuple[str, str]:
-        async with running(tmp_path, ASK, TOUCH, store=store) as (runtime, _):
-            session = await runtime.start()
-            async for happening in session.say("go"):
-                if isinstance(happening, Asked):
-                    return session.id, happening.approval
-        raise AssertionError("nobody was asked")
-
-    async def taken_up(session_id: str, approval: str) -> Seen:
+    async def work() -> Seen:
+        session_id, approval = await _cut_off_at_a_question(tmp_path, store=store)
         async with running(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
             assert [row.id for row in await runtime.store.waiting_approvals(session_id)] == [approval]
             assert await runtime.answer(approval, True, "the one who came back")
@@ -137,28 +130,28 @@ def test_an_answer_that_came_after_a_crash_counts_for_exactly_that_call(tmp_path
                 seen(happening)
             return seen
 
-    seen = play(lambda: _both(cut_off, taken_up))
+    seen = play(work)
     assert (tmp_path / "made").exists()
     assert not seen.of(Asked)
     assert len(seen.of(Ended)) == 1
 
 
-async def _both(first: Any, second: Any) -> Any:
-    return await second(*await first())
+async def _cut_off_at_a_question(tmp_path: Path, **settings: Any) -> tuple[str, str]:
+    """The session, and the question that nobody had answered."""
+    async with running(tmp_path, ASK, TOUCH, **settings) as (runtime, _):
+        session = await runtime.start()
+        async for happening in session.say("go"):
+            if isinstance(happening, Asked):
+                return session.id, happening.approval
+    raise AssertionError("nobody was asked")
 
 
 def test_a_question_that_nobody_answered_before_a_restart_is_a_no_after_it(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'sessions.db'}"
 
-    async def cut_off() -> tuple[str, str]:
-        async with running(tmp_path, ASK, TOUCH, store=store, patience=timedelta(milliseconds=300)) as (runtime, _):
-            session = await runtime.start()
-            async for happening in session.say("go"):
-                if isinstance(happening, Asked):
-                    return session.id, happening.approval
-        raise AssertionError("nobody was asked")
-
-    async def taken_up(session_id: str, approval: str) -> Seen:
+    async def work() -> Seen:
+        patience = timedelta(milliseconds=300)
+        session_id, approval = await _cut_off_at_a_question(tmp_path, store=store, patience=patience)
         async with running(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
             await asyncio.sleep(0.4)
             assert not await runtime.answer(approval, True, "too late")
@@ -170,7 +163,7 @@ def test_a_question_that_nobody_answered_before_a_restart_is_a_no_after_it(tmp_p
             assert (row.answered, row.by) == (False, "nobody answered")
             return seen
 
-    seen = play(lambda: _both(cut_off, taken_up))
+    seen = play(work)
     assert not seen.of(Asked)
     assert [(each.ran, each.result.error) for each in seen.of(Called)] == [(False, "Really? (nobody answered)")]
     assert not (tmp_path / "made").exists()
