@@ -143,9 +143,10 @@ class TestJson:
         outcome = Reading(Reads.JSON, Audience.USER).outcome(ended(out=text), BEFORE)
         assert outcome == Outcome(notes=(Note(text, Audience.USER),))
 
-    def test_an_answer_that_was_cut_is_unreadable(self) -> None:
+    @pytest.mark.parametrize("mark", ["", "\ufeff"])
+    def test_an_answer_that_was_cut_is_unreadable(self, mark: str) -> None:
         with pytest.raises(Failed) as raised:
-            Reading(Reads.JSON).outcome(ended(out='{"decision": "deny", "reason": "xxx', dropped=5), BEFORE)
+            Reading(Reads.JSON).outcome(ended(out=f'{mark}{{"decision": "deny", "reason": "xxx', dropped=5), BEFORE)
         assert raised.value.failure.kind is FailureKind.UNREADABLE_ANSWER
         assert raised.value.failure.answer is not None
         assert raised.value.failure.answer.verdict is Verdict.ASK

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from hookline.hooks.action import May
+from hookline.hooks.actions.object_answer import bare
 from hookline.hooks.actions.reading import Reading, Reads
 from hookline.hooks.event import Event, Path
 from hookline.hooks.filled import Filled
@@ -43,7 +44,8 @@ class PostEvent:
         answer = await host.post(Post(self.url, body, self.headers, self.variables, self.timeout))
         if not 200 <= answer.status < 300:
             raise Failed(FailureKind.UNREADABLE_ANSWER, f"got status {answer.status} from {place(self.url)}")
-        if self._wants_json and answer.text.strip() and not answer.text.lstrip("\ufeff \t\r\n").startswith("{"):
+        said = bare(answer.text)
+        if self._wants_json and said and not said.startswith("{"):
             raise Failed(FailureKind.UNREADABLE_ANSWER, f"got words that are no JSON from {place(self.url)}")
         return self.reading.outcome(Finished(0, answer.text, "", answer.dropped), event)
 

@@ -26,9 +26,14 @@ class SaidTwice(Exception):
     """A key that stands twice in one object: who reads the first and who reads the last would disagree."""
 
 
+def bare(text: str) -> str:
+    """Without what says nothing: spaces around it, and a byte order mark, as for JavaScript."""
+    return text.strip().strip("\ufeff").strip()
+
+
 def object_in(text: str) -> dict[str, Any] | None:
     """All of the text as one JSON object, or None. Raises SaidTwice."""
-    text = text.strip().strip("\ufeff").strip()  # a byte order mark says nothing, as for JavaScript
+    text = bare(text)
     if not text.startswith("{"):
         return None
     try:

@@ -12,6 +12,7 @@ from hookline.hooks.actions import claude_answer
 from hookline.hooks.actions.object_answer import (
     MOST,
     SaidTwice,
+    bare,
     blocked,
     no_word,
     object_in,
@@ -115,7 +116,7 @@ def _whole_object(finished: Finished, event: Event) -> dict[str, Any] | None:
         answer = object_in(finished.stdout)
     except SaidTwice as twice:
         raise rather_not(str(twice), event) from None
-    if answer is None and finished.dropped and finished.stdout.lstrip().startswith("{"):
+    if answer is None and finished.dropped and bare(finished.stdout).startswith("{"):
         raise rather_not("its answer is longer than what is kept of a program's output", event)
     return answer
 
@@ -156,7 +157,7 @@ def _claude(reading: Reading, finished: Finished, event: Event) -> Outcome:
         return claude_answer.answered(answer, event)
     if reading.tell is None and event.name in claude_answer.TEXT_IS_CONTEXT:
         reading = replace(reading, tell=Audience.AGENT)
-    if reading.tell is None and finished.stdout.lstrip().startswith("{"):
+    if reading.tell is None and bare(finished.stdout).startswith("{"):
         raise Failed(FailureKind.UNREADABLE_ANSWER, "answered what is no JSON")
     return reading.told(finished)
 
