@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import URL
@@ -46,20 +47,9 @@ class Postgres:
             import asyncpg
         except ImportError as failed:
             raise HooklineError("PostgreSQL needs asyncpg: pip install 'hookline[postgres]'") from failed
-        dsn = url.render_as_string(hide_password=False)
-
         shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
-
-        async def connect() -> Any:
-            try:
-                opened = await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
-            except (OSError, TimeoutError, ValueError) as failed:
-                raise HooklineError(
-                    f"the database {shown} cannot be reached ({failed}); see whether it runs"
-                ) from failed
-            await opened.execute("; ".join(f"SET {name} = '{value}'" for name, value in _SETTINGS.items()))
-            return opened
-
+        place = f"the database {shown}"
+        connect = partial(_connected, url.render_as_string(hide_password=False), place)
         engine = create_async_engine(
             "postgresql+asyncpg://",
             async_creator=connect,
@@ -68,8 +58,7 @@ class Postgres:
             pool_timeout=None,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        claims = ServerClaims(connect)
-        return cls(f"the database {shown}", engine, claims, failures)
+        return cls(place, engine, ServerClaims(connect), failures)
 
     async def read(self, work: Work[T]) -> T:
         return await self._explained(self._attempted(self._read, work))
@@ -128,3 +117,14 @@ class Postgres:
         self._writing.discard(task)
         if not task.cancelled():
             task.exception()  # seen, even where nobody waits for it any more
+
+
+async def _connected(dsn: str, place: str) -> Any:
+    import asyncpg
+
+    try:
+        opened = await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
+    except (OSError, TimeoutError, ValueError) as failed:
+        raise HooklineError(f"{place} cannot be reached ({failed}); see whether it runs") from failed
+    await opened.execute("; ".join(f"SET {name} = '{value}'" for name, value in _SETTINGS.items()))
+    return opened
