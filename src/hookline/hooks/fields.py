@@ -78,7 +78,8 @@ def field_values(event: Event, path: Path) -> tuple[Any, ...]:
     if not path or not isinstance(input, dict):
         return (value,)
     rivals = (read(input, (name, *path[1:])) for name in _rivals(event, str(path[0])))
-    return (value, *(other for other in rivals if not same(other, value)))
+    values = (value, *(other for other in rivals if not same(other, value)), *_several(event, path))
+    return values if len(values) == 1 or value is not MISSING else values[1:]
 
 
 def values_at(event: Event, path: Path) -> tuple[Any, ...]:
@@ -132,6 +133,15 @@ def _rivals(event: Event, name: str) -> tuple[str, ...]:
     return () if own in given else given
 
 
+def _several(event: Event, path: Path) -> tuple[Any, ...]:
+    """The files of a tool that reads as many as it is given: each may be the one that a hook is about."""
+    tool = event.facts["tool"]
+    if len(path) > 1 or declared_kind(tool) is not Kind.READ or path[0] not in _PATHS_OF_READING:
+        return ()
+    given = tool["input"].get(_SEVERAL)
+    return tuple(given) if isinstance(given, list) else () if given is None else (given,)
+
+
 def _own_name(ours: str, kind: Kind, host: str) -> str | None:
     """The host's name for the field, where we know it."""
     spoken = TONGUES.get(host.replace("-", "_"))
@@ -146,12 +156,15 @@ _SYNONYMS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
     for kind, fields in FIELDS.items()
 }
 _OF_ONE_FILE: Final = (Kind.READ, Kind.WRITE, Kind.EDIT)
+_SEVERAL: Final = "paths"
+_PATHS_OF_READING: Final = frozenset(_SYNONYMS[Kind.READ]["path"])
 _NONE: Final[frozenset[str]] = frozenset()
 
 
 def _names_beside(name: str) -> frozenset[str]:
     """What a field of this name may also be called, whatever the kind of tool."""
-    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name}
+    several = {_SEVERAL} if name in _PATHS_OF_READING else _NONE
+    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | several
 
 
 _RIVALS: Final[dict[str | int, frozenset[str]]] = {
