@@ -45,14 +45,11 @@ class Tree:
 
     def look_at(self, paths: Iterable[str]) -> Changes:
         """At these alone."""
-        before = {}
-        for path in paths:
-            known = self._files.pop(os.path.relpath(path, self._root), None)
-            if known is not None:
-                before[os.path.relpath(path, self._root)] = known
+        named = {os.path.relpath(path, self._root): path for path in paths}
+        before = {name: self._files.pop(name) for name in named if name in self._files}
+        for path in named.values():
             self._take(path)
-        now = {name: self._files[name] for path in paths if (name := os.path.relpath(path, self._root)) in self._files}
-        return _differences(before, now)
+        return _differences(before, {name: self._files[name] for name in named if name in self._files})
 
     def has_other_directories(self, paths: Iterable[str]) -> bool:
         """Whether one of these is a directory that came or went."""
