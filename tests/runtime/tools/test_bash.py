@@ -18,6 +18,8 @@ from runtime.faults.processes import running_with, there
 
 pytestmark = pytest.mark.anyio
 
+OF_THE_C_LIBRARY = 1 << 31 | 1 << 32  # its two signals, which some versions of make leave ignored
+
 
 def alive(pid: int) -> bool:
     try:
@@ -106,9 +108,8 @@ async def test_it_has_what_a_shell_has(do, monkeypatch) -> None:
     for name in ("LC_ALL", "LC_CTYPE", "LANG"):
         monkeypatch.delenv(name, raising=False)
     assert (await do("bash", command="echo ${LC_CTYPE-none}; cat; ls /proc/$$/fd; true")).content == "none\n0\n1\n2"
-    assert set((await do("bash", command="awk '/^Sig(Blk|Ign)/{print $2}' /proc/self/status")).content.split()) == {
-        "0" * 16
-    }
+    masks = (await do("bash", command="awk '/^Sig(Blk|Ign)/{print $2}' /proc/self/status")).content.split()
+    assert [int(mask, 16) & ~OF_THE_C_LIBRARY for mask in masks] == [0, 0]
     assert (await do("bash", command="yes | head -n 1; echo ${PIPESTATUS[0]}")).content == "y\n141"
     assert "SIGSEGV" in (await do("bash", command="kill -SEGV $$")).error
     assert (await do("bash", command=f"echo {'x' * 200_000} | wc -c")).content == "200001"
