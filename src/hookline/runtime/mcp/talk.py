@@ -83,7 +83,7 @@ class Talk:
             with anyio.CancelScope(deadline=anyio.current_time() + starting) as scope:
                 sieved = self._sieve.over(transport(self._lose))
                 await self._live(Client(sieved, cache=None, message_handler=self._heard), scope)
-            if scope.cancelled_caught and not self._begun.done():
+            if scope.cancel_called and not self._begun.done():  # caught or not: the client may swallow it
                 self._lose(f"it did not answer within {starting:g} s")
         except BROKEN as error:
             self._lose(reason(error))
