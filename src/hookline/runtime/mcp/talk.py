@@ -79,12 +79,11 @@ class Talk:
         self._over.set()
 
     async def _run(self, transport: Callable[[Lost], Transport], starting: float) -> None:
+        scope = anyio.CancelScope(deadline=anyio.current_time() + starting)
         try:
-            with anyio.CancelScope(deadline=anyio.current_time() + starting) as scope:
+            with scope:
                 sieved = self._sieve.over(transport(self._lose))
                 await self._live(Client(sieved, cache=None, message_handler=self._heard), scope)
-            if scope.cancel_called and not self._begun.done():  # caught or not: the client may swallow it
-                self._lose(f"it did not answer within {starting:g} s")
         except BROKEN as error:
             self._lose(reason(error))
         except ExceptionGroup as errors:
@@ -95,6 +94,8 @@ class Talk:
             self._over.set()
             self._fresh.set()
             if not self._begun.done():
+                if scope.cancel_called:  # some versions of Python let the cancellation out of its scope
+                    self._lose(f"it did not answer within {starting:g} s")
                 self._begun.set_exception(HooklineError(self.why or "it ended at once"))
                 self._begun.exception()  # nobody may be waiting
 
