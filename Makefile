@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test fuzz test-agents test-mcp check format bench bench-load lock clean
+.PHONY: help run test test-slow fuzz test-agents test-mcp check format bench bench-load lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what each goal does
