@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -16,10 +15,9 @@ from sqlalchemy import Connection, text
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage import migrate
-from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.schema import VERSION, VERSION_TABLE, metadata
 from hookline.runtime.storage.urls import connected
-from runtime.storage.parts import opened, runs, session, thread, with_thread
+from runtime.storage.parts import opened, runs, with_thread
 
 OPENS = """
 import asyncio, os, sys
@@ -62,30 +60,6 @@ async def test_migrations_lead_to_the_tables(untouched: str) -> None:
     database = await connected(untouched)
     assert await database.read(differences) == []
     await database.close()
-
-
-def first_tables(connection: Connection) -> None:
-    """A database as the first hookline left it, with a session and its thread."""
-    config = migrate.config(connection)
-    command.upgrade(config, "0001")
-    texts = 'id, app, agent, workspace, "user", created, last_used, turns, tool_calls, data'
-    connection.execute(text(f"INSERT INTO sessions ({texts}) VALUES ('s', 'a', 'b', '/', 'me', 1, 2, 3, 4, '{{}}')"))
-    texts = "id, session, agent, depth, created, flow, side, step, prompt, state, data"
-    connection.execute(text(f"INSERT INTO threads ({texts}) VALUES ('t', 's', 'b', 0, 1, 'f', 'a', 5, '', '', '{{}}')"))
-
-
-@runs
-async def test_what_an_older_version_stored_is_there(untouched: str) -> None:
-    database = await connected(untouched)
-    await database.write(first_tables)
-    await database.close()
-    async with opened(untouched) as store:
-        assert await store.sessions() == [SessionRow("s", "a", "b", "/", "me", 1, 2, 3, 4)]
-        assert await store.threads("s") == [ThreadRow("t", "s", "b", None, 0, 1, "f", "a", 5)]
-        await store.add_session(session("new"))
-        await store.add_thread(thread("more", "s"))
-        await store.delete_session("s")
-        assert await store.threads("s") == []
 
 
 def test_processes_that_open_at_once_agree_and_the_next_needs_no_alembic(untouched: str) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from hookline.runtime.storage.texts import AnyText, Json, Key
 
-VERSION: Final = "0005"
+VERSION: Final = "0001"
 VERSION_TABLE: Final = "hookline_version"
 
 metadata: Final = MetaData()

@@ -1,4 +1,4 @@
-"""The first tables, as they were when this was written: later changes of the schema stand in later migrations."""
+"""The first tables, as they were when this was written. Later changes are later migrations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _sessions() -> None:
         sa.Column("turns", sa.Integer(), nullable=False),
         sa.Column("tool_calls", sa.Integer(), nullable=False),
         *_optional("ended", "hooks"),
-        *_needed("data"),
+        sa.Column("claim", sa.BigInteger(), nullable=False, server_default="0"),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_sessions_last_used", "sessions", ["last_used"])
@@ -45,7 +45,8 @@ def _threads() -> None:
         sa.Column("created", sa.Double(), nullable=False),
         *_needed("flow", "side"),
         sa.Column("step", sa.Integer(), nullable=False),
-        *_needed("prompt", "state", "data"),
+        sa.Column("turn", sa.Integer()),
+        *_optional("call", "task", "result"),
         _of("session", "sessions"),
         sa.UniqueConstraint("id"),
     )
