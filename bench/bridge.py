@@ -1,5 +1,4 @@
-"""What an agent waits for one of its hooks: a hook in Python, our clients and HTTP with a warm engine, and the least
-there is."""
+"""What an agent waits for one of its hooks: a hook in Python, our clients with a warm engine, and the least there is."""
 
 from __future__ import annotations
 
@@ -15,9 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 from hookline.hosts.bridge import client
-from hookline.hosts.bridge.address import Address, choose_address
 from hookline.hosts.bridge.compiled import compile_client, python_client
-from hookline.hosts.install.by_http import posted
 
 _ROUNDS = 60
 _HOOK = """import json, sys
@@ -29,7 +26,7 @@ _GUARD = "hooks:\n  - {id: no-rm, on: tool.before, when: {tool: bash, input: {co
 
 
 def round_trips() -> dict[str, float]:
-    """Seconds from starting the program to its end, its answer read, by what is started; HTTP starts none."""
+    """Seconds from starting the program to its end, its answer read, by what is started."""
     root = Path(tempfile.mkdtemp(prefix="hl"))
     try:
         return _measured(root)
@@ -52,15 +49,13 @@ def _measured(root: Path) -> dict[str, float]:
     }
     if compile_client(root / "client"):
         programs["C client"] = [str(root / "client"), *agent]
-    address = choose_address(root / "home" / ".local" / "state" / "hookline")
     engine = subprocess.Popen(client.command("serve"), env=environment, stderr=subprocess.DEVNULL)
     try:
         _await(root / "hookline" / client.SOCKET)
-        times: dict[str, list[float]] = {name: [] for name in (*programs, "HTTP")}
+        times: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(_ROUNDS):
             for name, argv in programs.items():
                 times[name].append(_once(argv, payload, environment, root))
-            times["HTTP"].append(_posted(address, payload))
     finally:
         engine.terminate()
         engine.wait()
@@ -72,15 +67,6 @@ def _once(argv: list[str], payload: bytes, environment: dict[str, str], director
     done = subprocess.run(argv, input=payload, capture_output=True, env=environment, cwd=directory, check=True)
     taken = perf_counter() - begun
     assert done.stdout == b"", done.stdout
-    return taken
-
-
-def _posted(address: Address, payload: bytes) -> float:
-    """As an agent does it: a connection for each call."""
-    begun = perf_counter()
-    answer = posted(address, "claude-code", "PreToolUse", payload)
-    taken = perf_counter() - begun
-    assert answer == (200, b"{}"), answer
     return taken
 
 

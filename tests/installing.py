@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hookline.hosts.install.command import Form
+from hookline.hosts.install.command import Missing
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import apply, installing, uninstalling
 from hookline.hosts.table import agent
@@ -24,8 +24,8 @@ def machine_in(directory: Path, **environ: str) -> Machine:
     return Machine(home, project, environ)
 
 
-def install(name: str, machine: Machine, scope: Scope = Scope.USER, form: Form | None = None) -> None:
-    apply(installing(agent(name), machine, scope, form), machine)
+def install(name: str, machine: Machine, scope: Scope = Scope.USER, missing: Missing = Missing.CLOSED) -> None:
+    apply(installing(agent(name), machine, scope, missing), machine)
 
 
 def uninstall(name: str, machine: Machine, scope: Scope = Scope.USER) -> None:

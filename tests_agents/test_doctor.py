@@ -18,13 +18,3 @@ def test_agent_is_seen_to_obey(agent: Agent, tmp_path: Path) -> None:
     assert found["agent"]["mark"] == "good"
     assert found["answer"]["mark"] == "good"
     assert found["proof"]["mark"] == "good", found["proof"]
-
-
-@pytest.mark.parametrize("agent", [each for each in AGENTS if each.name == "claude-code"], ids=lambda agent: agent.name)
-def test_agent_is_seen_to_obey_by_http(agent: Agent, tmp_path_factory: pytest.TempPathFactory) -> None:
-    place = new_place(tmp_path_factory.mktemp("http"))
-    hookline(place, "install", agent.name, "--http")
-    found = diagnosed(agent, place)
-    end_engine(place)
-    assert found["http"]["mark"] == "good", found["http"]
-    assert found["proof"]["mark"] == "good", found["proof"]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -59,43 +58,6 @@ def test_a_project_goes_on_without_hookline_only_where_somebody_chose_so(hooklin
     assert hookline("install", "codex", "--project").exit_code == 0
     assert "exit 2" in Path(".codex/hooks.json").read_text()
     assert hookline("install", "codex", "--missing", "whatever").exit_code == 1
-
-
-def test_http_entries_say_how_safe_they_are(hookline, settings, monkeypatch):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    dry = hookline("install", "claude-code", "--http", "--dry-run")
-    assert "Bearer …" in dry.stdout
-    assert not (settings.parents[1] / ".local").exists()
-    with engine(settings.parents[1]) as runtime:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
-        result = hookline("install", "claude-code", "--http")
-        assert result.exit_code == 0, result.output
-        assert "cannot start the engine by HTTP" in result.stderr
-        assert "Claude Code runs no tool then" in result.stderr
-        token = json.loads((settings.parents[1] / ".local/state/hookline/http.json").read_text())["token"]
-        assert token in settings.read_text()
-        assert token not in result.output
-        assert token not in hookline("install", "claude-code", "--http", "--dry-run").output
-        assert hookline("uninstall", "claude-code").exit_code == 0
-        assert not (settings.parents[1] / ".local/state/hookline/http.json").exists()
-        _until_no_engine(Path(runtime, "hookline", "engine.sock"))
-    assert settings.read_text() == TEXT
-
-
-def _until_no_engine(listening):
-    until = time.monotonic() + 20
-    while listening.exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not listening.exists()
-
-
-def test_http_is_refused_where_the_token_would_be_read_by_others(hookline, settings):
-    result = hookline("install", "claude-code", "--project", "--http")
-    assert result.exit_code == 1
-    assert "use --user" in result.stderr
-    assert not Path(".claude").exists()
-    assert "https" in hookline("install", "copilot-cli", "--http").stderr
 
 
 def test_in_a_project(hookline):

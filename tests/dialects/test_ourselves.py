@@ -17,9 +17,13 @@ from hookline.project import load_text
         ("hookline/bridge claude-code PreToolUse", None),
         ("'/hookline/bridge claude-code PreToolUse", None),
         ("./check.sh", None),
+        ("http://127.0.0.1:25834/hookline/qwen-code/Stop", "qwen-code"),
+        ("http://127.0.0.1:25834/hookline/qwen-code/Stop?x", None),
+        ("http://127.0.0.1.example:25834/hookline/qwen-code/Stop", None),
+        ("http://127.0.0.1:8080/hook", None),
     ],
 )
-def test_our_launcher_is_known_by_its_name(command: str, agent: str | None) -> None:
+def test_our_launcher_and_our_address_are_known(command: str, agent: str | None) -> None:
     assert launched(command) == agent
 
 
@@ -27,7 +31,8 @@ def test_our_own_entry_in_claude_codes_settings_is_no_hook() -> None:
     """Else every other agent would ask the hooks once more, through it."""
     text = """{"hooks": {"PreToolUse": [{"hooks": [
         {"type": "command", "command": "/home/me/.local/share/hookline/bridge claude-code PreToolUse"},
+        {"type": "http", "url": "http://127.0.0.1:25834/hookline/claude-code/PreToolUse"},
         {"type": "command", "command": "./check.sh"}]}]}}"""
     book = load_text(text, ".claude/settings.json", "claude_code")
-    assert [hook.id for hook in book.hooks] == ["settings.json:PreToolUse[1]"]
+    assert [hook.id for hook in book.hooks] == ["settings.json:PreToolUse[2]"]
     assert not book.problems

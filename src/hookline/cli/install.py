@@ -22,10 +22,8 @@ from hookline.cli.output import err, out, out_as_is
 from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 from hookline.hosts.agent import CodingAgent
-from hookline.hosts.bridge.address import Address
 from hookline.hosts.install import launcher
-from hookline.hosts.install.by_http import forget_unused, http_form, reached, refuse_http, wake
-from hookline.hosts.install.command import Form, Missing
+from hookline.hosts.install.command import Missing
 from hookline.hosts.install.found import is_here
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import Change, apply, installed, installing
@@ -41,7 +39,6 @@ NOBODY_ANSWERED: Final = 3
 @project_option
 @dry_run_option
 @click.option("--yes", is_flag=True, help="Without AGENT: into every agent that is here, without a question.")
-@click.option("--http", is_flag=True, help="By HTTP entries to the engine on 127.0.0.1, instead of commands.")
 @click.option(
     "--missing",
     type=click.Choice([each.value for each in Missing]),
@@ -56,7 +53,6 @@ def verb(
     project: bool,
     dry_run: bool,
     yes: bool,
-    http: bool,
     missing: str,
     servers: str | None,
 ) -> int:
@@ -65,7 +61,6 @@ def verb(
 
     \b
     hookline install claude-code
-    hookline install claude-code --http
     hookline install --yes --dry-run
     hookline install --mcp .mcp.json
 
@@ -75,17 +70,17 @@ def verb(
         from hookline.cli.mcp_servers import wrap
 
         return wrap(Path(servers), shutil.which("hookline") or "hookline", dry_run)
-    wish = _Wish(scope_of(user, project), dry_run, http, Missing(missing))
+    wish = _Wish(scope_of(user, project), dry_run, Missing(missing))
     if agent is None:
         return _install_those_here(wish, yes)
-    return _install(agent, wish)
+    _install(agent, wish)
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
     scope: Scope
     dry_run: bool
-    http: bool
     missing: Missing
 
 
@@ -104,7 +99,7 @@ def _install_those_here(wish: _Wish, yes: bool) -> int:
             if not answer:
                 continue
         try:
-            code = max(code, _install(name, wish))
+            _install(name, wish)
         except HooklineError as error:
             err(f"hookline: {agent(name).title}: {error}")
             code = 1
@@ -121,28 +116,19 @@ def _asked(name: str) -> bool | None:
         return None
 
 
-def _install(name: str, wish: _Wish) -> int:
+def _install(name: str, wish: _Wish) -> None:
     spoken, here = agent(name), machine()
-    if wish.http:
-        refuse_http(spoken, here, wish.scope)
     _tell_of_other(spoken, here, wish.scope)
-    form = http_form(here, wish.missing, wish.dry_run) if wish.http else Form(wish.missing)
-    changes = installing(spoken, here, wish.scope, form)
+    changes = installing(spoken, here, wish.scope, wish.missing)
     needed = [change for change in changes if change.needed]
     if wish.dry_run:
         for change in needed:
-            out_as_is(_without_token(change.diff(here), form).rstrip("\n"))
+            out_as_is(change.diff(here).rstrip("\n"))
         out(f"{spoken.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
-        return 0
+        return
     launcher.put(here.launcher)
     apply(changes, here)
-    forget_unused(here)
     _tell(spoken, here, changes, bool(needed))
-    return _tell_of_http(spoken, here, form.http) if form.http is not None else 0
-
-
-def _without_token(text: str, form: Form) -> str:
-    return text.replace(form.http.token, "…") if form.http is not None else text
 
 
 def _tell_of_other(spoken: CodingAgent, here: Machine, scope: Scope) -> None:
@@ -150,23 +136,6 @@ def _tell_of_other(spoken: CodingAgent, here: Machine, scope: Scope) -> None:
     other = next((path for found, path, _ in installed(spoken, here) if found is not scope), None)
     if other is not None:
         err(f"hookline: {here.shown(other)} calls hookline too; what both tell of is decided once.")
-
-
-def _tell_of_http(spoken: CodingAgent, here: Machine, address: Address) -> int:
-    """HTTP hooks are as safe as the engine is alive, and that must be said."""
-    wake(spoken.name, here)
-    answered = reached(address, spoken.name)
-    err(
-        f"hookline: {spoken.title} calls http://{address.host}, with a token in a file that only you can read.\n"
-        "  An agent cannot start the engine by HTTP. Each session and prompt starts it by a command; in between it is\n"
-        f"  kept alive. If nobody answers all the same: {SETUPS[spoken.name].unreached}\n"
-        "  On a machine with other users, whoever takes the port while no engine runs can answer instead of it, and\n"
-        "  learns the token. Without --http there is no such gap."
-    )
-    if isinstance(answered, str):
-        err(f"hookline: {answered}. Try: hookline doctor {spoken.name}")
-        return 1
-    return 0
 
 
 def _tell(spoken: CodingAgent, here: Machine, changes: tuple[Change, ...], needed: bool) -> None:

@@ -18,7 +18,6 @@ from hookline.cli.agents import (
 from hookline.cli.output import out, out_as_is
 from hookline.cli.verb import Verb
 from hookline.hosts.install import launcher
-from hookline.hosts.install.by_http import forget_unused
 from hookline.hosts.install.plan import apply, uninstalling
 from hookline.hosts.install.records import records
 from hookline.hosts.table import agent as agent_named
@@ -51,7 +50,6 @@ def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: s
             out_as_is(change.diff(here).rstrip("\n"))
         return 0
     apply(changes, here)
-    forget_unused(here)
     if not any(change.needed for change in changes):
         out(f"{spoken.title} does not call hookline {'in this project' if project else 'for you'}; nothing to do.")
         return 0

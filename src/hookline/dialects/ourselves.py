@@ -8,6 +8,7 @@ from typing import Final
 
 _LAUNCHER: Final = "/hookline/bridge"
 _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:\d{1,5}/hookline/([a-z-]{1,64})/\w{1,64}")
+"""What older versions wrote as the `url` of an entry, where they wrote no command."""
 _GUARD: Final = re.compile(
     r'\[ -x "\$0" \] \|\| (exit 0|\{ echo "[\w .,:;-]*" >&2; exit [12]; \}); '
     r'export HOOKLINE_ENTRY=project; exec "\$0" "\$@"'
@@ -16,7 +17,7 @@ _GUARD: Final = re.compile(
 
 
 def launched(command: str) -> str | None:
-    """The agent for which a command calls our launcher, wherever that is, or an address is our engine's.
+    """The agent for which a command calls our launcher, wherever that is, or an older version wrote an address.
 
     None for any other text.
     """

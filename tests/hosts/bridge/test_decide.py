@@ -170,6 +170,10 @@ def test_what_cannot_be_read_is_denied_where_a_hook_should_have_judged_it(desk: 
     assert decided(desk.call(garbage, "Stop")) == Reply()
 
 
+def test_what_cannot_be_read_and_comes_from_no_known_directory_is_denied(desk: Desk) -> None:
+    assert "payload" in reason_of(decided(desk.call(b"[]", cwd="/nonexistent")).stdout)
+
+
 def test_bytes_that_are_no_text_are_judged_as_they_look(desk: Desk) -> None:
     desk.hooks(GUARD)
     payload = desk.payload("rm \x01").replace(b"\\u0001", b"\xff\xfe")

@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 
 from hookline.engine.book import Book
-from hookline.hosts.bridge.address import choose_address, forget_address
 from hookline.hosts.doctor.examine import examine, plugged_in
 from hookline.hosts.doctor.finding import Diagnosis, Finding, Mark
 from hookline.hosts.doctor.sample import COMMAND, SAMPLES
 from hookline.hosts.install import launcher
-from hookline.hosts.install.command import Form
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.table import NAMES, agent
 from hookline.project import load_here, load_text
@@ -148,30 +146,6 @@ def test_entries_in_both_scopes_are_told(machine: Machine) -> None:
     assert twice.mark is Mark.GOOD
     assert "~/.cursor/hooks.json and .cursor/hooks.json" in twice.said
     assert "decided once" in twice.said
-
-
-def test_http_entries_are_proved_by_a_call(machine: Machine) -> None:
-    address = choose_address(machine.kept)
-    install("claude-code", machine, form=Form(http=address))
-    launcher.put(machine.launcher)
-    nobody = found(diagnosed("claude-code", machine), "http")
-    assert nobody.mark is Mark.PROBLEM
-    assert "nobody answers" in nobody.said
-    assert "runs no tool" in nobody.said
-    with engine(machine.home) as runtime:
-        warm = Machine(machine.home, machine.project, {**machine.environ, "XDG_RUNTIME_DIR": runtime})
-        http = found(diagnosed("claude-code", warm), "http")
-        assert http.mark is Mark.GOOD, http
-        assert address.host in http.said
-        (machine.home / ".claude/settings.json").chmod(0o644)
-        assert found(diagnosed("claude-code", warm), "http").fix.startswith("chmod 600")
-    forget_address(machine.kept)
-    assert "not in force" in found(diagnosed("claude-code", machine), "http").said
-
-
-def test_commands_alone_say_nothing_of_http(machine: Machine) -> None:
-    install("claude-code", machine)
-    assert not [finding for finding in diagnosed("claude-code", machine).findings if finding.about == "http"]
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(machine: Machine) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from hookline.dialects.ourselves import launched
 from hookline.hosts.agent import AgentEvent
-from hookline.hosts.install.command import Form, Missing, calling
+from hookline.hosts.install.command import Missing, calling
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import installed, installing
 from hookline.hosts.table import NAMES, agent
@@ -53,7 +53,7 @@ def test_a_projects_entry_holds_back_where_hookline_is_not_installed(machine: Ma
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("opencode", "cline")])
 def test_who_chose_so_goes_on_without_hooks(machine: Machine, name: str) -> None:
-    call = calling(name, machine, Scope.PROJECT, Form(Missing.OPEN))
+    call = calling(name, machine, Scope.PROJECT, Missing.OPEN)
     for each in agent(name).events:
         code, out, err = ran(call.command(each), machine)
         assert code == (1 if each.event == "session.start" else 0)
@@ -66,7 +66,7 @@ def test_where_hookline_is_the_launcher_is_all_that_runs(machine: Machine, missi
     machine.launcher.parent.mkdir(parents=True)
     machine.launcher.write_text('#!/bin/sh\ncat\necho "$HOOKLINE_ENTRY $*"\nexit 7\n')
     machine.launcher.chmod(0o755)
-    command = calling("codex", machine, Scope.PROJECT, Form(missing)).command(event("codex", "tool.before"))
+    command = calling("codex", machine, Scope.PROJECT, missing).command(event("codex", "tool.before"))
     assert ran(command, machine) == (7, "{}project codex PreToolUse\n", "")
     assert ran(command, machine, "bash") == (7, "{}project codex PreToolUse\n", "")
 
@@ -75,7 +75,7 @@ def test_every_form_of_a_command_is_known_as_ours(machine: Machine) -> None:
     for name in NAMES:
         for scope in Scope:
             for missing in Missing:
-                call = calling(name, machine, scope, Form(missing))
+                call = calling(name, machine, scope, missing)
                 for each in agent(name).events:
                     assert launched(call.command(each)) == name
 
@@ -83,10 +83,10 @@ def test_every_form_of_a_command_is_known_as_ours(machine: Machine) -> None:
 @pytest.mark.parametrize("missing", Missing)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_choice_is_installed_found_and_taken_out(machine: Machine, name: str, missing: Missing) -> None:
-    install(name, machine, Scope.PROJECT, Form(missing))
+    install(name, machine, Scope.PROJECT, missing)
     (events,) = {frozenset().union(*(events for _, _, events in installed(agent(name), machine)))}
     assert events == {each.name for each in agent(name).events}
-    assert not any(change.needed for change in installing(agent(name), machine, Scope.PROJECT, Form(missing)))
+    assert not any(change.needed for change in installing(agent(name), machine, Scope.PROJECT, missing))
     uninstall(name, machine, Scope.PROJECT)
     assert files_below(machine.project) == {}
 
@@ -94,7 +94,7 @@ def test_each_choice_is_installed_found_and_taken_out(machine: Machine, name: st
 def test_the_other_choice_replaces_the_first(machine: Machine) -> None:
     install("claude-code", machine, Scope.PROJECT)
     closed = files_below(machine.project)[".claude/settings.json"]
-    install("claude-code", machine, Scope.PROJECT, Form(Missing.OPEN))
+    install("claude-code", machine, Scope.PROJECT, Missing.OPEN)
     opened = files_below(machine.project)[".claude/settings.json"]
     assert closed != opened
     assert b"exit 2" not in opened
@@ -112,7 +112,7 @@ def test_claude_code_holds_back_when_a_command_cannot_start(machine: Machine) ->
 
 @pytest.mark.parametrize("missing", Missing)
 def test_cline_is_answered_in_its_own_words(machine: Machine, missing: Missing) -> None:
-    install("cline", machine, Scope.PROJECT, Form(missing))
+    install("cline", machine, Scope.PROJECT, missing)
     hooks = machine.project / ".clinerules/hooks"
     code, out, err = ran(str(hooks / "PreToolUse"), machine)
     assert (code, err) == (0, "")

@@ -9,8 +9,10 @@ import pytest
 
 from hookline.config.read import Kind, read_text
 from hookline.errors import ConfigError, HooklineError
+from hookline.hosts.install.edit import Splice
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import BACKUP, apply, installed, installing, uninstalling
+from hookline.hosts.install.records import Record, keep
 from hookline.hosts.table import NAMES, agent
 from installing import files_below, install, machine_in, uninstall
 
@@ -192,6 +194,103 @@ def test_entries_of_another_version_are_replaced(machine: Machine) -> None:
     assert "/old/" not in path.read_text()
     assert "Gone" not in found
     assert len(found["PreToolUse"]) == 1
+
+
+HTTP_BEFORE = '{\n  "model": "opus"\n}\n'
+HTTP_ENTRIES = """,
+  "hooks": {
+    "SessionStart": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "/old/share/hookline/bridge AGENT SessionStart",
+            "timeout": 600
+          }
+        ]
+      }
+    ],
+    "PreToolUse": [
+      {
+        "hooks": [
+          {
+            "type": "http",
+            "url": "http://127.0.0.1:25834/hookline/AGENT/PreToolUse",
+            "headers": {
+              "Authorization": "Bearer Zm9yLXRoaXMtdGVzdC1hbmQtbm93aGVyZS1lbHNlIQ"
+            },
+            "timeout": 600,
+            "onFailure": "block"
+          }
+        ]
+      }
+    ],
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "http",
+            "url": "http://127.0.0.1:25834/hookline/AGENT/Stop",
+            "headers": {
+              "Authorization": "Bearer Zm9yLXRoaXMtdGVzdC1hbmQtbm93aGVyZS1lbHNlIQ"
+            },
+            "timeout": 600
+          }
+        ]
+      }
+    ]
+  }"""
+
+
+def put_http_entries(machine: Machine, name: str) -> Path:
+    """As an older version left the file: with a token in it, and so without its rights for others."""
+    at = HTTP_BEFORE.index('"opus"') + len('"opus"')
+    splice = Splice(at, HTTP_ENTRIES.replace("AGENT", name))
+    path = put(machine, name, HTTP_BEFORE[:at] + splice.text + HTTP_BEFORE[at:])
+    path.chmod(0o600)
+    keep(Record(name, Scope.USER, machine.project, path, HTTP_BEFORE, (splice,)), machine)
+    (record,) = machine.records.iterdir()
+    record.write_text(json.dumps({**json.loads(record.read_text()), "mode": 0o644}))
+    return path
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("name", ["claude-code", "qwen-code"])
+def test_http_entries_of_an_older_version_are_replaced(machine: Machine, name: str, recorded: bool) -> None:
+    path = put_http_entries(machine, name)
+    if not recorded:
+        next(machine.records.iterdir()).unlink()
+    ((_, _, events),) = installed(agent(name), machine)
+    assert events == {"SessionStart", "PreToolUse", "Stop"}
+    install(name, machine)
+    assert "http:" not in path.read_text()
+    assert "Bearer" not in path.read_text()
+    assert all(len(groups) == 1 for groups in value_of(path)["hooks"].values())
+    assert stat.S_IMODE(path.stat().st_mode) == (0o644 if recorded else 0o600)
+    uninstall(name, machine)
+    assert path.read_text() == HTTP_BEFORE
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("name", ["claude-code", "qwen-code"])
+def test_http_entries_of_an_older_version_are_taken_out(machine: Machine, name: str, recorded: bool) -> None:
+    path = put_http_entries(machine, name)
+    if not recorded:
+        next(machine.records.iterdir()).unlink()
+    uninstall(name, machine)
+    assert path.read_text() == HTTP_BEFORE
+    assert stat.S_IMODE(path.stat().st_mode) == (0o644 if recorded else 0o600)
+
+
+def test_http_entries_of_others_stay(machine: Machine) -> None:
+    others = {
+        "hooks": [{"type": "http", "url": "http://127.0.0.1:8080/hook", "headers": {"Authorization": "Bearer x"}}]
+    }
+    path = put(machine, "claude-code", json.dumps({"hooks": {"PreToolUse": [others]}}))
+    install("claude-code", machine)
+    assert others in value_of(path)["hooks"]["PreToolUse"]
+    uninstall("claude-code", machine)
+    assert value_of(path) == {"hooks": {"PreToolUse": [others]}}
 
 
 def test_a_record_survives_an_edit_and_a_second_install(machine: Machine) -> None:

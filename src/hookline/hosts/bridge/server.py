@@ -11,60 +11,36 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
-from hookline.hosts.agent import Reply
 from hookline.hosts.bridge import client, messages
-from hookline.hosts.bridge.address import FILE, Address
 from hookline.hosts.bridge.call import Call
 from hookline.hosts.bridge.deadline import answer_until, margin
 from hookline.hosts.bridge.decide import decide
 from hookline.hosts.bridge.engine import Warm
-from hookline.hosts.bridge.http import HttpConnection
-from hookline.hosts.bridge.known import BY_COMMAND, Known
 from hookline.hosts.table import NAMES, agent
 from hookline.project import load_text
 
 _ANY: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK: Final = "engine.lock"
 _MOST: Final = 1_000  # connections
-_MOST_BY_HTTP: Final = 300  # of them: anybody on this machine can connect there, and must not hinder the commands
 _SOON: Final = 0.1  # seconds until a client hears that its call is being decided
-_LOOK: Final = 1.0  # seconds between two looks at whether the engine is still the right one
 _PATIENCE: Final = 10.0  # seconds for a client to send all of its message, and to take the answer
 _FAREWELL: Final = timedelta(seconds=10)  # for background work when the engine ends
 
 log = logging.getLogger("hookline")
 
 
-class Served(Enum):
-    ALREADY = "another engine serves already"
-    ENDED = "nobody called for long, or it was told to end"
-    OUTDATED = "another version of hookline, or another address, is in force"
+async def serve(directory: Path, idle: timedelta, tidy: Callable[[], None] | None = None) -> bool:
+    """Serves until nobody called for `idle`, or it is told to end. False at once if another engine serves already.
 
-
-@dataclass(frozen=True, slots=True)
-class Http:
-    """Where HTTP hooks are answered. An engine that does so does not end when idle."""
-
-    address: Address
-    listening: socket.socket
-
-
-async def serve(
-    directory: Path, kept: Path, idle: timedelta, http: Http | None = None, tidy: Callable[[], None] | None = None
-) -> Served:
-    """Serves until nobody called for `idle`, or it is told to end, or is outdated.
-
-    `kept` is the user's state directory; `tidy` is called now and then.
+    `tidy` is called now and then.
     """
     _make_private(directory)
     lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -72,33 +48,10 @@ async def serve(
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        return Served.ALREADY
-    serving = _Serving(directory, lock, Lasting(idle, http is None, tidy), _Installed(kept))
-    await serving.run(http)
-    return Served.OUTDATED if serving.outdated_at_end else Served.ENDED
-
-
-@dataclass(frozen=True, slots=True)
-class Lasting:
-    idle: timedelta
-    ends_when_idle: bool
-    tidy: Callable[[], None] | None
-
-
-class _Installed:
-    """What the engine was started from."""
-
-    def __init__(self, kept: Path) -> None:
-        self._files = (client.__file__, str(kept / FILE))
-        self._was = self._now()
-
-    @property
-    def changed(self) -> bool:
-        """True once another version of the package lies there, or HTTP hooks have another address, or none."""
-        return self._now() != self._was
-
-    def _now(self) -> tuple[tuple[int, int, int], ...]:
-        return tuple(map(_stamp, self._files))
+        return False
+    serving = _Serving(directory, lock, idle, tidy)
+    await serving.run()
+    return True
 
 
 def _make_private(directory: Path) -> None:
@@ -110,26 +63,22 @@ def _make_private(directory: Path) -> None:
 
 
 class _Serving:
-    def __init__(self, directory: Path, lock: int, lasting: Lasting, installed: _Installed) -> None:
+    def __init__(self, directory: Path, lock: int, idle: timedelta, tidy: Callable[[], None] | None) -> None:
         self.engine = Warm()
-        self.connections: set[asyncio.Protocol] = set()
-        self.door: _Door | None = None
-        self.outdated_at_end = False
+        self.connections: set[_Connection] = set()
         self._path = directory / client.SOCKET
         self._lock = lock
-        self._lasting = lasting
-        self._installed = installed
+        self._idle = idle.total_seconds()
+        self._tidy = tidy
+        self._installed = _stamp()
         self._ending = asyncio.Event()
         self._nobody_since = 0.0
         self._left = asyncio.Event()
 
-    async def run(self, http: Http | None) -> None:
+    async def run(self) -> None:
         loop = asyncio.get_running_loop()
         await _warm_up(self.engine)
-        servers = [await loop.create_unix_server(lambda: _Connection(self), sock=self._bound(), backlog=1024)]
-        if http is not None:
-            self.door = door = _Door(self, http.address)
-            servers.append(await loop.create_server(lambda: HttpConnection(door), sock=http.listening))
+        server = await loop.create_unix_server(lambda: _Connection(self), sock=self._bound(), backlog=1024)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.end)
         self._nobody_since = loop.time()
@@ -138,7 +87,7 @@ class _Serving:
         await self._ending.wait()
         for task in beside:
             task.cancel()
-        self._make_room(servers)
+        self._make_room(server)
         while self.connections:
             self._left.clear()
             await self._left.wait()
@@ -146,16 +95,16 @@ class _Serving:
         self.engine.close()
         log.info("engine ends, process %d", os.getpid())
 
-    def end(self, outdated: bool = False) -> None:
+    def end(self) -> None:
         """No new calls; those that have come are answered."""
-        self.outdated_at_end = self.outdated_at_end or outdated
         self._ending.set()
 
     @property
     def outdated(self) -> bool:
-        return self._ending.is_set() or self._installed.changed
+        """True once another version of the package lies where this one was started from."""
+        return self._ending.is_set() or _stamp() != self._installed
 
-    def left(self, connection: asyncio.Protocol) -> None:
+    def left(self, connection: _Connection) -> None:
         self.connections.discard(connection)
         self._left.set()
         self._nobody_since = asyncio.get_running_loop().time()
@@ -175,51 +124,22 @@ class _Serving:
             os.umask(before)
         return bound
 
-    def _make_room(self, servers: Sequence[asyncio.Server]) -> None:
+    def _make_room(self, server: asyncio.Server) -> None:
         """For the next engine: the socket goes before the lock, so the next one's is not taken for ours."""
         with suppress(FileNotFoundError):
             os.unlink(self._path)
-        for server in servers:
-            server.close()
+        server.close()
         os.close(self._lock)
 
     async def _end_when_idle(self) -> None:
-        loop, lasting = asyncio.get_running_loop(), self._lasting
-        idle = lasting.idle.total_seconds()
+        loop = asyncio.get_running_loop()
         while True:
-            quiet_until = self._nobody_since + idle
-            await asyncio.sleep(max(0.05, min(quiet_until - loop.time(), 60)) if lasting.ends_when_idle else _LOOK)
-            if lasting.tidy is not None:
-                lasting.tidy()
-            if lasting.ends_when_idle:
-                if not self.connections and loop.time() >= self._nobody_since + idle:
-                    self.end()
-            elif self._installed.changed:  # nobody may call by the socket, and HTTP calls must not be refused
-                self.end(outdated=True)
-
-
-class _Door:
-    """For HTTP hooks."""
-
-    def __init__(self, serving: _Serving, address: Address) -> None:
-        self._serving = serving
-        self.address = address
-        self.known = Known(dict(os.environb), serving.engine.sessions)
-        self._inside: set[HttpConnection] = set()
-
-    def entered(self, connection: HttpConnection) -> bool:
-        if len(self._inside) >= _MOST_BY_HTTP:
-            return False
-        self._inside.add(connection)
-        self._serving.connections.add(connection)
-        return True
-
-    def left(self, connection: HttpConnection) -> None:
-        self._inside.discard(connection)
-        self._serving.left(connection)
-
-    async def answer(self, agent: str, event: str, payload: bytes) -> Reply:
-        return await decide(self.known.call(agent, event, payload), self._serving.engine)
+            quiet_until = self._nobody_since + self._idle
+            await asyncio.sleep(max(0.05, min(quiet_until - loop.time(), 60)))
+            if self._tidy is not None:
+                self._tidy()
+            if not self.connections and loop.time() >= self._nobody_since + self._idle:
+                self.end()
 
 
 class _Connection(asyncio.Protocol):
@@ -280,7 +200,7 @@ class _Connection(asyncio.Protocol):
         self._last(messages.elsewhere())
         if of_newer_client:
             log.info("another version of hookline is installed")
-            self._serving.end(outdated=True)
+            self._serving.end()
 
     def _begin(self, call: Call) -> None:
         if self._is_gone():  # it lost patience and decides elsewhere
@@ -305,8 +225,6 @@ class _Connection(asyncio.Protocol):
         return bool(looking.poll(0))
 
     async def _decide(self, call: Call) -> None:
-        if self._serving.door is not None and call.event in BY_COMMAND:
-            self._serving.door.known.remember(call)
         reply = await decide(call, self._serving.engine)
         self._last(messages.answered(reply))
 
@@ -355,10 +273,10 @@ def _peer(transport: asyncio.Transport) -> int | None:
     return None
 
 
-def _stamp(file: str) -> tuple[int, int, int]:
-    """Differs once the file was written anew."""
+def _stamp() -> tuple[int, int, int]:
+    """Differs once the package was installed anew: the client's file tells its release."""
     try:
-        status = os.stat(file)
+        status = os.stat(client.__file__)
     except OSError:
         return (0, 0, 0)
     return (status.st_ino, status.st_mtime_ns, status.st_size)

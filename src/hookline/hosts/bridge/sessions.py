@@ -36,14 +36,13 @@ class Remembered:
 
     counts: list[dict[str, Any]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-    project: str = ""  # its directory, where the agent does not tell it at each call
     halted: str = ""  # why a hook stopped the agent, which could not be stopped
     closed: bool = False  # it did so at the session's start, so no prompt begins anything either
     context: list[str] = field(default_factory=list)  # for the agent, which could not be told
 
     def as_json(self) -> dict[str, Any]:
-        found = {"counts": self.counts, "said": self.said, "project": self.project}
-        return {"version": _VERSION, **found, "halted": self.halted, "closed": self.closed, "context": self.context}
+        found = {"counts": self.counts, "said": self.said, "context": self.context}
+        return {"version": _VERSION, **found, "halted": self.halted, "closed": self.closed}
 
 
 class Sessions:
@@ -83,16 +82,6 @@ class Sessions:
             if new:
                 held.said = [*held.said, *new][-_MOST_SAID:]
             return new
-
-    def set_project(self, session: str, directory: str) -> None:
-        with self._held(session) as held:
-            held.project = directory
-
-    def project(self, session: str, directory: str) -> str:
-        """The session's project; if nobody has told it, that directory from now on."""
-        with self._held(session) as held:
-            held.project = held.project or directory
-            return held.project
 
     def halt(self, event: Event, reason: str) -> None:
         with self._held(_name(event)) as held:
@@ -230,7 +219,7 @@ def _remembered(stored: dict[str, Any]) -> Remembered:
     ]
     said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
     halted, closed = str(stored.get("halted", "")), stored.get("closed") is True
-    return Remembered(counts, said, str(stored.get("project", "")), halted, closed, context)
+    return Remembered(counts, said, halted, closed, context)
 
 
 def _write(path: Path, held: Remembered) -> None:

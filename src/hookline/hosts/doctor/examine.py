@@ -12,21 +12,18 @@ from hookline.errors import HooklineError
 from hookline.hooks.actions.untrusted import NotTrusted
 from hookline.hooks.hook import Hook
 from hookline.hosts.agent import CodingAgent
-from hookline.hosts.bridge.address import Address, address_in
 from hookline.hosts.doctor.codex_trust import trust
 from hookline.hosts.doctor.finding import Diagnosis, Finding, good, problem, unknown
-from hookline.hosts.doctor.firing import Fired, fired, http_fired
+from hookline.hosts.doctor.firing import Fired, fired
 from hookline.hosts.doctor.proof import prove_with_agent
 from hookline.hosts.doctor.switches import switched_off
 from hookline.hosts.install import launcher
-from hookline.hosts.install.by_http import reached, readable_by_others, wake
-from hookline.hosts.install.command import Form, calling
+from hookline.hosts.install.command import calling
 from hookline.hosts.install.edit import read
 from hookline.hosts.install.files import text_of
 from hookline.hosts.install.found import is_here, program
 from hookline.hosts.install.machine import Machine, Scope
-from hookline.hosts.install.plan import has_entry, installed, listening
-from hookline.hosts.install.setups import SETUPS
+from hookline.hosts.install.plan import has_entry, installed
 
 _PATIENCE: Final = 20.0  # seconds for a program to tell its version
 _LONGEST: Final = 200
@@ -35,14 +32,12 @@ _UNTRIED: Final = "the agent itself was not run, for not even the test call was 
 
 def examine(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
     """`book` holds the hooks in force in the project, without those that the agent runs itself."""
-    by_http = list(_by_http(agent, machine))  # before a test call could start the engine
     result = fired(agent, machine)
     findings = (
         _program(agent, machine),
         *_entries(agent, machine),
         _launcher(machine),
         _firing(result),
-        *by_http,
         _proof(agent, machine) if isinstance(result, Fired) and result.as_expected else unknown("proof", _UNTRIED),
     )
     trip = round(result.milliseconds, 2) if isinstance(result, Fired) else None
@@ -152,52 +147,10 @@ def _firing(result: Fired | str) -> Finding:
     return problem("answer", f"instead of a test deny it said: {said[:_LONGEST]}", "hookline check, then doctor again")
 
 
-def _by_http(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
-    """Nothing for an agent that calls commands alone."""
-    again = f"hookline install {agent.name} --http, or without --http for commands"
-    try:
-        if not listening(agent, machine):
-            return
-    except HooklineError:
-        return  # the entries say so
-    address = address_in(machine.kept)
-    if address is None or not has_entry(agent, machine):
-        yield problem("http", "its entries call an address or with a token that is not in force any more", again)
-        return
-    others = readable_by_others(agent, machine)
-    if others is not None:
-        yield problem("http", f"others can read the token in {machine.shown(others)}", f"chmod 600 {others}")
-    yield _answering(agent, machine, address)
-
-
-def _answering(agent: CodingAgent, machine: Machine, address: Address) -> Finding:
-    first = reached(address, agent.name)
-    wake(agent.name, machine)
-    result = http_fired(agent, machine, address)
-    unreached = SETUPS[agent.name].unreached
-    if isinstance(result, str):
-        return problem("http", f"{result}. {unreached}", "hookline serve, and see bridge.log in the state directory")
-    if not result.as_expected:
-        return problem("http", f"instead of a test deny it said: {result.said.stdout[:_LONGEST]}", "hookline check")
-    trip = f"a test deny came back from {address.host} in {result.milliseconds:.1f} ms"
-    if isinstance(first, str):
-        return good("http", f"{trip}; the engine was not running, and a command has started it. {unreached}")
-    return good("http", f"{trip}. If nobody answers: {unreached}")
-
-
 def _proof(agent: CodingAgent, machine: Machine) -> Finding:
     found = program(agent.name, machine)
-    form = _form(agent, machine)
-    proved = prove_with_agent(agent.name, found, machine, form) if found is not None else None
+    proved = prove_with_agent(agent.name, found, machine) if found is not None else None
     return proved or unknown("proof", "not proved by running the agent itself")
-
-
-def _form(agent: CodingAgent, machine: Machine) -> Form:
-    """By HTTP where the user's own entries are."""
-    try:
-        return Form(http=address_in(machine.kept) if listening(agent, machine) else None)
-    except HooklineError:
-        return Form()
 
 
 def _acting(agent: CodingAgent, book: Book) -> tuple[str, ...]:

@@ -8,18 +8,15 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from typing import Final
 
 from hookline.engine.account import Decision
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agent import CodingAgent, Reply
-from hookline.hosts.bridge.address import Address
 from hookline.hosts.doctor.sample import SAMPLES
-from hookline.hosts.install.by_http import posted
 from hookline.hosts.install.machine import Machine
 
 _PATIENCE: Final = 30.0  # seconds
@@ -55,43 +52,24 @@ class Fired:
 
 def fired(agent: CodingAgent, machine: Machine) -> Fired | str:
     """Why it could not be run, as text."""
-
-    def ran(event: str, payload: str, directory: str) -> Reply:
-        return _ran([str(machine.launcher), agent.name, event], payload, _environ(agent, machine, directory), directory)
-
-    try:
-        return _fired(agent, ran)
-    except subprocess.TimeoutExpired:
-        return f"it did not answer within {_PATIENCE:.0f} seconds"
-    except OSError as error:
-        return f"it cannot be run: {error.strerror}"
-
-
-def http_fired(agent: CodingAgent, machine: Machine, address: Address) -> Fired | str:
-    """The same by HTTP. Why there is no answer, as text."""
-
-    def ran(event: str, payload: str, directory: str) -> Reply:
-        status, said = posted(address, agent.name, event, payload.encode())
-        return Reply(said.decode("utf-8", "replace"), exit_code=0 if status == 200 else status)
-
-    try:
-        return _fired(agent, ran)
-    except (OSError, HTTPException) as error:
-        return f"nobody answers at {address.host} ({error})"
-
-
-def _fired(agent: CodingAgent, ran: Callable[[str, str, str], Reply]) -> Fired:
     event, payload = SAMPLES[agent.name]
     reason = f"hookline doctor {secrets.token_hex(8)}"
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as held:
         directory = str(Path(held).resolve())
         Path(directory, "hookline.yaml").write_text(HOOK.format(reason=reason), "utf-8")
         told = payload(directory)
+        arguments = [str(machine.launcher), agent.name, event]
+        environ = _environ(agent, machine, directory)
         times = []
-        for _ in range(_ROUNDS + 1):  # the first may have to start the engine
-            begun = time.perf_counter()
-            said = ran(event, json.dumps(told), directory)
-            times.append((time.perf_counter() - begun) * 1000)
+        try:
+            for _ in range(_ROUNDS + 1):  # the first may have to start the engine
+                begun = time.perf_counter()
+                said = _ran(arguments, json.dumps(told), environ, directory)
+                times.append((time.perf_counter() - begun) * 1000)
+        except subprocess.TimeoutExpired:
+            return f"it did not answer within {_PATIENCE:.0f} seconds"
+        except OSError as error:
+            return f"it cannot be run: {error.strerror}"
         decisions = [Decision(each, Verdict.DENY, reason) for each in agent.read(event, told, directory)]
         return Fired(said, agent.reply(event, told, decisions), reason, statistics.median(times[1:]))
 

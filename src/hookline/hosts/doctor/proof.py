@@ -21,7 +21,6 @@ from hookline.hosts.doctor.firing import HOOK
 from hookline.hosts.doctor.model_server import Asked, ModelServer
 from hookline.hosts.doctor.sample import COMMAND
 from hookline.hosts.doctor.unattended import UNATTENDED
-from hookline.hosts.install.command import Form
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.plan import apply, installing
 from hookline.hosts.table import agent as agent_named
@@ -32,8 +31,8 @@ _KEPT: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
 _NOWHERE: Final = "http://127.0.0.1:9"
 
 
-def prove_with_agent(agent: str, program: Path, machine: Machine, form: Form | None = None) -> Finding | None:
-    """With our entries in that form. None where it cannot be done for this agent."""
+def prove_with_agent(agent: str, program: Path, machine: Machine) -> Finding | None:
+    """None where that cannot be done for this agent."""
     if agent not in UNATTENDED:
         return None
     reason = f"hookline doctor {secrets.token_hex(8)}"
@@ -43,7 +42,7 @@ def prove_with_agent(agent: str, program: Path, machine: Machine, form: Form | N
         (there.project / "hookline.yaml").write_text(HOOK.format(reason=reason), "utf-8")
         with ModelServer([COMMAND]) as model:
             start = UNATTENDED[agent](model.url, there.home)
-            apply(installing(agent_named(agent), there, Scope.USER, form), there)
+            apply(installing(agent_named(agent), there, Scope.USER), there)
             said = _said([str(program), *start.arguments], there, {**_environ(there, machine), **start.environment})
             asked = tuple(model.asked)
     return _finding(asked, reason, said, time.monotonic() - begun)

@@ -9,9 +9,7 @@ from typing import Any, Final
 
 from hookline.dialects.ourselves import launched
 from hookline.hosts.agent import AgentEvent
-from hookline.hosts.bridge.address import Address
 from hookline.hosts.bridge.decide import CLOSED
-from hookline.hosts.bridge.known import BY_COMMAND
 from hookline.hosts.install.machine import Machine, Scope
 
 _THEN: Final = 'export HOOKLINE_ENTRY=project; exec "$0" "$@"'
@@ -27,18 +25,12 @@ class Missing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    missing: Missing = Missing.CLOSED
-    http: Address | None = None  # None: by commands alone
-
-
-@dataclass(frozen=True, slots=True)
 class Calling:
     """How one agent calls us. The text is the same in every version of ours."""
 
     agent: str
     program: str  # the launcher as a shell reads it
-    form: Form = Form()
+    missing: Missing = Missing.CLOSED
     shared: bool = False  # in a file that goes to other people
 
     def command(self, event: AgentEvent) -> str:
@@ -52,12 +44,7 @@ class Calling:
 
     def holds_back(self, event: AgentEvent) -> bool:
         """True if what the event tells of must not happen where nobody can be asked about it."""
-        return self.form.missing is Missing.CLOSED and event.event in CLOSED
-
-    def url(self, event: AgentEvent) -> str | None:
-        """None where a command is called."""
-        http = self.form.http
-        return http.url(self.agent, event.name) if http is not None and event.name not in BY_COMMAND else None
+        return self.missing is Missing.CLOSED and event.event in CLOSED
 
     @property
     def without(self) -> str:
@@ -83,13 +70,13 @@ class Calling:
         return any(isinstance(value, str) and launched(value) == self.agent for value in entry.values())
 
 
-def calling(agent: str, machine: Machine, scope: Scope, form: Form | None = None) -> Calling:
+def calling(agent: str, machine: Machine, scope: Scope, missing: Missing = Missing.CLOSED) -> Calling:
     """A project's file goes to other people, whose home is another one: there the shell looks up where it is."""
     launcher, home, shared = machine.launcher, machine.home, scope is Scope.PROJECT
     program = shlex.quote(str(launcher))
     if shared and launcher.is_relative_to(home) and _plain(str(launcher.relative_to(home))):
         program = f'"$HOME/{launcher.relative_to(home)}"'
-    return Calling(agent, program, form or Form(), shared)
+    return Calling(agent, program, missing, shared)
 
 
 def _plain(path: str) -> bool:

@@ -18,19 +18,14 @@ Handler = Callable[[Calling, AgentEvent], dict[str, Any]]
 
 
 def claude(calling: Calling, event: AgentEvent) -> dict[str, Any]:
-    """`onFailure` is what Claude Code does when a command cannot start, or nobody listens; older ones ignore it."""
+    """`onFailure` is what Claude Code does when a command cannot start; older ones ignore it."""
     closed = {"onFailure": "block"} if calling.holds_back(event) else {}
-    return {**(_posted(calling, event) or in_seconds(calling, event)), **closed}
-
-
-def qwen(calling: Calling, event: AgentEvent) -> dict[str, Any]:
-    """Of a command the time is in milliseconds, of an address in seconds."""
-    posted = _posted(calling, event)
-    return {**posted, "name": "hookline"} if posted else in_milliseconds(calling, event)
+    return {**in_seconds(calling, event), **closed}
 
 
 def in_seconds(calling: Calling, event: AgentEvent) -> dict[str, Any]:
-    return {"type": "command", "command": calling.command(event), "timeout": _seconds(calling, event)}
+    seconds = math.ceil(host_timeout(calling.agent, event.name).total_seconds())
+    return {"type": "command", "command": calling.command(event), "timeout": seconds}
 
 
 def in_milliseconds(calling: Calling, event: AgentEvent) -> dict[str, Any]:
@@ -38,23 +33,11 @@ def in_milliseconds(calling: Calling, event: AgentEvent) -> dict[str, Any]:
     return {"type": "command", "name": "hookline", "command": calling.command(event), "timeout": milliseconds}
 
 
-def _posted(calling: Calling, event: AgentEvent) -> dict[str, Any] | None:
-    url, http = calling.url(event), calling.form.http
-    if url is None or http is None:
-        return None
-    headers = {"Authorization": f"Bearer {http.token}"}
-    return {"type": "http", "url": url, "headers": headers, "timeout": _seconds(calling, event)}
-
-
-def _seconds(calling: Calling, event: AgentEvent) -> int:
-    return math.ceil(host_timeout(calling.agent, event.name).total_seconds())
-
-
 def groups(file: Callable[[Machine, Scope], Path], handler: Handler) -> Wants:
     """One group without a matcher, which every agent takes for all of its tools, for each event."""
 
     def wants(machine: Machine, scope: Scope, calling: Calling, events: Sequence[AgentEvent]) -> tuple[Entries, ...]:
         additions = [Addition(("hooks", each.name), {"hooks": [handler(calling, each)]}) for each in events]
-        return (Entries(file(machine, scope), tuple(additions), private=calling.form.http is not None),)
+        return (Entries(file(machine, scope), tuple(additions)),)
 
     return wants

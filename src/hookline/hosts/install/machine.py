@@ -37,13 +37,8 @@ class Machine:
         return self.named("XDG_DATA_HOME", self.home / ".local" / "share") / "hookline" / "bridge"
 
     @property
-    def kept(self) -> Path:
-        """Where hookline keeps what it must remember."""
-        return self.named("XDG_STATE_HOME", self.home / ".local" / "state") / "hookline"
-
-    @property
     def records(self) -> Path:
-        return self.kept / "installed"
+        return self.named("XDG_STATE_HOME", self.home / ".local" / "state") / "hookline" / "installed"
 
     def shown(self, path: Path) -> str:
         """As messages show a path: from the project, else from the home."""

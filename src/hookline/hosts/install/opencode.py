@@ -29,6 +29,6 @@ def _text(machine: Machine, scope: Scope, calling: Calling, events: Sequence[Age
         program = json.dumps(str(launcher))
     longest = max(host_timeout("opencode", each.name) for each in events)
     text = _PLUGIN.read_text("utf-8").replace('"THE ENTRY"', json.dumps("project" if calling.shared else ""))
-    text = text.replace('"THE MISSING"', json.dumps(calling.form.missing.value))
+    text = text.replace('"THE MISSING"', json.dumps(calling.missing.value))
     text = text.replace('"THE LAUNCHER"', program).replace('"THE EVENTS"', json.dumps([each.name for each in events]))
     return text.replace('"THE TIMEOUT"', str(round(longest.total_seconds() * 1000)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +10,7 @@ from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hosts.agent import CodingAgent
-from hookline.hosts.bridge.address import address_in
-from hookline.hosts.install.command import Calling, Form, Missing, calling
+from hookline.hosts.install.command import Calling, Missing, calling
 from hookline.hosts.install.diff import diff
 from hookline.hosts.install.edit import Splice, added, read, spliced
 from hookline.hosts.install.files import executable, make_directories, mode_of, remove, remove_empty, text_of, write
@@ -23,7 +21,6 @@ from hookline.hosts.install.setups import SETUPS
 from hookline.hosts.install.wanted import Entries, OwnFile, Wanted
 
 BACKUP: Final = ".before-hookline"
-_PRIVATE: Final = 0o600
 
 
 @dataclass(frozen=True)
@@ -45,20 +42,15 @@ class Change:
         return diff(self.before, self.after, machine.shown(self.path))
 
 
-def wanted(agent: CodingAgent, machine: Machine, scope: Scope, form: Form | None = None) -> tuple[Wanted, ...]:
-    return SETUPS[agent.name].wants(machine, scope, calling(agent.name, machine, scope, form), agent.events)
+def wanted(agent: CodingAgent, machine: Machine, scope: Scope, missing: Missing = Missing.CLOSED) -> tuple[Wanted, ...]:
+    return SETUPS[agent.name].wants(machine, scope, calling(agent.name, machine, scope, missing), agent.events)
 
 
-def forms(machine: Machine) -> tuple[Form, ...]:
-    """All in which our entries may have been written here."""
-    http = address_in(machine.kept)
-    by_command = tuple(Form(missing) for missing in Missing)
-    return (*by_command, *(Form(missing, http) for missing in Missing)) if http is not None else by_command
-
-
-def installing(agent: CodingAgent, machine: Machine, scope: Scope, form: Form | None = None) -> tuple[Change, ...]:
+def installing(
+    agent: CodingAgent, machine: Machine, scope: Scope, missing: Missing = Missing.CLOSED
+) -> tuple[Change, ...]:
     """Raises HooklineError, or ConfigError with every problem, for a file that cannot be edited: then for none."""
-    return tuple(_installing(each, agent.name, machine, scope) for each in wanted(agent, machine, scope, form))
+    return tuple(_installing(each, agent.name, machine, scope) for each in wanted(agent, machine, scope, missing))
 
 
 def _installing(want: Wanted, agent: str, machine: Machine, scope: Scope) -> Change:
@@ -73,8 +65,6 @@ def _installing(want: Wanted, agent: str, machine: Machine, scope: Scope) -> Cha
     call = calling(agent, machine, scope)
     if before is not None and _complete(before, want, call, machine):
         return Change(want.path, before, before, past)
-    held = past.mode if past is not None else None
-    record = replace(record, mode=mode_of(want.path) if held is None and want.private else held)
     return _merging(want, before, past, record, call, machine)
 
 
@@ -85,7 +75,7 @@ def _merging(
     original = None if before is None else restored(before, file, call, past)
     splices = added(original or "", file, want.keys, want.additions)
     record = replace(record, original=original, splices=splices)
-    mode = _PRIVATE if want.private else None
+    mode = past.mode if past is not None else None
     return Change(want.path, before, spliced(original or "", splices), record, past, mode)
 
 
@@ -99,7 +89,7 @@ def _complete(text: str, want: Entries, call: Calling, machine: Machine) -> bool
 
 def uninstalling(agent: CodingAgent, machine: Machine, scope: Scope) -> tuple[Change, ...]:
     """The files that have something of ours, or of which we remember something."""
-    wants = [want for form in forms(machine) for want in wanted(agent, machine, scope, form)]
+    wants = [want for missing in Missing for want in wanted(agent, machine, scope, missing)]
     own = {want.path: frozenset(_texts(wants, want.path)) for want in wants if isinstance(want, OwnFile)}
     past = [each.path for each in records(machine) if each.concerns(agent.name, machine, scope)]
     paths = dict.fromkeys((*(want.path for want in wants), *past))
@@ -147,7 +137,7 @@ def _install(change: Change, record: Record, machine: Machine) -> None:
         return
     made = make_directories(change.path.parent) or (change.past.made if change.past else ())
     if record.original is not None:
-        write(_backup(change.path), record.original, mode=record.mode or mode_of(change.path))
+        write(_backup(change.path), record.original, mode=change.mode or mode_of(change.path))
     write(change.path, change.after, change.mode)
     keep(replace(record, made=made), machine)
 
@@ -181,7 +171,7 @@ def installed(agent: CodingAgent, machine: Machine) -> Iterator[tuple[Scope, Pat
     for scope in Scope:
         call = calling(agent.name, machine, scope)
         found: dict[Path, frozenset[str]] = {}
-        for want in (want for form in forms(machine) for want in wanted(agent, machine, scope, form)):
+        for want in (want for missing in Missing for want in wanted(agent, machine, scope, missing)):
             found[want.path] = found.get(want.path) or _events_in(want, agent, call, machine)
         yield from ((scope, path, events) for path, events in found.items() if events)
 
@@ -206,19 +196,7 @@ def has_entry(agent: CodingAgent, machine: Machine, scope: Scope = Scope.USER) -
     there, and switched them off.
     """
     try:
-        changes = (installing(agent, machine, scope, form) for form in forms(machine))
+        changes = (installing(agent, machine, scope, missing) for missing in Missing)
         return any(not any(change.needed for change in each) for each in changes)
     except HooklineError:
         return False
-
-
-def listening(agent: CodingAgent, machine: Machine) -> bool:
-    """True if the agent calls an address of ours, in the user's own file."""
-    for want in wanted(agent, machine, Scope.USER):
-        text = text_of(want.path) if isinstance(want, Entries) else None
-        if text is not None:
-            document = read(text, machine.shown(want.path))
-            call = calling(agent.name, machine, Scope.USER)
-            if any("url" in json.dumps(document.at(path)) for path in ours_in(document, call)):
-                return True
-    return False

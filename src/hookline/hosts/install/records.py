@@ -25,7 +25,7 @@ class Record:
     original: str | None  # None: there was no such file
     splices: tuple[Splice, ...]
     made: tuple[Path, ...] = ()  # the directories that were not there either, outermost first
-    mode: int | None = None  # the rights that the file had
+    mode: int | None = None  # the rights to give back, where an older version took some away
 
     @property
     def installed(self) -> str:
@@ -58,7 +58,6 @@ def keep(record: Record, machine: Machine) -> None:
         "original": record.original,
         "splices": [[splice.at, splice.text] for splice in record.splices],
         "made": [str(directory) for directory in record.made],
-        "mode": record.mode,
     }
     machine.records.mkdir(mode=0o700, parents=True, exist_ok=True)
     write(_file(record.agent, record.path, machine), json.dumps(said, indent=1) + "\n", mode=0o600)

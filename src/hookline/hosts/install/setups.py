@@ -8,7 +8,7 @@ from typing import Final
 
 from hookline.hosts.install import cline, opencode
 from hookline.hosts.install.flat import copilot, cursor, flat, kiro, kiro_agents, windsurf
-from hookline.hosts.install.groups import claude, groups, in_milliseconds, in_seconds, qwen
+from hookline.hosts.install.groups import claude, groups, in_milliseconds, in_seconds
 from hookline.hosts.install.machine import Machine, Scope
 from hookline.hosts.install.wanted import Setup
 
@@ -49,8 +49,6 @@ SETUPS: Final = {
         ("claude",),
         _homes(".claude", variable="CLAUDE_CONFIG_DIR"),
         groups(_below(_CLAUDE, _CLAUDE, "CLAUDE_CONFIG_DIR"), claude),
-        no_http="",
-        unreached="Claude Code runs no tool then; one before 2.1.325 may not know onFailure, and run it.",
     ),
     "codex": Setup(
         ("codex",),
@@ -73,15 +71,12 @@ SETUPS: Final = {
             {"version": 1},
         ),
         "Copilot CLI runs a project's hooks only in a folder that it trusts; with -p, give it --trust-folder.",
-        no_http="before a tool it calls only https addresses, which none on this machine is",
     ),
     "qwen-code": Setup(
         ("qwen",),
         _homes(".qwen"),
-        groups(_below(_QWEN, _QWEN), qwen),
+        groups(_below(_QWEN, _QWEN), in_milliseconds),
         "Qwen Code runs no hooks in a folder that it does not trust.",
-        no_http="",
-        unreached="Qwen Code RUNS THE TOOL then, unguarded, and says nothing.",
     ),
     "opencode": Setup(
         ("opencode",),

@@ -20,7 +20,6 @@ class Entries:
     path: Path
     additions: tuple[Addition, ...]
     keys: Mapping[str, Any] = field(default_factory=dict)  # what a new file must say beside them
-    private: bool = False  # nobody but the user may read it
 
 
 @dataclass(frozen=True)
@@ -45,5 +44,3 @@ class Setup:
     homes: Callable[[Machine], tuple[Path, ...]]  # the directories that it makes for a user
     wants: Wants
     advice: str = ""  # what the user must still do
-    no_http: str = "it does not call HTTP hooks"  # why it cannot be told to; "" if it can
-    unreached: str = ""  # what it does when nobody answers its HTTP hook
