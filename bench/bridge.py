@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 from hookline.hosts.bridge import client
-from hookline.hosts.bridge.compiled import compile_client, python_client
+from hookline.hosts.install.launcher import compile_client, python_client
 
 _ROUNDS = 60
 _HOOK = """import json, sys
@@ -49,9 +49,9 @@ def _measured(root: Path) -> dict[str, float]:
     }
     if compile_client(root / "client"):
         programs["C client"] = [str(root / "client"), *agent]
-    engine = subprocess.Popen(client.command("serve"), env=environment, stderr=subprocess.DEVNULL)
+    engine = subprocess.Popen(client.hookline_command("serve"), env=environment, stderr=subprocess.DEVNULL)
     try:
-        _await(root / "hookline" / client.SOCKET)
+        _await(root / "hookline" / client.SOCKET_NAME)
         times: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(_ROUNDS):
             for name, argv in programs.items():

@@ -14,11 +14,11 @@ from pathlib import Path
 from time import perf_counter
 
 from hookline import Event
-from hookline.engine.limits import Counts
+from hookline.engine.limits import FireCounts
 from hookline.hooks.host import Command
 from hookline.project import load_text
-from hookline.runners.here import Here
-from hookline.runners.warm import interpreters
+from hookline.runners.local_host import LocalHost
+from hookline.runners.warm.pool import interpreter_pool
 
 SHELL = "cat > /dev/null; printf ok"
 _ROUNDS = 60
@@ -64,15 +64,15 @@ async def _python_hook() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as place:
         Path(place, "hook.py").write_text(PYTHON_HOOK)
         command = Command(f"{shlex.quote(sys.executable)} hook.py", stdin=b'{"event":"tool.before"}', cwd=place)
-        hosts = {"warm": Here(Counts()), "spawned": Here(Counts(), warm=False)}
+        hosts = {"warm": LocalHost(FireCounts()), "spawned": LocalHost(FireCounts(), warm=False)}
 
-        async def run(host: Here) -> None:
+        async def run(host: LocalHost) -> None:
             assert (await host.run_program(command)).exit_code == 0
 
         for _ in range(_ROUNDS):
             await run(hosts["warm"])
             await asyncio.sleep(_PAUSE)
-        assert interpreters().forked, "it is always spawned"
+        assert interpreter_pool().forked, "it is always spawned"
         return await _in_turns({name: functools.partial(run, host) for name, host in hosts.items()}, _PAUSE)
 
 

@@ -26,12 +26,12 @@ from bench.timing import shown
 from hookline.engine.book import Book, Layer
 from hookline.patterns.pattern import pattern
 from hookline.project import load, load_text
-from hookline.runtime.app import Agent, App, Prompt, Side
-from hookline.runtime.models.script import Script, ScriptedModel, Section, Step
+from hookline.runtime.agent_session import AgentSession
+from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.models.scripted import ModelScript, ScriptedModel, ScriptSection, ScriptStep
 from hookline.runtime.runtime import Runtime
-from hookline.runtime.session import Session
 from hookline.runtime.settings import Settings
-from hookline.runtime.storage.urls import file_url
+from hookline.runtime.storage.store import file_url
 from hookline.runtime.turn import Turn
 
 MODEL = timedelta(milliseconds=50)
@@ -131,10 +131,10 @@ async def _session(runtime: Runtime, name: str) -> None:
 
 def _settings(place: Path) -> Settings:
     (place / "README.md").write_text("What is here, and why.\n" * 40)
-    steps = [Step(calls=(call,), delay=MODEL, spend=(1000, 20)) for call in _CALLS]
-    steps.append(Step(say="That is all.", delay=MODEL, spend=(1000, 20)))
-    model = ScriptedModel(Script(sections=(Section(pattern("helper"), tuple(steps * EXCHANGES)),)))
-    app = App((Agent("helper", Side(Prompt("main", "You are a helper."))),))
+    steps = [ScriptStep(calls=(call,), delay=MODEL, spend=(1000, 20)) for call in _CALLS]
+    steps.append(ScriptStep(say="That is all.", delay=MODEL, spend=(1000, 20)))
+    model = ScriptedModel(ModelScript(sections=(ScriptSection(pattern("helper"), tuple(steps * EXCHANGES)),)))
+    app = App((Agent("helper", AgentSide(Prompt("main", "You are a helper."))),))
     return Settings(home=place, env={}, app=app, book=_book(place), model=model, store=file_url(place / "store.db"))
 
 
@@ -156,7 +156,7 @@ def _book(place: Path) -> Book:
 def _watched() -> Spent:
     """Counts, from now on, what asking hooks costs the processor and how long turns take."""
     spent = Spent()
-    decide, run = Session.decide, Turn.run
+    decide, run = AgentSession.decide, Turn.run
 
     @wraps(decide)
     async def decide_watched(*asked: Any) -> Any:
@@ -170,7 +170,7 @@ def _watched() -> Spent:
         finally:
             spent.turns.append(perf_counter() - begun)
 
-    Session.decide, Turn.run = decide_watched, run_watched  # type: ignore[method-assign]
+    AgentSession.decide, Turn.run = decide_watched, run_watched  # type: ignore[method-assign]
     return spent
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hookline.dialects.table import NAMES
+from hookline.dialects.dialect import DIALECT_NAMES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -34,7 +34,7 @@ class Block:
     @property
     def dialect(self) -> str | None:
         said = self.words[1] if len(self.words) > 1 else ""
-        return said if self.language in ("yaml", "json") and said in NAMES else None
+        return said if self.language in ("yaml", "json") and said in DIALECT_NAMES else None
 
     @property
     def is_case(self) -> bool:
@@ -97,6 +97,6 @@ def prose(page: Path) -> str:
     return "\n".join(kept)
 
 
-def words_of(page: Path) -> set[str]:
+def code_words(page: Path) -> set[str]:
     """Every word that stands as code in the page's prose."""
     return {word for code in _CODE.findall(prose(page)) for word in re.findall(r"-{0,2}[A-Za-z0-9_.-]+", code)}

@@ -12,31 +12,31 @@ from functools import partial
 
 import click
 
-import docs_agents
-import docs_words as words
+import docs_agent_tables
+import docs_descriptions as words
 from docs_pages import pages
 from hookline import __all__ as public_names
 from hookline.cli.chat.commands import COMMANDS
 from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
+from hookline.dialects.dialect import all_dialects
 from hookline.dialects.native import actions, conditions, programs
-from hookline.dialects.native.dialect import FILE_KEYS, KEYS
-from hookline.dialects.native.outside import DIAGNOSE_KEYS
-from hookline.dialects.table import dialects
-from hookline.hooks.action import May
-from hookline.hooks.actions.reading import Reads
-from hookline.hooks.events import EVENTS, EVERYWHERE, EventKind
-from hookline.hooks.outcome import Audience, FailureKind, Place, Verdict
-from hookline.hooks.shaped import SHAPES
-from hookline.hooks.tools import FIELDS, TONGUES, Kind
+from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
+from hookline.dialects.native.programs import DIAGNOSE_KEYS
+from hookline.hooks.actions.program_result import ResultFormat
+from hookline.hooks.events import COMMON_FACTS, EVENTS, EventKind
+from hookline.hooks.outcome import Audience, FailureKind, NotePlace, Verdict
+from hookline.hooks.placeholders import FILTERS
+from hookline.hooks.protocols import May
+from hookline.hooks.tools import FIELD_NAMES, VOCABULARIES, ToolKind
 from hookline.testing import __all__ as testing_names
-from hookline.testing import case, expect
+from hookline.testing import case, expectation
 
 _MARKED = re.compile(r"(<!-- generated: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NONE = "–"
 
 
-def rewritten(text: str) -> str:
+def replace_tables(text: str) -> str:
     return _MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", text)
 
 
@@ -60,7 +60,9 @@ def code(names: Iterable[str]) -> str:
 
 def _events(group: str) -> str:
     kinds = [kind for kind in EVENTS.values() if kind.name.partition(".")[0] in words.GROUPS[group]]
-    rows = [(f"`{kind.name}`", kind.when, code(kind.facts), _accepted(kind), _called(kind)) for kind in kinds]
+    rows = [
+        (f"`{kind.name}`", kind.when, code(kind.facts), _accepted(kind), _dialect_event_names(kind)) for kind in kinds
+    ]
     return table(("event", "comes when", "facts of its own", "accepts", "called elsewhere"), rows)
 
 
@@ -79,7 +81,7 @@ def _accepted(kind: EventKind) -> str:
     return ", ".join(said) or _NONE
 
 
-def _called(kind: EventKind) -> str:
+def _dialect_event_names(kind: EventKind) -> str:
     return "; ".join(f"{dialect} {code(names)}" for dialect, names in kind.names.items()) or _NONE
 
 
@@ -112,7 +114,7 @@ def _steps() -> str:
 
 
 def _reads() -> str:
-    rows = [(f"`{each}`", *words.READS[each]) for each in Reads]
+    rows = [(f"`{each}`", *words.READS[each]) for each in ResultFormat]
     return table(("`reads`", "an exit code that is not 0", "stdout of exit code 0, beside `tell`"), rows)
 
 
@@ -121,39 +123,44 @@ def _meanings(head: tuple[str, ...], known: Iterable[str], said: Mapping[str, st
 
 
 def _hook_keys() -> str:
-    return table(("key", "without it", "means"), [(f"`{key}`", *words.HOOK_KEYS[key]) for key in KEYS])
+    return table(("key", "without it", "means"), [(f"`{key}`", *words.HOOK_KEYS[key]) for key in HOOK_KEYS])
 
 
 def _shapes() -> str:
-    rows = [(f"`{shape}`", words.SHAPES[shape][0], f"`{words.SHAPES[shape][1]}`") for shape in SHAPES]
+    rows = [(f"`{shape}`", words.SHAPES[shape][0], f"`{words.SHAPES[shape][1]}`") for shape in FILTERS]
     return table(("shape", "the value becomes", "example"), rows)
 
 
 def _formats() -> str:
-    rows = [(f"[`{name}`]({name}.md)", words.FORMATS[name], _places(name)) for name in dialects()]
+    rows = [(f"[`{name}`]({name}.md)", words.FORMATS[name], _places(name)) for name in all_dialects()]
     return table(("dialect", "in one line", "its files"), rows)
 
 
 def _places(name: str) -> str:
-    said = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in dialects()[name].places]
+    said = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in all_dialects()[name].places]
     return ", ".join(said) or "the folder that `standard_agents:` in a hookline.yaml names"
 
 
 def _tool_names() -> str:
-    rows = [(f"`{tongue}`", *(code(held.names.get(kind, ())) for kind in _NAMED)) for tongue, held in TONGUES.items()]
+    rows = [
+        (f"`{vocabulary}`", *(code(held.names.get(kind, ())) for kind in _NAMED))
+        for vocabulary, held in VOCABULARIES.items()
+    ]
     return table(("", *_NAMED), rows)
 
 
-_NAMED = tuple(kind for kind in Kind if kind is not Kind.OTHER)
+_NAMED = tuple(kind for kind in ToolKind if kind is not ToolKind.OTHER)
 
 
 def _tool_fields() -> str:
-    rows = [(kind, f"`{ours}`", code(others)) for kind, fields in FIELDS.items() for ours, others in fields.items()]
+    rows = [
+        (kind, f"`{ours}`", code(others)) for kind, fields in FIELD_NAMES.items() for ours, others in fields.items()
+    ]
     return table(("kind", "field", "also known as"), rows)
 
 
-def _told_fields() -> str:
-    differing = {name: tongue.fields for name, tongue in TONGUES.items() if tongue.fields}
+def _vocabulary_fields() -> str:
+    differing = {name: vocabulary.fields for name, vocabulary in VOCABULARIES.items() if vocabulary.fields}
     rows = [
         (f"`{name}`", ", ".join(f"`{a}` is `{b}`" for a, b in fields.items())) for name, fields in differing.items()
     ]
@@ -166,11 +173,13 @@ def _verbs() -> str:
 
 def _verb_options(name: str) -> str:
     rows = [
-        (f"`{_option(each)}`", (each.help or "").rstrip(".")) for each in _given(name) if isinstance(each, click.Option)
+        (f"`{_option(each)}`", (each.help or "").rstrip("."))
+        for each in _visible_parameters(name)
+        if isinstance(each, click.Option)
     ]
     arguments = [
         (f"`{each.make_metavar(_context(name))}`", _ARGUMENTS[name])
-        for each in _given(name)
+        for each in _visible_parameters(name)
         if isinstance(each, click.Argument)
     ]
     return table(("", ""), arguments + rows)
@@ -202,7 +211,7 @@ def _context(name: str) -> click.Context:
     return click.Context(_command(name))
 
 
-def _given(name: str) -> list[click.Parameter]:
+def _visible_parameters(name: str) -> list[click.Parameter]:
     return [each for each in _command(name).params if not getattr(each, "hidden", False)]
 
 
@@ -216,14 +225,14 @@ def verb_names() -> list[str]:
 
 
 def options_of(name: str) -> list[str]:
-    return [option for each in _given(name) if isinstance(each, click.Option) for option in each.opts]
+    return [option for each in _visible_parameters(name) if isinstance(each, click.Option) for option in each.opts]
 
 
 TABLES: dict[str, Callable[[], str]] = {
     **{f"events-{group}": partial(_events, group) for group in words.GROUPS},
-    "facts-everywhere": lambda: code(EVERYWHERE),
-    "conditions": lambda: _examples(conditions.KEYS, words.CONDITIONS, "key"),
-    "tests": lambda: _examples(conditions.TESTS, words.TESTS, "word"),
+    "facts-everywhere": lambda: code(COMMON_FACTS),
+    "conditions": lambda: _examples(conditions.CONDITION_KEYS, words.CONDITIONS, "key"),
+    "tests": lambda: _examples(conditions.TEST_KEYS, words.TESTS, "word"),
     "actions": lambda: _examples(actions.ACTIONS, words.ACTIONS, "key"),
     **{f"options-{name}": partial(_options, name) for name in words.OPTIONS},
     "options-step": _steps,
@@ -234,22 +243,22 @@ TABLES: dict[str, Callable[[], str]] = {
     "file-keys": lambda: _meanings(("key", "means"), FILE_KEYS, words.FILE_KEYS),
     "shapes": _shapes,
     "formats": _formats,
-    "names": lambda: code(TONGUES),
+    "names": lambda: code(VOCABULARIES),
     "tool-names": _tool_names,
     "tool-fields": _tool_fields,
-    "told-fields": _told_fields,
-    **docs_agents.tables(table),
+    "told-fields": _vocabulary_fields,
+    **docs_agent_tables.tables(table),
     "verbs": _verbs,
     "chat-commands": lambda: table(("command", "shows or does"), [(f"`/{n}`", w) for n, (_, w) in COMMANDS.items()]),
     "json-lines": lambda: table(("`type`", "tells"), [(f"`{name}`", words) for name, words in TYPES.items()]),
     **{f"verb-{name}": partial(_verb_options, name) for name in VERBS},
-    "case-keys": lambda: _meanings(("key", "means"), case.KEYS, words.CASE_KEYS),
+    "case-keys": lambda: _meanings(("key", "means"), case.CASE_KEYS, words.CASE_KEYS),
     "case-step-keys": lambda: _meanings(("key of a step", "means"), case.STEP_KEYS, words.CASE_STEP_KEYS),
-    "expect-keys": lambda: _meanings(("key of `expect`", "means"), expect._KEYS, words.EXPECT_KEYS),
+    "expect-keys": lambda: _meanings(("key of `expect`", "means"), expectation._KEYS, words.EXPECT_KEYS),
 }
 
 
-def documented() -> list[tuple[str, list[str]]]:
+def documented_words() -> list[tuple[str, list[str]]]:
     """Each page, and the words that must stand in it as code."""
     options = [key for keys in option_keys().values() for key in keys]
     return [
@@ -257,29 +266,32 @@ def documented() -> list[tuple[str, list[str]]]:
             "events.md",
             [*EVENTS, *(name for kind in EVENTS.values() for names in kind.names.values() for name in names)],
         ),
-        ("conditions.md", [*conditions.KEYS, *conditions.TESTS, *conditions.EXPRESSION_NAMES, "always", "never"]),
+        (
+            "conditions.md",
+            [*conditions.CONDITION_KEYS, *conditions.TEST_KEYS, *conditions.EXPRESSION_NAMES, "always", "never"],
+        ),
         (
             "actions.md",
             [
                 *actions.ACTIONS,
                 *options,
                 *actions.STEP_KEYS,
-                *Reads,
+                *ResultFormat,
                 *actions.ON_ERROR,
                 *FailureKind,
                 *Audience,
-                *Place,
+                *NotePlace,
             ],
         ),
-        ("dialects/native.md", [*KEYS, *FILE_KEYS, *TONGUES]),
-        ("dialects/README.md", list(dialects())),
+        ("dialects/native.md", [*HOOK_KEYS, *FILE_KEYS, *VOCABULARIES]),
+        ("dialects/README.md", list(all_dialects())),
         ("verbs.md", list(VERBS)),
-        ("testing.md", [*case.KEYS, *case.STEP_KEYS, *expect._KEYS, *testing_names]),
-        ("python.md", [*public_names, "Watched", "load_here", "load_text", "load_all", "Here"]),
+        ("testing.md", [*case.CASE_KEYS, *case.STEP_KEYS, *expectation._KEYS, *testing_names]),
+        ("python.md", [*public_names, "BookWatcher", "load_for_directory", "load_text", "load_all", "Here"]),
         ("deciding.md", [verdict.word for verdict in Verdict]),
-        ("templates.md", list(SHAPES)),
+        ("templates.md", list(FILTERS)),
         ("patterns.md", list(conditions.SYNTAXES)),
-        ("tools.md", [*Kind, *TONGUES]),
+        ("tools.md", [*ToolKind, *VOCABULARIES]),
     ]
 
 
@@ -300,8 +312,8 @@ def examples() -> Iterator[tuple[str, str]]:
 def main() -> None:
     for page in pages():
         text = page.read_text(encoding="utf-8")
-        if rewritten(text) != text:
-            page.write_text(rewritten(text), encoding="utf-8")
+        if replace_tables(text) != text:
+            page.write_text(replace_tables(text), encoding="utf-8")
             sys.stdout.write(f"wrote {page}\n")
 
 

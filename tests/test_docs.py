@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 import docs_tables
-from docs_pages import DOCS, ROOT, Block, all_blocks, files_before, pages, prose, words_of
-from hookline.config.read import read_text
-from hookline.critique import critique
-from hookline.dialects.table import dialect
+from docs_pages import DOCS, ROOT, Block, all_blocks, code_words, files_before, pages, prose
+from hookline.config.reader import read_text
+from hookline.dialects.dialect import get_dialect
 from hookline.project import load_text
+from hookline.project.lint import lint_hooks
 from hookline.testing import load_cases, run_case
 
 BLOCKS = all_blocks()
@@ -33,7 +33,7 @@ def _shown(blocks: list[Block]) -> list[object]:
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_tables_are_as_the_code_is(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert docs_tables.rewritten(text) == text, "run `python tests/docs_tables.py`"
+    assert docs_tables.replace_tables(text) == text, "run `python tests/docs_tables.py`"
 
 
 def test_every_table_is_shown_somewhere() -> None:
@@ -42,10 +42,10 @@ def test_every_table_is_shown_somewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "words"), docs_tables.documented(), ids=lambda each: each if isinstance(each, str) else ""
+    ("place", "words"), docs_tables.documented_words(), ids=lambda each: each if isinstance(each, str) else ""
 )
 def test_everything_is_documented(place: str, words: list[str]) -> None:
-    assert not sorted(set(words) - words_of(DOCS / place))
+    assert not sorted(set(words) - code_words(DOCS / place))
 
 
 @pytest.mark.parametrize("name", docs_tables.verb_names())
@@ -77,11 +77,11 @@ def test_data_can_be_read(block: Block) -> None:
 @pytest.mark.parametrize("block", _shown([block for block in BLOCKS if block.dialect]))
 def test_hooks_file_loads(block: Block) -> None:
     book = load_text(block.text, block.file or f"hooks.{block.language}", block.dialect)
-    assert not [str(problem) for problem in (*book.problems, *critique(book.hooks))]
+    assert not [str(problem) for problem in (*book.problems, *lint_hooks(book.hooks))]
     assert book.hooks
     document, _ = read_text(block.text, f"block.{block.language}")
     assert document is not None
-    jsonschema.validate(document.value, dialect(block.dialect or "").schema())
+    jsonschema.validate(document.value, get_dialect(block.dialect or "").schema())
 
 
 @pytest.fixture

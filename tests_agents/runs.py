@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from agents import Agent, Place
 
-from hookline.hosts.doctor.model_server import Asked, ModelServer
-from hookline.hosts.doctor.unattended import UNATTENDED
-from hookline.hosts.install.setups import SETUPS
+from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
+from hookline.hosts.doctor.headless import HEADLESS_RUNS
+from hookline.hosts.install.setups import AGENT_SETUPS
 
 HOOKS: Final = Path(__file__).parent / "hookline.yaml"
 SCRIPT: Final = {
@@ -40,7 +40,7 @@ class Ran:
     """What came of one run of the script."""
 
     files: Mapping[str, str]  # what each command wrote
-    asked: tuple[Asked, ...]
+    asked: tuple[ReceivedRequest, ...]
     neighbour: bool  # the hook that the user had before was run
     output: str
     exit_code: int
@@ -58,8 +58,8 @@ class Ran:
 
 def run(agent: Agent, place: Place, model: ModelServer) -> Ran:
     """What was written is read, and gone when it returns."""
-    model.asked.clear()
-    start = UNATTENDED[agent.name](model.url, place.home)
+    model.requests.clear()
+    start = HEADLESS_RUNS[agent.name](model.url, place.home)
     done = _finished([*agent.command, *start.arguments], place, start.environment)
     files = {step: place.project / f"{step}.txt" for step in SCRIPT}
     written = {step: file.read_text("utf-8").strip() for step, file in files.items() if file.exists()}
@@ -68,7 +68,7 @@ def run(agent: Agent, place: Place, model: ModelServer) -> Ran:
     neighbour = place.home / "neighbour"
     heard = neighbour.exists()
     neighbour.unlink(missing_ok=True)
-    return Ran(written, tuple(model.asked), heard, done.stdout + done.stderr, done.returncode)
+    return Ran(written, tuple(model.requests), heard, done.stdout + done.stderr, done.returncode)
 
 
 def hookline(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -85,7 +85,7 @@ def diagnosed(agent: Agent, place: Place) -> dict[str, Any]:
     """What `hookline doctor` says of the agent, which it finds on the PATH by the name that people type."""
     programs = place.root / "bin"
     programs.mkdir()
-    file = programs / SETUPS[agent.name].programs[0]
+    file = programs / AGENT_SETUPS[agent.name].programs[0]
     file.write_text(f'#!/bin/sh\nexec {shlex.join(agent.command)} "$@"\n', "utf-8")
     file.chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"

@@ -10,9 +10,9 @@ import pytest
 from agents import AGENTS, Agent
 from runs import SCRIPT, Ran, end_engine, hookline, new_place, run
 
-from hookline.hosts.agent import Ability
-from hookline.hosts.doctor.model_server import FAREWELL, ModelServer
-from hookline.hosts.table import agent as coding_agent
+from hookline.hosts.agents import get_agent as coding_agent
+from hookline.hosts.agents.agent import Ability
+from hookline.hosts.doctor.fake_model import FINAL_TEXT, ModelServer
 
 PLAIN = {"denied": "secret", "changed": "plain", "noted": "noted", "reported": "reported", "passed": "passed"}
 
@@ -92,7 +92,7 @@ def test_model_is_told_what_a_hook_adds_after_a_command(story: Story) -> None:
 
 def test_everything_else_passes(story: Story) -> None:
     assert story.hooked.files.get("passed") == "passed"
-    assert FAREWELL in story.hooked.output
+    assert FINAL_TEXT in story.hooked.output
     assert story.hooked.exit_code == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from agents import AGENTS, Agent
 from runs import SCRIPT, Ran, end_engine, hookline, new_place, run
 
-from hookline.hosts.doctor.model_server import ModelServer
+from hookline.hosts.doctor.fake_model import ModelServer
 
 HALT = "hooks:\n  - {id: enough, on: tool.after, max_fires: 1, then: {halt: Enough}}\n"
 WORDS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 from agents import AGENTS
 from runs import SCRIPT, end_engine, hookline, new_place, run
 
-from hookline.hosts.doctor.model_server import ModelServer
+from hookline.hosts.doctor.fake_model import ModelServer
 
 BY_NAME = {agent.name: agent for agent in AGENTS}
 UNACCEPTED = """

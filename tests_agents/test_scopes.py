@@ -8,7 +8,7 @@ import pytest
 from agents import AGENTS, Agent
 from runs import SCRIPT, end_engine, hookline, new_place, run
 
-from hookline.hosts.doctor.model_server import ModelServer
+from hookline.hosts.doctor.fake_model import ModelServer
 
 BY_NAME = {agent.name: agent for agent in AGENTS}
 IN_PROJECTS = [agent for agent in AGENTS if agent.name != "codex"]  # which must trust a project first

@@ -13,7 +13,7 @@ import mcp_types as types
 import pytest
 from mcp import ClientSession, MCPError
 
-from mcp_proxy import Project, session
+from mcp_proxy_client import Project, official_client
 
 INSTALLED = Path(__file__).parents[1] / ".cache" / "mcp"
 SEEN_ELSEWHERE = {"id": "none", "on": "tool.before", "when": {"tool": "mcp.no_such_server.*"}, "then": {"deny": "no"}}
@@ -65,7 +65,7 @@ async def sampled(context: Any, params: types.CreateMessageRequestParams) -> typ
 
 def same_both_ways(project: Project, server: tuple[str, ...], play: Play) -> Any:
     async def seen(argv: tuple[str, ...]) -> Any:
-        async with session(project.parameters(argv), sampling_callback=sampled) as client:
+        async with official_client(project.parameters(argv), sampling_callback=sampled) as client:
             return await lists(client), await play(client)
 
     direct = asyncio.run(seen(server))
@@ -158,7 +158,7 @@ def test_server_filesystem_cannot_write_what_a_hook_denies(project: Project) -> 
     parameters = project.hooks(deny, rename).parameters(project.argv(*node("server-filesystem", str(folder))))
 
     async def run() -> None:
-        async with session(parameters) as client:
+        async with official_client(parameters) as client:
             denied = await client.call_tool("write_file", {"path": str(folder / ".env"), "content": "KEY=1"})
             assert denied.is_error
             assert denied.content[0].text == "no secrets"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.engine.account import Decision
     from hookline.engine.book import Book, Layer
+    from hookline.engine.decision import Decision
     from hookline.errors import ConfigError, Denied, Halted, HooklineError, MustWait, ToolFailed
     from hookline.hooks.event import Event
     from hookline.hooks.hook import Hook
     from hookline.hooks.host import NOBODY
     from hookline.hooks.outcome import Note, Outcome, Verdict
-    from hookline.hosts.guard import guard
-    from hookline.hosts.session import Question, Session, session
+    from hookline.hosts.python.guard import guard
+    from hookline.hosts.python.session import Question, Session, session
     from hookline.project import load
     from hookline.runtime.runtime import Runtime
     from hookline.runtime.settings import Settings
@@ -50,7 +50,7 @@ _HOMES = {
     "NOBODY": "hookline.hooks.host",
     "Book": "hookline.engine.book",
     "ConfigError": "hookline.errors",
-    "Decision": "hookline.engine.account",
+    "Decision": "hookline.engine.decision",
     "Denied": "hookline.errors",
     "Event": "hookline.hooks.event",
     "Halted": "hookline.errors",
@@ -60,15 +60,15 @@ _HOMES = {
     "MustWait": "hookline.errors",
     "Note": "hookline.hooks.outcome",
     "Outcome": "hookline.hooks.outcome",
-    "Question": "hookline.hosts.session",
+    "Question": "hookline.hosts.python.session",
     "Runtime": "hookline.runtime.runtime",
-    "Session": "hookline.hosts.session",
+    "Session": "hookline.hosts.python.session",
     "Settings": "hookline.runtime.settings",
     "ToolFailed": "hookline.errors",
     "Verdict": "hookline.hooks.outcome",
-    "guard": "hookline.hosts.guard",
+    "guard": "hookline.hosts.python.guard",
     "load": "hookline.project",
-    "session": "hookline.hosts.session",
+    "session": "hookline.hosts.python.session",
 }
 
 

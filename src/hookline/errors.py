@@ -32,7 +32,7 @@ class MustWait(HooklineError):
     pass
 
 
-class Unavailable(HooklineError):
+class UnavailableError(HooklineError):
     pass
 
 
@@ -54,12 +54,22 @@ class Halted(Denied):
     pass
 
 
-class Undecided(Exception):
+class UndecidedError(Exception):
     """A pattern could not be decided on a text before the deadline; its text says what stood in the way."""
 
     def __init__(self, why: str = "it took too long") -> None:
         super().__init__(why)
 
 
-class InDoubt(Exception):
+class AmbiguousField(Exception):
     """An event can be read in several ways, which lead to different answers; its text says which."""
+
+
+class BadTemplate(ValueError):
+    """A text that cannot be rendered safely; `what` and `hint` are words for its author."""
+
+    def __init__(self, what: str, hint: str, position: int) -> None:
+        super().__init__(f"{what}. {hint}" if hint else what)
+        self.what = what
+        self.hint = hint
+        self.position = position

@@ -53,7 +53,7 @@ def process(command: list[str]) -> Process:
 
 
 @pytest.fixture(autouse=True)
-def _log_as_before() -> Iterator[None]:
+def _restore_logging() -> Iterator[None]:
     log = logging.getLogger("hookline")
     handlers, level, propagate = log.handlers, log.level, log.propagate
     yield

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from installing import engine
+from install_sandbox import running_engine
 
 TEXT = '{\n  // mine\n  "model": "opus"\n}\n'
 
@@ -31,7 +31,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(hookline, settings):
     assert not (settings.parents[1] / ".local").exists()
 
 
-def test_in_again_and_out(hookline, settings):
+def test_install_twice_then_uninstall(hookline, settings):
     first = hookline("install", "claude-code")
     assert first.exit_code == 0, first.output
     assert "Claude Code calls hookline now, on 11 events: ~/.claude/settings.json" in first.stdout
@@ -60,7 +60,7 @@ def test_a_project_goes_on_without_hookline_only_where_somebody_chose_so(hooklin
     assert hookline("install", "codex", "--missing", "whatever").exit_code == 1
 
 
-def test_in_a_project(hookline):
+def test_project_scope(hookline):
     Path("below").mkdir()
     Path(".git").mkdir()
     os.chdir("below")
@@ -94,7 +94,7 @@ def test_one_that_cannot_be_edited_does_not_hold_up_the_others(hookline, setting
     assert "Qwen Code calls hookline now" in result.stdout
 
 
-def test_where_no_agent_is(hookline, settings, monkeypatch):
+def test_no_agent_installed(hookline, settings, monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     settings.unlink()
     settings.parent.rmdir()
@@ -150,7 +150,7 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, settings, monkeypat
     assert hookline("doctor").exit_code == 1
     hookline("init")
     hookline("install", "codex")
-    with engine(settings.parents[1]) as runtime:
+    with running_engine(settings.parents[1]) as runtime:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
         result = hookline("doctor")
     assert result.exit_code == 1
@@ -162,7 +162,7 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, settings, monkeypat
 
 def test_doctor_for_programs(hookline, settings, monkeypatch):
     hookline("install", "claude-code")
-    with engine(settings.parents[1]) as runtime:
+    with running_engine(settings.parents[1]) as runtime:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
         result = hookline("doctor", "claude-code", "--json")
     assert result.exit_code == 0, result.stdout

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from hookline.cli.log import start_log
-from hookline.cli.main import VERBS, cli, ended_by
+from hookline.cli.logging_setup import start_log
+from hookline.cli.main import VERBS, cli, handle_error
 from hookline.errors import HooklineError
 
 READY = list(VERBS)
@@ -78,13 +78,13 @@ def test_a_wrong_call_is_exit_1_with_a_hint(hookline, arguments, said):
 
 
 def test_an_error_of_ours_says_what_to_mend(capsys):
-    assert ended_by(HooklineError("write it so")) == 1
+    assert handle_error(HooklineError("write it so")) == 1
     assert capsys.readouterr().err == "hookline: write it so\n"
 
 
 def test_a_bug_is_one_line_unless_debugging(capsys):
     start_log()
-    assert ended_by(ZeroDivisionError("a\nb")) == 1
+    assert handle_error(ZeroDivisionError("a\nb")) == 1
     said = capsys.readouterr().err
     assert said.startswith("hookline: this is a bug in hookline: ZeroDivisionError: a b")
     assert said.count("\n") == 1
@@ -95,7 +95,7 @@ def test_a_bug_has_its_traceback_while_debugging(capsys):
     try:
         raise ZeroDivisionError("here")
     except ZeroDivisionError as bug:
-        ended_by(bug)
+        handle_error(bug)
     assert "Traceback" in capsys.readouterr().err
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import math
 
-from hookline.cli.output import json_text, out, safe, table
+from hookline.cli.output import format_json, out, print_table, printable_lines
 
 
 def test_json_can_be_printed_whatever_a_hook_left():
@@ -11,7 +11,7 @@ def test_json_can_be_printed_whatever_a_hook_left():
     for _ in range(5_000):
         deep = [deep]
     value = {"lone": "a\ud800b", "nan": math.nan, "deep": deep, "thing": object, "é": 1}
-    text = json_text(value)
+    text = format_json(value)
     text.encode("utf-8")
     read = json.loads(text)
     assert (read["lone"], read["nan"], read["é"]) == ("a\ud800b", None, 1)
@@ -19,16 +19,16 @@ def test_json_can_be_printed_whatever_a_hook_left():
 
 
 def test_plain_values_are_printed_as_they_are():
-    assert json.loads(json_text({"a": [1, 2.5, None, True, "x"]})) == {"a": [1, 2.5, None, True, "x"]}
-    assert "é" in json_text("é")
+    assert json.loads(format_json({"a": [1, 2.5, None, True, "x"]})) == {"a": [1, 2.5, None, True, "x"]}
+    assert "é" in format_json("é")
 
 
 def test_lines_stay_lines_and_nothing_moves_the_cursor():
-    assert safe("a\nb\x1b[1m\rc") == "a\nb\\x1b[1m\\rc"
+    assert printable_lines("a\nb\x1b[1m\rc") == "a\nb\\x1b[1m\\rc"
 
 
 def test_a_table_is_plain_and_aligned_where_nobody_looks(capsys):
-    table(("a", "b"), [("long word", "x\ny"), ("c", "")])
+    print_table(("a", "b"), [("long word", "x\ny"), ("c", "")])
     assert capsys.readouterr().out == "a          b\nlong word  x\\ny\nc\n"
 
 

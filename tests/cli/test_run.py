@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
-from cli.chat.agent_here import HOOKS, trust, write
 from cli.conftest import Hookline, Process
+from cli.scripted_project import HOOKS, trust_project, write_scripted_project
 from hookline.cli.chat.json_lines import TYPES
+
+pytestmark = pytest.mark.slow
+
 
 CALLS = """
 - {say: I look., call: {bash: {command: echo hello}}}
@@ -43,19 +46,19 @@ def _lines(text: str) -> list[dict[str, Any]]:
 
 
 def test_only_the_answer_is_on_stdout(project: Path, process: Process) -> None:
-    write(project, CALLS)
+    write_scripted_project(project, CALLS)
     ended = process("run", "-p", "go")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "It is done.\n", "")
 
 
 def test_the_prompt_may_come_on_stdin(project: Path, here: Process) -> None:
-    write(project, "- {when: {prompt: '^from a pipe$'}, say: Heard.}\n- Not heard.\n")
+    write_scripted_project(project, "- {when: {prompt: '^from a pipe$'}, say: Heard.}\n- Not heard.\n")
     assert here("run", "-p", "-", input="from a pipe").stdout == "Heard.\n"
     assert here("run", "-p", "-", input=" ").returncode == 1
 
 
 def test_a_refused_prompt_ends_with_2(project: Path, process: Process) -> None:
-    write(project, CALLS)
+    write_scripted_project(project, CALLS)
     ended = process("run", "-p", "my key is sk-abc")
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "refused: That looks like a key." in ended.stderr
@@ -63,20 +66,22 @@ def test_a_refused_prompt_ends_with_2(project: Path, process: Process) -> None:
 
 def test_a_halted_agent_ends_with_2(project: Path, here: Process) -> None:
     hooks = "model: script:model.yaml\nhooks: [{id: stop, on: tool.before, then: {halt: Enough.}}]\n"
-    write(project, CALLS, hooks)
+    write_scripted_project(project, CALLS, hooks)
     ended = here("run", "-p", "go")
     assert ended.returncode == 2
     assert "halted: Enough." in ended.stderr
 
 
 def test_an_agent_that_may_not_start_ends_with_2(project: Path, here: Process) -> None:
-    write(project, CALLS, "model: script:model.yaml\nhooks: [{id: shut, on: agent.start, then: {deny: Not today.}}]\n")
+    write_scripted_project(
+        project, CALLS, "model: script:model.yaml\nhooks: [{id: shut, on: agent.start, then: {deny: Not today.}}]\n"
+    )
     ended = here("run", "-p", "go")
     assert (ended.returncode, ended.stderr) == (2, "hookline: Not today.\n")
 
 
 def test_a_question_that_nobody_answers_ends_with_3_and_the_call_is_not_run(project: Path, process: Process) -> None:
-    write(project, DEPLOYS)
+    write_scripted_project(project, DEPLOYS)
     ended = process("run", "-p", "go")
     assert (ended.returncode, ended.stdout) == (3, "Over.\n")
     assert "somebody must be asked: Deploy now? [ask-first]" in ended.stderr
@@ -84,25 +89,25 @@ def test_a_question_that_nobody_answers_ends_with_3_and_the_call_is_not_run(proj
 
 
 def test_the_same_question_is_told_of_once(project: Path, here: Process) -> None:
-    write(project, "- {calls: [{bash: {command: deploy 1}}, {bash: {command: deploy 2}}]}\n- Over.\n")
+    write_scripted_project(project, "- {calls: [{bash: {command: deploy 1}}, {bash: {command: deploy 2}}]}\n- Over.\n")
     assert here("run", "-p", "go").stderr.count("somebody must be asked: Deploy now? [ask-first]") == 1
 
 
 def test_yes_answers_for_somebody(project: Path, here: Process) -> None:
-    write(project, DEPLOYS)
+    write_scripted_project(project, DEPLOYS)
     assert here("run", "-p", "go", "--yes").returncode == 0
     assert (project / "deploy").exists()
 
 
 def test_a_model_that_fails_ends_with_1(project: Path, here: Process) -> None:
-    write(project, "- {error: {code: auth, message: no such key}}\n")
+    write_scripted_project(project, "- {error: {code: auth, message: no such key}}\n")
     ended = here("run", "-p", "go")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "failed: script:model.yaml: no such key" in ended.stderr
 
 
 def test_json_has_a_line_for_all_that_happens(project: Path, process: Process) -> None:
-    write(project, CALLS)
+    write_scripted_project(project, CALLS)
     lines = _lines(process("run", "-p", "go", "--json").stdout)
     first, last = lines[0], lines[-1]
     assert {*TYPES["session"].split("`")[1::2], "type"} == set(first)
@@ -121,7 +126,7 @@ def test_json_has_a_line_for_all_that_happens(project: Path, process: Process) -
 
 
 def test_json_tells_of_a_question_and_its_code(project: Path, here: Process) -> None:
-    write(project, DEPLOYS)
+    write_scripted_project(project, DEPLOYS)
     ended = here("run", "-p", "go", "--json")
     lines = _lines(ended.stdout)
     question = next(line for line in lines if line["type"] == "question")
@@ -136,7 +141,9 @@ def test_json_tells_of_a_question_and_its_code(project: Path, here: Process) -> 
 def test_json_has_a_last_line_when_it_is_interrupted(
     project: Path, command: list[str], how: signal.Signals, code: int, text: str
 ) -> None:
-    write(project, "- {say: I wait., call: {bash: {command: touch begun && sleep 60}}}\n- Never said.\n")
+    write_scripted_project(
+        project, "- {say: I wait., call: {bash: {command: touch begun && sleep 60}}}\n- Never said.\n"
+    )
     running = subprocess.Popen(
         [*command, "run", "-p", "go", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -153,7 +160,9 @@ def test_json_has_a_last_line_when_it_is_interrupted(
 
 
 def test_json_has_a_last_line_when_the_agent_may_not_start(project: Path, here: Process) -> None:
-    write(project, CALLS, "model: script:model.yaml\nhooks: [{id: shut, on: agent.start, then: {deny: Not today.}}]\n")
+    write_scripted_project(
+        project, CALLS, "model: script:model.yaml\nhooks: [{id: shut, on: agent.start, then: {deny: Not today.}}]\n"
+    )
     ended = here("run", "-p", "go", "--json")
     last = _lines(ended.stdout)[-1]
     assert (last["type"], last["ending"], last["text"], last["exit_code"]) == ("end", "refused", "Not today.", 2)
@@ -161,7 +170,9 @@ def test_json_has_a_last_line_when_the_agent_may_not_start(project: Path, here: 
 
 
 def test_a_reader_that_stops_early_stops_nothing(project: Path, command: list[str], process: Process) -> None:
-    write(project, "- {say: 'word word word', call: {bash: {command: sleep 0.5 && touch made}}}\n- End.\n")
+    write_scripted_project(
+        project, "- {say: 'word word word', call: {bash: {command: sleep 0.5 && touch made}}}\n- End.\n"
+    )
     running = subprocess.Popen(
         [*command, "run", "-p", "go", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ)
     )
@@ -174,7 +185,7 @@ def test_a_reader_that_stops_early_stops_nothing(project: Path, command: list[st
 
 
 def test_the_last_session_is_resumed_and_listed(project: Path, process: Process, here: Process) -> None:
-    write(project, "- {when: {prompt: again}, say: As before.}\n- First answer.\n")
+    write_scripted_project(project, "- {when: {prompt: again}, say: As before.}\n- First answer.\n")
     first = _lines(process("run", "-p", "the first question", "--json").stdout)[0]["session"]
     resumed = _lines(process("run", "--resume", "-p", "again", "--json").stdout)
     assert (resumed[0]["session"], resumed[0]["resumed"], resumed[-1]["text"]) == (first, True, "As before.")
@@ -189,14 +200,16 @@ def test_the_last_session_is_resumed_and_listed(project: Path, process: Process,
 
 
 def test_nothing_to_resume_is_one_clear_line(project: Path, here: Process) -> None:
-    write(project, CALLS)
+    write_scripted_project(project, CALLS)
     ended = here("run", "--resume", "-p", "go")
     assert (ended.returncode, ended.stderr) == (1, "hookline: there is no session of this directory to resume\n")
     assert "no session 'nope'" in here("run", "--resume", "nope", "-p", "go").stderr
 
 
 def test_a_session_that_was_killed_goes_on(project: Path, command: list[str], process: Process) -> None:
-    write(project, "- {say: I wait., call: {bash: {command: touch begun && sleep 60}}}\n- Never said.\n")
+    write_scripted_project(
+        project, "- {say: I wait., call: {bash: {command: touch begun && sleep 60}}}\n- Never said.\n"
+    )
     running = subprocess.Popen(
         [*command, "run", "-p", "wait for it"],
         stdout=subprocess.DEVNULL,
@@ -210,7 +223,7 @@ def test_a_session_that_was_killed_goes_on(project: Path, command: list[str], pr
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     (project / "model.yaml").write_text("steps:\n- {when: interrupted while it ran, say: I go on.}\n- Lost.\n")
-    trust(project)
+    trust_project(project)
     ended = process("run", "--resume")
     assert (ended.returncode, ended.stdout) == (0, "I go on.\n"), ended.stderr
 
@@ -224,7 +237,7 @@ def test_without_a_model_one_line_says_what_to_write(project: Path, here: Proces
 
 
 def test_a_model_in_a_file_that_is_not_trusted_says_so(project: Path, here: Process) -> None:
-    write(project, CALLS)
+    write_scripted_project(project, CALLS)
     (project / "hookline.yaml").write_text(f"{HOOKS}# changed since\n", encoding="utf-8")
     ended = here("run", "-p", "hello")
     assert ended.returncode == 1
@@ -233,7 +246,7 @@ def test_a_model_in_a_file_that_is_not_trusted_says_so(project: Path, here: Proc
 
 
 def test_problems_are_shown_once_with_their_line(project: Path, here: Process) -> None:
-    write(project, "- Fine.\n", HOOKS + "  - {id: odd, on: tool.before, then: {dney: no}}\n")
+    write_scripted_project(project, "- Fine.\n", HOOKS + "  - {id: odd, on: tool.before, then: {dney: no}}\n")
     ended = here("run", "-p", "hello")
     assert (ended.returncode, ended.stdout) == (0, "Fine.\n")
     lines = ended.stderr.splitlines()
@@ -257,7 +270,7 @@ def test_a_file_that_is_named_is_trusted(project: Path, here: Process) -> None:
 def test_an_agent_and_a_model_are_chosen_by_name(project: Path, here: Process) -> None:
     agents = "agents: {one: {prompt: I am one.}, two: {prompt: I am two.}}\nmodel: script:model.yaml\n"
     (project / "other.yaml").write_text("steps: [another model]\n")
-    write(project, "- {when: {system: I am two}, say: two speaks}\n- one speaks\n", agents)
+    write_scripted_project(project, "- {when: {system: I am two}, say: two speaks}\n- one speaks\n", agents)
     assert here("run", "-p", "hi").stdout == "one speaks\n"
     assert here("run", "--agent", "two", "-p", "hi").stdout == "two speaks\n"
     assert here("run", "--model", "script:other.yaml", "-p", "hi").stdout == "another model\n"
@@ -271,7 +284,7 @@ def test_a_chat_wants_a_terminal(project: Path, here: Process) -> None:
 
 
 def test_serving_wants_triggers(project: Path, here: Process) -> None:
-    write(project, CALLS)
+    write_scripted_project(project, CALLS)
     assert "this app has no triggers" in here("run", "--serve").stderr
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from hookline.config.document import MISSING, Document
-from hookline.config.read import read_text
+from hookline.config.reader import read_text
 
 YAML = """\
 # a comment
@@ -96,15 +96,15 @@ def test_an_alias_stands_where_it_is_written_and_its_parts_where_they_are() -> N
 
 def test_at_gives_the_value_or_missing() -> None:
     read = document(YAML, "a.yaml")
-    assert read.at(("hooks", 1, "tags", 0)) == "a"
-    assert read.at(()) is read.value
-    assert read.at(("hooks", 5)) is MISSING
-    assert read.at(("version", "x")) is MISSING
-    assert read.at(("hooks", 0, "when", 0)) is MISSING
+    assert read.value_at(("hooks", 1, "tags", 0)) == "a"
+    assert read.value_at(()) is read.value
+    assert read.value_at(("hooks", 5)) is MISSING
+    assert read.value_at(("version", "x")) is MISSING
+    assert read.value_at(("hooks", 0, "when", 0)) is MISSING
 
 
 def test_null_is_not_missing() -> None:
-    assert document("a:\n", "a.yaml").at(("a",)) is None
+    assert document("a:\n", "a.yaml").value_at(("a",)) is None
 
 
 def test_a_document_made_by_hand_is_all_on_line_one() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
-from hookline.config.problem import Problem, Severity, nearest, short
+from hookline.config.problem import Problem, Severity
+from hookline.formatting import closest_match, shorten
 
 
 def test_a_problem_reads_as_one_line_with_its_place_and_its_hint() -> None:
@@ -42,13 +43,13 @@ def test_what_a_file_says_cannot_steer_a_terminal_or_break_its_encoding(nasty: s
     [("onError", "on_error"), ("ON-ERROR", "on_error"), ("timeot", "timeout"), ("wehn", "when"), ("zebra", None)],
 )
 def test_nearest_finds_what_was_meant(word: str, meant: str | None) -> None:
-    assert nearest(word, ["on_error", "timeout", "when", "then"]) == meant
+    assert closest_match(word, ["on_error", "timeout", "when", "then"]) == meant
 
 
 def test_nearest_does_not_compare_endless_words() -> None:
-    assert nearest("timeout" * 100_000, ["timeout"]) is None
+    assert closest_match("timeout" * 100_000, ["timeout"]) is None
 
 
 def test_short_keeps_sixty_characters() -> None:
-    assert short("x" * 60) == "x" * 60
-    assert short("x" * 61) == "x" * 59 + "…"
+    assert shorten("x" * 60) == "x" * 60
+    assert shorten("x" * 61) == "x" * 59 + "…"

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from hookline.config.read import Kind, read_text
-from hookline.config.scalars import TooLarge, core_value
+from hookline.config.reader import FileFormat, read_text
+from hookline.config.scalars import NumberTooLargeError, parse_core_scalar
 
 CORE_SCHEMA: list[tuple[str, Any]] = [
     *((word, None) for word in ("null", "Null", "NULL", "~", "")),
@@ -40,23 +40,23 @@ TEXT = TEXT_LINES.split()
 
 @pytest.mark.parametrize(("word", "value"), CORE_SCHEMA)
 def test_core_schema_words_have_their_type(word: str, value: Any) -> None:
-    assert core_value(word) == value
-    assert type(core_value(word)) is type(value)
+    assert parse_core_scalar(word) == value
+    assert type(parse_core_scalar(word)) is type(value)
 
 
 @pytest.mark.parametrize("word", [".nan", ".NaN", ".NAN"])
 def test_not_a_number(word: str) -> None:
-    assert math.isnan(core_value(word))
+    assert math.isnan(parse_core_scalar(word))
 
 
 @pytest.mark.parametrize("word", TEXT)
 def test_everything_else_is_text(word: str) -> None:
-    assert core_value(word) == word
+    assert parse_core_scalar(word) == word
 
 
 def test_a_file_reads_the_same_words_as_text() -> None:
     words = [word for word in TEXT if word != "-"]
-    document, problems = read_text("".join(f"- {word}\n" for word in words), "f", Kind.YAML)
+    document, problems = read_text("".join(f"- {word}\n" for word in words), "f", FileFormat.YAML)
     assert problems == ()
     assert document is not None
     assert document.value == words
@@ -64,12 +64,12 @@ def test_a_file_reads_the_same_words_as_text() -> None:
 
 @pytest.mark.parametrize(("word", "value"), CORE_SCHEMA)
 def test_quotes_make_text_of_any_word(word: str, value: Any) -> None:
-    document, _ = read_text(f"['{word}', \"{word}\", !!str {word}, ! {word}]", "f", Kind.YAML)
+    document, _ = read_text(f"['{word}', \"{word}\", !!str {word}, ! {word}]", "f", FileFormat.YAML)
     assert document is not None
     assert document.value == [word] * 4
 
 
 @pytest.mark.parametrize("word", ["9" * 5000, "-" + "9" * 301, "0x" + "f" * 5000, "1e999", "-1e999", "9" * 400 + ".0"])
 def test_numbers_beyond_reason_are_refused(word: str) -> None:
-    with pytest.raises(TooLarge):
-        core_value(word)
+    with pytest.raises(NumberTooLargeError):
+        parse_core_scalar(word)

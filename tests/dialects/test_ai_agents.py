@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 from hookline.config.document import Document
-from hookline.config.read import read_text
-from hookline.dialects.table import dialect, recognise
+from hookline.config.reader import read_text
+from hookline.dialects.dialect import get_dialect, recognise_dialect
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import FailureKind, Verdict
 from hookline.testing import fire
 
-AI_AGENTS = dialect("ai_agents")
+AI_AGENTS = get_dialect("ai_agents")
 CASES = sorted((Path(__file__).parents[1] / "cases" / "ai_agents").glob("*.yaml"))
 HOOK = {"type": "command", "command": "true"}
 GROUP = {"matcher": "Write", "hooks": [HOOK]}
@@ -95,9 +95,9 @@ def test_a_bad_file_is_a_problem_and_no_traceback(value: object) -> None:
 
 
 def test_a_file_is_told_by_its_directory_first() -> None:
-    assert recognise(document({"hooks": {}}, "/p/.ai_agents/settings.json")) is AI_AGENTS
+    assert recognise_dialect(document({"hooks": {}}, "/p/.ai_agents/settings.json")) is AI_AGENTS
     flat = {"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "true"}]}}
-    assert recognise(document(flat, ".ai_agents/settings.local.json")) is AI_AGENTS
+    assert recognise_dialect(document(flat, ".ai_agents/settings.local.json")) is AI_AGENTS
 
 
 def test_a_file_is_told_by_its_shape() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from converting import decisions, loaded, through_native, written
-from hookline.dialects.table import dialect
+from dialect_conversion import decision_summaries, load_hooks, round_trip_native, write_hooks
+from hookline.dialects.dialect import get_dialect
 
 MATCHERS = ("*", "", "Write", "FileWriter", "CodeEditor", "Edit|Write", "File.*", "(?i)bash.*", "x\\.y", "db.query")
 ANSWERS = (
@@ -51,12 +51,12 @@ EVENTS = st.one_of(
 @given(config=CONFIGS, events=st.lists(EVENTS, min_size=1, max_size=3))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_converted_hooks_decide_the_same(config: dict[str, Any], events: list[Any], tmp_path: Any) -> None:
-    original = loaded("ai_agents", {"hooks": config})
-    native = through_native(original)
-    back = loaded("ai_agents", written("ai_agents", native))
-    expected = decisions(original, events, tmp_path)
-    assert decisions(native, events, tmp_path) == expected
-    assert decisions(back, events, tmp_path) == expected
+    original = load_hooks("ai_agents", {"hooks": config})
+    native = round_trip_native(original)
+    back = load_hooks("ai_agents", write_hooks("ai_agents", native))
+    expected = decision_summaries(original, events, tmp_path)
+    assert decision_summaries(native, events, tmp_path) == expected
+    assert decision_summaries(back, events, tmp_path) == expected
 
 
 @pytest.mark.parametrize("text", [text for text in MATCHERS if text not in ("", "*")])
@@ -64,7 +64,7 @@ def test_converted_hooks_decide_the_same(config: dict[str, Any], events: list[An
 def test_a_group_comes_back_as_it_was(event: str, text: str) -> None:
     hooks = [{"type": "command", "command": "a '{{b}}'", "timeout": 1.5}, {"type": "command", "command": "c"}]
     value = {"hooks": {event: [{"matcher": text, "hooks": hooks}, {"hooks": hooks[:1]}]}}
-    assert written("ai_agents", through_native(loaded("ai_agents", value))) == value
+    assert write_hooks("ai_agents", round_trip_native(load_hooks("ai_agents", value))) == value
 
 
 RUN = "run: x, reads: json, tell: user, stdin: none"
@@ -86,13 +86,13 @@ RUN = "run: x, reads: json, tell: user, stdin: none"
     ],
 )
 def test_what_cannot_be_said_is_named(hook: str, what: str) -> None:
-    hooks = loaded("native", f"hooks:\n  - {hook}\n", "hookline.yaml")
-    (unsaid,) = dialect("ai_agents").write(hooks).unsaid
+    hooks = load_hooks("native", f"hooks:\n  - {hook}\n", "hookline.yaml")
+    (unsaid,) = get_dialect("ai_agents").write(hooks).not_expressible
     assert what in unsaid
     assert unsaid.startswith(f"{hooks[0].id} (hookline.yaml:2): ")
 
 
-def test_names_of_another_tongue_are_ours() -> None:
+def test_names_of_another_vocabulary_are_ours() -> None:
     hook = f"{{on: tool.before, when: {{tool: [write_file, edit_file, mine]}}, then: {{{RUN}}}, on_error: tell_user}}"
-    value = written("ai_agents", loaded("native", f"hooks:\n  - {hook}\n", "hookline.yaml"))
+    value = write_hooks("ai_agents", load_hooks("native", f"hooks:\n  - {hook}\n", "hookline.yaml"))
     assert value["hooks"]["PreToolUse"][0]["matcher"] == "FileWriter|CodeEditor|mine"

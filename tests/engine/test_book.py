@@ -9,11 +9,26 @@ from threading import Barrier
 
 import pytest
 
-from engine.parts import ASK, DENY, Desk, Does, Seen, book, call, command, decide, hook, input, says, sets_command, tool
-from hookline.engine.book import Book, Layer, garbage_kept
-from hookline.hooks.actions.answer import Answer
-from hookline.hooks.conditions.computed import Custom
+from engine.hook_factories import (
+    ASK,
+    DENY,
+    FakeHost,
+    FunctionAction,
+    RecordingAction,
+    command_changing_action,
+    command_matches,
+    decide,
+    input_matches,
+    make_book,
+    make_hook,
+    returning_action,
+    tool_call_event,
+    tool_matches,
+)
+from hookline.engine.book import Book, Layer, gc_paused
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import All
+from hookline.hooks.conditions.numbers import CustomCondition
 from hookline.hooks.conditions.text import Fact, Matches
 from hookline.hooks.event import Event, overlaps
 from hookline.hooks.hook import Hook, Limit, Scope
@@ -23,21 +38,21 @@ from hookline.patterns.pattern import pattern
 
 
 def test_a_layer_is_added_replaced_by_name_and_taken_away() -> None:
-    user = Layer("user", [hook(ASK, id="u")])
-    skill, newer = Layer("skill", [hook(DENY, id="s1")]), Layer("skill", [hook(DENY, id="s2")])
+    user = Layer("user", [make_hook(ASK, id="u")])
+    skill, newer = Layer("skill", [make_hook(DENY, id="s1")]), Layer("skill", [make_hook(DENY, id="s2")])
     held = Book([user])
     with_skill = held.with_layer(skill)
-    assert decide(held, call()).by == "u"
-    assert decide(with_skill, call()).by == "s1"
-    assert decide(with_skill.with_layer(newer), call()).by == "s2"
+    assert decide(held, tool_call_event()).by == "u"
+    assert decide(with_skill, tool_call_event()).by == "s1"
+    assert decide(with_skill.with_layer(newer), tool_call_event()).by == "s2"
     assert [layer.name for layer in with_skill.with_layer(newer).layers] == ["user", "skill"]
-    assert decide(with_skill.without_layer("skill"), call()).by == "u"
-    assert decide(held.without_layer("nobody"), call()).by == "u"
+    assert decide(with_skill.without_layer("skill"), tool_call_event()).by == "u"
+    assert decide(held.without_layer("nobody"), tool_call_event()).by == "u"
 
 
 def test_a_changed_book_shares_the_layers_that_did_not_change() -> None:
-    user = Layer("user", [hook(ASK)])
-    desk = Desk()
+    user = Layer("user", [make_hook(ASK)])
+    desk = FakeHost()
     held = Book([user], desk, ["a problem"]).with_layer(Layer("skill", []))
     assert held.layers[0] is user
     assert held.host is desk
@@ -53,15 +68,15 @@ def test_a_round_in_flight_keeps_the_layers_that_it_began_with() -> None:
             await go_on.wait()
             return Outcome()
 
-        held = Book([Layer("user", [hook(Does(wait))]), Layer("skill", [hook(DENY, id="skill")])])
-        deciding = asyncio.create_task(held.decide(call()))
+        held = Book([Layer("user", [make_hook(FunctionAction(wait))]), Layer("skill", [make_hook(DENY, id="skill")])])
+        deciding = asyncio.create_task(held.decide(tool_call_event()))
         await began.wait()
         without = held.without_layer("skill")
-        swapped = held.with_layer(Layer("skill", [hook(ASK, id="newer")]))
+        swapped = held.with_layer(Layer("skill", [make_hook(ASK, id="newer")]))
         go_on.set()
         assert (await deciding).by == "skill"
-        assert (await without.decide(call())).by is None
-        assert (await swapped.decide(call())).by == "newer"
+        assert (await without.decide(tool_call_event())).by is None
+        assert (await swapped.decide(tool_call_event())).by == "newer"
 
     asyncio.run(swap())
 
@@ -70,14 +85,16 @@ def test_a_book_swapped_under_many_rounds_always_gives_a_whole_answer() -> None:
     """Each book denies by exactly one of two hooks that belong together; no round hears half of one book."""
 
     def layer(version: int) -> Layer:
-        note = Answer(Outcome(notes=(Note(str(version)),)))
-        return Layer("project", [hook(note), hook(says(Outcome())), hook(DENY, id=str(version))])
+        note = FixedAnswer(Outcome(notes=(Note(str(version)),)))
+        return Layer(
+            "project", [make_hook(note), make_hook(returning_action(Outcome())), make_hook(DENY, id=str(version))]
+        )
 
     async def run() -> None:
         current = [Book([layer(0)])]
 
         async def fire() -> tuple[str | None, list[str]]:
-            decision = await current[0].decide(call())
+            decision = await current[0].decide(tool_call_event())
             return decision.by, [note.text for note in decision.notes]
 
         async def swap() -> None:
@@ -99,9 +116,12 @@ def _guards() -> list[Hook]:
         text = event.facts["tool"]["input"]["command"]
         return Outcome(changes=((("tool", "input", "command"), f"judged {text}"),))
 
-    guards = [hook(DENY, All((tool("bash"), command(f"^judged {n};"))), id=str(n)) for n in range(0, 100, 2)]
-    asks = [hook(ASK, command(f"^judged {n};"), id=str(n)) for n in range(1, 100, 2)]
-    return [hook(Does(judge), command("^[0-9]+;")), *guards, *asks]
+    guards = [
+        make_hook(DENY, All((tool_matches("bash"), command_matches(f"^judged {n};"))), id=str(n))
+        for n in range(0, 100, 2)
+    ]
+    asks = [make_hook(ASK, command_matches(f"^judged {n};"), id=str(n)) for n in range(1, 100, 2)]
+    return [make_hook(FunctionAction(judge), command_matches("^[0-9]+;")), *guards, *asks]
 
 
 def _right(n: int, verdict: Verdict, by: str | None) -> bool:
@@ -110,16 +130,16 @@ def _right(n: int, verdict: Verdict, by: str | None) -> bool:
 
 async def _all_right(held: Book, times: int) -> bool:
     numbers = [n % 100 for n in range(times)]
-    decisions = await asyncio.gather(*(held.decide(call(f"{n};{'x' * n}")) for n in numbers))
+    decisions = await asyncio.gather(*(held.decide(tool_call_event(f"{n};{'x' * n}")) for n in numbers))
     return all(_right(n, decision.verdict, decision.by) for n, decision in zip(numbers, decisions, strict=True))
 
 
 def test_a_thousand_tasks_deciding_at_once_get_their_own_answers() -> None:
-    assert asyncio.run(_all_right(book(*_guards()), 1000))
+    assert asyncio.run(_all_right(make_book(*_guards()), 1000))
 
 
 def test_eight_threads_with_their_own_loops_share_a_book() -> None:
-    held, together = book(*_guards()), Barrier(8)
+    held, together = make_book(*_guards()), Barrier(8)
 
     def run(_: int) -> bool:
         together.wait(10)
@@ -131,12 +151,12 @@ def test_eight_threads_with_their_own_loops_share_a_book() -> None:
 
 def test_what_a_hook_reads_is_known() -> None:
     hooks = [
-        hook(DENY, All((tool("x"), input("path", "y")))),
-        hook(DENY, Matches(Fact(("messages", -1, "content")), pattern("z"))),
-        hook(sets_command("two"), scope=Scope(agent="a", prompt="p", session="s")),
-        hook(ASK, limit=Limit(cooldown=timedelta(seconds=1), cooldown_turns=2)),
+        make_hook(DENY, All((tool_matches("x"), input_matches("path", "y")))),
+        make_hook(DENY, Matches(Fact(("messages", -1, "content")), pattern("z"))),
+        make_hook(command_changing_action("two"), scope=Scope(agent="a", prompt="p", session="s")),
+        make_hook(ASK, limit=Limit(cooldown=timedelta(seconds=1), cooldown_turns=2)),
     ]
-    reads = book(*hooks).reads("tool.before")
+    reads = make_book(*hooks).reads("tool.before")
     for path in [
         "tool.name",
         "tool.input.path",
@@ -150,22 +170,22 @@ def test_what_a_hook_reads_is_known() -> None:
         steps = tuple(path.split("."))
         assert any(overlaps(steps, found) for found in reads), path
     assert not any(overlaps(("context",), found) for found in reads)
-    assert book(*hooks).reads("stop") == book(*hooks).reads("no event") == frozenset()
+    assert make_book(*hooks).reads("stop") == make_book(*hooks).reads("no event") == frozenset()
 
 
 def test_a_third_partys_condition_may_read_anything() -> None:
-    held = book(hook(DENY, Custom("odd", lambda params, event: True)))
+    held = make_book(make_hook(DENY, CustomCondition("odd", lambda params, event: True)))
     assert any(overlaps(("messages",), found) for found in held.reads("tool.before"))
 
 
 def test_hooks_of_other_events_are_not_asked() -> None:
-    seen = Seen()
-    decide(book(hook(seen, event="tool.after")), call())
+    seen = RecordingAction()
+    decide(make_book(make_hook(seen, event="tool.after")), tool_call_event())
     assert not seen.events
 
 
 def test_an_empty_book_says_nothing() -> None:
-    event = call()
+    event = tool_call_event()
     decision = decide(Book(), event)
     assert (decision.verdict, decision.event) == (Verdict.SILENT, event)
     assert Book().decide_now(event).as_json()["trace"] == []
@@ -178,7 +198,7 @@ def test_the_garbage_collector_is_left_as_it_was(on: bool) -> None:
     was_on = gc.isenabled()
     try:
         (gc.enable if on else gc.disable)()
-        with garbage_kept():
+        with gc_paused():
             assert not gc.isenabled()
         assert gc.isenabled() is on
     finally:

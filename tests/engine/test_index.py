@@ -15,21 +15,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.parts import DENY, at_once, book, call, command, decide, hook, input, sets_command
-from hookline.engine import budget
-from hookline.engine.account import Decision
+from engine.hook_factories import (
+    DENY,
+    command_changing_action,
+    command_matches,
+    decide,
+    input_matches,
+    instant_action,
+    make_book,
+    make_hook,
+    tool_call_event,
+)
+from hookline.engine import match_budget
 from hookline.engine.book import Book, Layer
-from hookline.engine.index import Index
-from hookline.errors import InDoubt
-from hookline.hooks.actions.answer import Answer, may_of
-from hookline.hooks.condition import Condition
+from hookline.engine.decision import Decision
+from hookline.engine.index import HookIndex
+from hookline.errors import AmbiguousField
+from hookline.hooks.actions.answer import FixedAnswer, may_of
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
-from hookline.hooks.conditions.numbers import Compared
-from hookline.hooks.conditions.text import Exists, Fact, Is, Matches
+from hookline.hooks.conditions.numbers import Comparison
+from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches
 from hookline.hooks.event import REMOVED, Event
-from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Note, Outcome, Verdict
+from hookline.hooks.protocols import Condition
+from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -38,7 +48,7 @@ from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 def time_enough() -> Iterator[None]:
     """What is compared here is what is decided, not how fast on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "MATCHING", 600.0)
+        patch.setattr(match_budget, "MATCH_SECONDS", 600.0)
         yield
 
 
@@ -56,7 +66,7 @@ class Heard:
 def holds(one: Hook, event: Event) -> bool:
     try:
         return one.when.holds(event)
-    except InDoubt:
+    except AmbiguousField:
         return not one.only_allows
 
 
@@ -82,7 +92,7 @@ def plainly(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
             continue
         outcome = one.then.outcome
         asked.append((one.id, False))
-        left = event.changed(outcome.changes) if outcome.verdict is not Verdict.DENY else event
+        left = event.with_changes(outcome.changes) if outcome.verdict is not Verdict.DENY else event
         if repr(left.facts) != repr(event.facts):
             event, changed_by = left, at
             if heard.verdict is Verdict.ALLOW:
@@ -111,7 +121,7 @@ def by_the_engine(decision: Decision) -> dict[str, Any]:
         "halt": decision.halt,
         "facts": decision.event.facts,
         "notes": [note.text for note in decision.notes],
-        "asked": [(account.hook.id, account.again) for account in decision.trace if not account.not_asked],
+        "asked": [(account.hook.id, account.again) for account in decision.trace if not account.skip_reason],
     }
 
 
@@ -149,7 +159,7 @@ class Fixed:
         return self.outcome
 
 
-class Told(Answer):
+class Told(FixedAnswer):
     @property
     def outcome(self) -> Outcome:
         return self.constant
@@ -181,9 +191,9 @@ class Chance(random.Random):
             [ToolName(), ToolField(_path(self.choice(FIELDS))), Fact(("prompt",)), Fact(("tool", "input", "command"))]
         )
         others: list[Condition] = [
-            Is(("tool", "input", "n"), self.choice([1, True, 0, None])),
+            Equals(("tool", "input", "n"), self.choice([1, True, 0, None])),
             Exists(("tool", "input", self.choice(FIELDS[:4]))),
-            Compared(("turn", "number"), "above", 2),
+            Comparison(("turn", "number"), "above", 2),
             ALWAYS,
         ]
         return Matches(subject, self.pattern()) if self.random() < 0.85 else self.choice(others)
@@ -208,7 +218,7 @@ class Chance(random.Random):
 
     def hook(self, id: str) -> Hook:
         outcome = self.outcome()
-        return hook(
+        return make_hook(
             Told(outcome) if self.random() < 0.5 else Fixed(outcome),
             self.condition(),
             id=id,
@@ -259,7 +269,7 @@ def test_the_index_never_rules_out_what_holds(seed: int) -> None:
     """Beyond the verdicts, which a deny may hide: every hook whose condition holds is a candidate."""
     chance = Chance(seed)
     hooks = [replace(chance.hook(str(n)), order=0) for n in range(chance.choice([5, 40, 120]))]
-    index = Index(hooks)
+    index = HookIndex(hooks)
     for _ in range(4):
         event = chance.event()
         candidates = set(index.candidates(event, float("inf")))
@@ -272,7 +282,7 @@ def test_no_letter_in_any_case_hides_from_the_filter() -> None:
     letters = [chr(n) for n in range(sys.maxunicode + 1) if not 0xD800 <= n < 0xE000 and _cased(chr(n))]
     sources = [f"q{letter}q" for letter in letters] + [f"(?i)q{letter}q" for letter in letters]
     patterns = [pattern(source) for source in sources]
-    index = Index([hook(DENY, Matches(Fact(("prompt",)), one)) for one in patterns])
+    index = HookIndex([make_hook(DENY, Matches(Fact(("prompt",)), one)) for one in patterns])
     for at, letter in enumerate(letters):
         for spelling in {letter, letter.lower(), letter.upper(), letter.title(), letter.casefold()}:
             text = f"q{spelling}q"
@@ -289,53 +299,67 @@ def _cased(letter: str) -> bool:
 def test_however_large_the_patterns_are_together_a_book_is_made(many: int, length: int) -> None:
     chance = random.Random(3)
     words = ["".join(chance.choices(string.ascii_lowercase, k=length)) for _ in range(many)]
-    held = book(*(hook(DENY, command(word), id=word[:9]) for word in words))
+    held = make_book(*(make_hook(DENY, command_matches(word), id=word[:9]) for word in words))
     for word in (words[0], words[many // 2], words[-1]):
-        assert held.decide_now(call(f"x{word}x")).by == word[:9]
-    assert held.decide_now(call(words[0][:-1])).verdict is Verdict.SILENT
+        assert held.decide_now(tool_call_event(f"x{word}x")).by == word[:9]
+    assert held.decide_now(tool_call_event(words[0][:-1])).verdict is Verdict.SILENT
 
 
 def test_patterns_without_any_text_that_must_occur_are_asked_directly() -> None:
     sources = [".", "[ab]", "^$", r"\d+", "[^x]", "(?=z)", "a?"]
-    hooks = [hook(Answer(Outcome(notes=(Note(source),))), command(source)) for source in sources]
-    assert [note.text for note in book(*hooks).decide_now(call("b")).notes] == [".", "[ab]", "[^x]", "a?"]
+    hooks = [make_hook(FixedAnswer(Outcome(notes=(Note(source),))), command_matches(source)) for source in sources]
+    assert [note.text for note in make_book(*hooks).decide_now(tool_call_event("b")).notes] == [
+        ".",
+        "[ab]",
+        "[^x]",
+        "a?",
+    ]
 
 
 def test_what_other_subjects_ruled_out_is_asked_again_after_they_change() -> None:
     """Many hooks on one subject, narrowed by another; the second change touches only the other one."""
-    many = [hook(DENY, All((input("path", f"p{n}x"), command("evil")))) for n in range(40)]
-    many += [hook(DENY, All((input("path", f"q{n}x"), command(f"wicked{n}")))) for n in range(5)]
-    changers = [hook(sets_command("fine"), order=-2), hook(sets_command("evil"), order=-1)]
+    many = [make_hook(DENY, All((input_matches("path", f"p{n}x"), command_matches("evil")))) for n in range(40)]
+    many += [make_hook(DENY, All((input_matches("path", f"q{n}x"), command_matches(f"wicked{n}")))) for n in range(5)]
+    changers = [
+        make_hook(command_changing_action("fine"), order=-2),
+        make_hook(command_changing_action("evil"), order=-1),
+    ]
     path = "".join(f"p{n}x" for n in range(40))
     event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls", "path": path}}})
-    assert decide(book(*changers, *many), event).denied
+    assert decide(make_book(*changers, *many), event).denied
 
 
 def test_the_same_text_is_remembered_and_another_is_not_mistaken_for_it() -> None:
-    held = book(*(hook(DENY, command(f"w{n}x"), id=str(n)) for n in range(50)))
+    held = make_book(*(make_hook(DENY, command_matches(f"w{n}x"), id=str(n)) for n in range(50)))
     for n in (3, 3, 49, 7, 3):
-        assert held.decide_now(call(f"w{n}x")).by == str(n)
+        assert held.decide_now(tool_call_event(f"w{n}x")).by == str(n)
 
 
 def test_what_is_remembered_has_an_end() -> None:
-    held = book(*(hook(DENY, command(f"w{n}x")) for n in range(50)))
+    held = make_book(*(make_hook(DENY, command_matches(f"w{n}x")) for n in range(50)))
     for n in range(3_000):
-        held.decide_now(call(f"text {n}"))
+        held.decide_now(tool_call_event(f"text {n}"))
     index = held.layers[0].indexes["tool.before"]
-    assert all(len(shelf._remembered) <= 1024 for shelf in index._shelves)
+    assert all(len(shelf._cache) <= 1024 for shelf in index._subjects)
 
 
 def test_instant_actions_and_constants_are_heard_alike() -> None:
     outcome = Outcome(Verdict.ASK, "sure?")
-    constant, asked = book(hook(Answer(outcome), id="h")), book(hook(at_once(lambda _: outcome), id="h"))
-    assert by_the_engine(constant.decide_now(call())) == by_the_engine(asked.decide_now(call()))
+    constant, asked = (
+        make_book(make_hook(FixedAnswer(outcome), id="h")),
+        make_book(make_hook(instant_action(lambda _: outcome), id="h")),
+    )
+    assert by_the_engine(constant.decide_now(tool_call_event())) == by_the_engine(asked.decide_now(tool_call_event()))
 
 
 def test_a_hook_with_two_needs_on_one_subject_is_asked_once_among_many() -> None:
     """More possible hooks than are confirmed one by one, each with a second need that is met as well."""
     hooks = [
-        hook(Answer(Outcome(notes=(Note(str(n)),))), All((command(f"(?:word{n}|shared)"), command(f"place|sharp{n}"))))
+        make_hook(
+            FixedAnswer(Outcome(notes=(Note(str(n)),))),
+            All((command_matches(f"(?:word{n}|shared)"), command_matches(f"place|sharp{n}"))),
+        )
         for n in range(60)
     ]
-    decision = book(*hooks).decide_now(call("a shared place"))
+    decision = make_book(*hooks).decide_now(tool_call_event("a shared place"))
     assert [note.text for note in decision.notes] == [str(n) for n in range(60)]

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from engine.parts import Does, call, raises, says
-from hookline.hooks.attempt import Sum, attempt, instead_of, together
+from engine.hook_factories import FunctionAction, raising_action, returning_action, tool_call_event
+from hookline.hooks.attempt import CombinedOutcome, attempt, combine_outcomes, outcome_of_failure
 from hookline.hooks.event import Event
-from hookline.hooks.host import NOBODY, Asking, Host, asking
+from hookline.hooks.host import NOBODY, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import Compact, Failure, FailureKind, Note, Outcome, Verdict
 
 SECOND = timedelta(seconds=1)
@@ -19,14 +19,17 @@ FAILED = Failure(FailureKind.EXIT, "exit 1")
 
 def test_who_is_asked_is_known_while_it_is_and_not_after() -> None:
     async def look(event: Event, host: Host) -> Outcome:
-        asked = asking.get()
+        asked = current_hook.get()
         return Outcome(reason=asked.hook if asked else "nobody")
 
     async def run() -> list[str]:
-        heard = [await attempt(Does(look), call(), NOBODY, SECOND, who) for who in (Asking("a"), None)]
-        failed = await attempt(raises(ValueError()), call(), NOBODY, SECOND, Asking("b"))
+        heard = [
+            await attempt(FunctionAction(look), tool_call_event(), NOBODY, SECOND, who)
+            for who in (CurrentHook("a"), None)
+        ]
+        failed = await attempt(raising_action(ValueError()), tool_call_event(), NOBODY, SECOND, CurrentHook("b"))
         assert isinstance(failed, Failure)
-        assert asking.get() is None
+        assert current_hook.get() is None
         return [outcome.reason for outcome in heard if isinstance(outcome, Outcome)]
 
     assert asyncio.run(run()) == ["a", "nobody"]
@@ -34,7 +37,9 @@ def test_who_is_asked_is_known_while_it_is_and_not_after() -> None:
 
 def test_only_cancellation_leaves_it() -> None:
     async def run() -> None:
-        waiting = asyncio.create_task(attempt(Does(_forever), call(), NOBODY, timedelta(hours=1), Asking("a")))
+        waiting = asyncio.create_task(
+            attempt(FunctionAction(_forever), tool_call_event(), NOBODY, timedelta(hours=1), CurrentHook("a"))
+        )
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -49,8 +54,8 @@ async def _forever(event: Event, host: Host) -> Outcome:
 
 
 def test_a_timeout_of_its_own_is_told_from_ours() -> None:
-    ours = asyncio.run(attempt(Does(_forever), call(), NOBODY, timedelta(milliseconds=10)))
-    own = asyncio.run(attempt(raises(TimeoutError(), instant=False), call(), NOBODY, SECOND))
+    ours = asyncio.run(attempt(FunctionAction(_forever), tool_call_event(), NOBODY, timedelta(milliseconds=10)))
+    own = asyncio.run(attempt(raising_action(TimeoutError(), instant=False), tool_call_event(), NOBODY, SECOND))
     assert isinstance(ours, Failure)
     assert isinstance(own, Failure)
     assert (ours.kind, ours.text) == (FailureKind.TIMEOUT, "did not answer within 0.01 s")
@@ -62,7 +67,7 @@ def test_what_a_host_lacks_is_told_in_its_words() -> None:
         await host.complete("hello")
         return Outcome()
 
-    failure = asyncio.run(attempt(Does(needs), call(), NOBODY, SECOND))
+    failure = asyncio.run(attempt(FunctionAction(needs), tool_call_event(), NOBODY, SECOND))
     assert failure == Failure(FailureKind.UNAVAILABLE, "there is no model here")
 
 
@@ -79,17 +84,17 @@ def test_what_a_host_lacks_is_told_in_its_words() -> None:
     ],
 )
 def test_what_counts_instead_of_a_failure(on_error: Outcome, counts: Outcome) -> None:
-    assert instead_of(FAILED, on_error) == counts
+    assert outcome_of_failure(FAILED, on_error) == counts
 
 
 def test_the_first_of_the_strongest_is_the_voice() -> None:
-    heard = Sum()
+    heard = CombinedOutcome()
     for by, outcome in enumerate(
         [Outcome(Verdict.ALLOW, "a"), Outcome(Verdict.ASK, "b"), Outcome(Verdict.ASK, "c"), Outcome()]
     ):
-        heard.hear(outcome, str(by))
+        heard.add(outcome, str(by))
     assert (heard.verdict, heard.reason, heard.by) == (Verdict.ASK, "b", "1")
-    heard.hear(Outcome(reason="stop", halt=True), "4")
+    heard.add(Outcome(reason="stop", halt=True), "4")
     assert (heard.verdict, heard.reason, heard.by, heard.halt) == (Verdict.ASK, "stop", "4", True)
 
 
@@ -99,17 +104,19 @@ def test_outcomes_together_are_one() -> None:
         Outcome(changes=((("b",), 2),), requests=(Compact(),), final=True),
     ]
     changes = ((("a",), 1), (("b",), 2))
-    assert together(parts) == Outcome(Verdict.ASK, "sure?", changes, (Note("x"),), (Compact(),), final=True)
-    assert together([]) == Outcome()
+    assert combine_outcomes(parts) == Outcome(Verdict.ASK, "sure?", changes, (Note("x"),), (Compact(),), final=True)
+    assert combine_outcomes([]) == Outcome()
 
 
 def test_an_allow_is_forgotten_and_nothing_stronger() -> None:
     for verdict, left in ((Verdict.ALLOW, Verdict.SILENT), (Verdict.ASK, Verdict.ASK)):
-        heard = Sum()
-        heard.hear(Outcome(verdict, "x"), "h")
+        heard = CombinedOutcome()
+        heard.add(Outcome(verdict, "x"), "h")
         heard.forget_allow()
         assert heard.verdict is left
 
 
 def test_an_answer_passes_through() -> None:
-    assert asyncio.run(attempt(says(Outcome(Verdict.ASK)), call(), NOBODY, SECOND)) == Outcome(Verdict.ASK)
+    assert asyncio.run(attempt(returning_action(Outcome(Verdict.ASK)), tool_call_event(), NOBODY, SECOND)) == Outcome(
+        Verdict.ASK
+    )

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.hooks.event import MISSING, REMOVED, Event, overlaps, parse_path, path_text, read, same, touches
+from hookline.hooks.event import (
+    MISSING,
+    REMOVED,
+    Event,
+    deep_equal,
+    overlaps,
+    parse_path,
+    path_text,
+    read_path,
+    touches,
+)
 
 _FACTS = {"a": {"b": [10, {"c": "x"}], "0": "zero", "none": None}, "text": "word"}
 
@@ -59,7 +69,7 @@ def test_a_path_is_shown_as_it_was_written() -> None:
 
 def test_a_change_copies_along_its_way_and_shares_the_rest() -> None:
     event = Event("stop", {"a": {"b": [1, 2]}, "c": {"d": 1}})
-    changed = event.changed(((("a", "b", 0), 9),))
+    changed = event.with_changes(((("a", "b", 0), 9),))
     assert changed.facts == {"a": {"b": [9, 2]}, "c": {"d": 1}}
     assert event.facts == {"a": {"b": [1, 2]}, "c": {"d": 1}}
     assert changed.facts["c"] is event.facts["c"]
@@ -82,18 +92,18 @@ def test_a_change_copies_along_its_way_and_shares_the_rest() -> None:
 )
 def test_set_and_remove_touch_their_own_place_only(path: str, value: Any, left: dict[str, Any]) -> None:
     event = Event("stop", {"a": {"l": [1, 2, 3], "t": "word"}})
-    assert event.changed(((parse_path(path), value),)).facts == left
+    assert event.with_changes(((parse_path(path), value),)).facts == left
     assert event.facts == {"a": {"l": [1, 2, 3], "t": "word"}}
 
 
 def test_a_tuple_of_a_host_is_changed_as_a_list_is() -> None:
     event = Event("stop", {"a": ({"b": 1}, 2)})
-    assert event.changed(((("a", 0, "b"), 5),)).facts == {"a": [{"b": 5}, 2]}
+    assert event.with_changes(((("a", 0, "b"), 5),)).facts == {"a": [{"b": 5}, 2]}
 
 
 def test_overlapping_changes_are_made_in_order() -> None:
     event = Event("stop", {"a": {"b": 1}})
-    assert event.changed(((("a",), {"c": 1}), (("a", "b"), 2), (("a", "c"), REMOVED))).facts == {"a": {"b": 2}}
+    assert event.with_changes(((("a",), {"c": 1}), (("a", "b"), 2), (("a", "c"), REMOVED))).facts == {"a": {"b": 2}}
 
 
 def test_a_change_is_seen_above_and_below_its_place() -> None:
@@ -126,8 +136,8 @@ def _plainly_same(one: Any, other: Any) -> bool:
 
 @given(_JSON, _JSON)
 def test_same_is_equal_but_for_true_and_one(one: Any, other: Any) -> None:
-    assert same(one, other) == _plainly_same(one, other)
-    assert same(one, one)
+    assert deep_equal(one, other) == _plainly_same(one, other)
+    assert deep_equal(one, one)
 
 
 def test_deep_values_are_compared_and_read_without_an_end_of_the_stack() -> None:
@@ -138,9 +148,9 @@ def test_deep_values_are_compared_and_read_without_an_end_of_the_stack() -> None
         return value
 
     one, other = deep(), deep()
-    assert same(one, other)
-    assert not same(one, other[0])
-    assert read({"a": one}, ("a", *[0] * 50_000)) == 1
+    assert deep_equal(one, other)
+    assert not deep_equal(one, other[0])
+    assert read_path({"a": one}, ("a", *[0] * 50_000)) == 1
 
 
 def test_marks_survive_a_deep_copy() -> None:

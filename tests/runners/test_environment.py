@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from hookline.hooks.host import Command
-from hookline.runners.environment import inherited
-from hookline.runners.process import Slots, run
+from hookline.runners.environment import inherited_environment
+from hookline.runners.process import ProcessLimit, run_program
 
 
 def seen(command: Command) -> dict[str, str]:
-    printed = asyncio.run(run(command, slots=Slots())).stdout
+    printed = asyncio.run(run_program(command, slots=ProcessLimit())).stdout
     return dict(entry.split("=", 1) for entry in printed.split("\0") if entry)
 
 
@@ -63,15 +63,15 @@ def test_a_value_just_short_enough_is_whole() -> None:
 
 def test_many_long_values_are_cut_until_they_fit() -> None:
     given = {f"LONG_{number}": "x" * 200_000 for number in range(40)}
-    finished = asyncio.run(run(Command("env | grep -c '^LONG_.*x…\\[cut]$'", env=given), slots=Slots()))
+    finished = asyncio.run(run_program(Command("env | grep -c '^LONG_.*x…\\[cut]$'", env=given), slots=ProcessLimit()))
     assert finished.stdout == "40\n"
 
 
 def test_programs_inherit_from_whoever_is_decided_for() -> None:
-    token = inherited.set({b"THEIRS": b"\xff", b"PATH": b"/usr/bin:/bin"})
+    token = inherited_environment.set({b"THEIRS": b"\xff", b"PATH": b"/usr/bin:/bin"})
     try:
         command = Command(text='printf %s "${THEIRS}${OF_OURS-none}"')
-        assert asyncio.run(run(command, slots=Slots())).stdout == "\ufffdnone"
+        assert asyncio.run(run_program(command, slots=ProcessLimit())).stdout == "\ufffdnone"
         assert seen(Command(argv=ENV, inherit_env=("PATH", "OF_OURS"))) == {"PATH": "/usr/bin:/bin"}
     finally:
-        inherited.reset(token)
+        inherited_environment.reset(token)

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from hookline.errors import Unavailable
-from hookline.hooks.host import Asking, Nobody, Script, ToolResult, asking
-from hookline.hooks.outcome import Failed, FailureKind
-from hookline.runners.javascript import run
+from hookline.errors import UnavailableError
+from hookline.hooks.host import CurrentHook, NullHost, ScriptCall, ToolResult, current_hook
+from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.runners.javascript import run_script
 
 
-class Tools(Nobody):
+class Tools(NullHost):
     def __init__(self) -> None:
         self.called: list[tuple[str, dict[str, Any]]] = []
         self.cancelled: list[str] = []
@@ -29,7 +29,7 @@ class Tools(Nobody):
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         self.called.append((name, input))
         self.begun.set()
-        self.asked_by.append(asked.hook if (asked := asking.get()) else None)
+        self.asked_by.append(asked.hook if (asked := current_hook.get()) else None)
         if name == "echo":
             return ToolResult(input)
         if name == "fail":
@@ -43,17 +43,17 @@ class Tools(Nobody):
                 self.cancelled.append(name)
                 raise
         if name == "script":
-            return ToolResult(await run(Script("return await callTool('echo', {deep: true})", {}), self))
-        raise Unavailable(f"there is no tool {name!r} here")
+            return ToolResult(await run_script(ScriptCall("return await callTool('echo', {deep: true})", {}), self))
+        raise UnavailableError(f"there is no tool {name!r} here")
 
 
 def ran(source: str, host: Tools | None = None, timeout: float = 5, **variables: Any) -> Any:
-    script = Script(source, variables, timedelta(seconds=timeout))
-    return asyncio.run(run(script, host or Tools()))
+    script = ScriptCall(source, variables, timedelta(seconds=timeout))
+    return asyncio.run(run_script(script, host or Tools()))
 
 
 def failure(source: str, timeout: float = 5) -> tuple[FailureKind, str]:
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(ActionError) as caught:
         ran(source, timeout=timeout)
     return caught.value.failure.kind, caught.value.failure.text
 
@@ -234,10 +234,10 @@ def test_poisoned_built_ins_do_not_reach_our_own(poison: str) -> None:
 
 def test_log_goes_to_the_log_with_the_hooks_id(caplog: pytest.LogCaptureFixture) -> None:
     async def within() -> None:
-        asking.set(Asking("hub.json:PreToolUse[0]"))
-        await run(Script("log('a', 1, {b: [2]}, undefined); log('later'); throw 1", {}), Tools())
+        current_hook.set(CurrentHook("hub.json:PreToolUse[0]"))
+        await run_script(ScriptCall("log('a', 1, {b: [2]}, undefined); log('later'); throw 1", {}), Tools())
 
-    with caplog.at_level(logging.INFO, "hookline"), pytest.raises(Failed):
+    with caplog.at_level(logging.INFO, "hookline"), pytest.raises(ActionError):
         asyncio.run(within())
     assert caplog.messages == [
         '[hub.json:PreToolUse[0]] a 1 {"b":[2]} undefined',
@@ -262,8 +262,8 @@ def test_a_call_knows_which_hook_asks() -> None:
     host = Tools()
 
     async def within() -> None:
-        asking.set(Asking("guard"))
-        await run(Script("await callTool('echo')", {}), host)
+        current_hook.set(CurrentHook("guard"))
+        await run_script(ScriptCall("await callTool('echo')", {}), host)
 
     asyncio.run(within())
     assert host.asked_by == ["guard"]
@@ -278,12 +278,12 @@ def test_scripts_within_scripts_do_not_wait_for_each_others_threads() -> None:
     assert asyncio.run(many()) == [{"content": {"content": {"content": "bottom"}}}] * 12
 
 
-class Nested(Nobody):
+class Nested(NullHost):
     """Each tool call asks a script one level deeper, as a hook on the call would."""
 
     async def asked(self, depth: int) -> Any:
-        asking.set(Asking(f"hook {depth}", above=tuple(f"hook {n}" for n in range(depth))))
-        return await run(Script(f"return await callTool('next', {{depth: {depth}}})", {}), self)
+        current_hook.set(CurrentHook(f"hook {depth}", callers=tuple(f"hook {n}" for n in range(depth))))
+        return await run_script(ScriptCall(f"return await callTool('next', {{depth: {depth}}})", {}), self)
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         depth = input["depth"] + 1
@@ -294,7 +294,7 @@ def test_a_cancelled_script_leaves_no_task_behind() -> None:
     host = Tools()
 
     async def within() -> None:
-        task = asyncio.create_task(run(Script("await callTool('forever')", {}, timedelta(seconds=30)), host))
+        task = asyncio.create_task(run_script(ScriptCall("await callTool('forever')", {}, timedelta(seconds=30)), host))
         await host.begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -309,14 +309,14 @@ def test_facts_too_deep_for_json_are_a_failure_not_a_hole() -> None:
     deep: Any = "x"
     for _ in range(5_000):
         deep = [deep]
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(ActionError) as caught:
         ran("return 1", given=deep)
     assert caught.value.failure.kind is FailureKind.CANNOT_START
 
 
 def test_many_scripts_at_once_and_in_turn() -> None:
     async def many() -> list[Any]:
-        return await asyncio.gather(*(run(Script("return n * 2", {"n": n}), Tools()) for n in range(50)))
+        return await asyncio.gather(*(run_script(ScriptCall("return n * 2", {"n": n}), Tools()) for n in range(50)))
 
     for _ in range(3):
         assert asyncio.run(many()) == [n * 2 for n in range(50)]
@@ -327,12 +327,12 @@ def test_an_infinite_script_does_not_keep_the_interpreter_from_ending() -> None:
     code = """
 import asyncio
 from datetime import timedelta
-from hookline.hooks.host import NOBODY, Script
-from hookline.hooks.outcome import Failed
-from hookline.runners.javascript import run
+from hookline.hooks.host import NOBODY, ScriptCall
+from hookline.hooks.outcome import ActionError
+from hookline.runners.javascript import run_script
 try:
-    asyncio.run(run(Script("Array(2 ** 31).join()", {}, timedelta(seconds=0.2)), NOBODY))
-except Failed as failed:
+    asyncio.run(run_script(ScriptCall("Array(2 ** 31).join()", {}, timedelta(seconds=0.2)), NOBODY))
+except ActionError as failed:
     print(failed.failure.kind)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)

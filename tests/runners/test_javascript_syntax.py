@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.runners.javascript_syntax import syntax_error
+from hookline.runners.javascript import syntax_error
 
 
 @pytest.mark.parametrize(

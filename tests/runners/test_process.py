@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.host import Asking, Command, Finished, asking
-from hookline.hooks.outcome import Failed, FailureKind
-from hookline.runners.process import Slots, run
+from hookline.hooks.host import Command, CurrentHook, ProgramResult, current_hook
+from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.runners.process import ProcessLimit, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
@@ -27,12 +27,12 @@ SOON = timedelta(seconds=0.6)
 LONG = timedelta(seconds=30)
 
 
-def ran(command: Command) -> Finished:
-    return asyncio.run(run(command, slots=Slots()))
+def ran(command: Command) -> ProgramResult:
+    return asyncio.run(run_program(command, slots=ProcessLimit()))
 
 
-def failed(command: Command) -> Failed:
-    with pytest.raises(Failed) as caught:
+def failed(command: Command) -> ActionError:
+    with pytest.raises(ActionError) as caught:
         ran(command)
     return caught.value
 
@@ -116,8 +116,8 @@ def test_what_the_shell_cannot_find_is_an_exit_code() -> None:
 )
 def test_what_cannot_start_says_why(command: Command, text: str) -> None:
     async def work() -> None:
-        with pytest.raises(Failed) as caught:
-            await run(command, slots=Slots())
+        with pytest.raises(ActionError) as caught:
+            await run_program(command, slots=ProcessLimit())
         assert caught.value.failure.kind is FailureKind.CANNOT_START
         assert text in caught.value.failure.text
 
@@ -203,8 +203,8 @@ def test_a_child_that_left_the_session_is_not_waited_for() -> None:
 )
 def test_at_the_deadline_the_whole_group_is_killed(text: str, tmp_path: Path) -> None:
     async def work() -> None:
-        with pytest.raises(Failed) as caught:
-            await run(Command(text, cwd=str(tmp_path), timeout=SOON), slots=Slots())
+        with pytest.raises(ActionError) as caught:
+            await run_program(Command(text, cwd=str(tmp_path), timeout=SOON), slots=ProcessLimit())
         assert caught.value.failure.kind is FailureKind.TIMEOUT
         assert "0.6 s" in caught.value.failure.text
 
@@ -216,7 +216,9 @@ def test_cancelling_kills_the_group(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     async def work() -> None:
-        task = asyncio.create_task(run(Command(f"sleep 100 & echo $! > {pid}; wait", timeout=LONG), slots=Slots()))
+        task = asyncio.create_task(
+            run_program(Command(f"sleep 100 & echo $! > {pid}; wait", timeout=LONG), slots=ProcessLimit())
+        )
         await written(pid)
         task.cancel()
         await asyncio.sleep(0)
@@ -232,7 +234,9 @@ def test_a_loop_that_ends_takes_its_programs_along(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     async def work() -> None:
-        task = asyncio.create_task(run(Command(f"echo $$ > {pid}; sleep 100", timeout=LONG), slots=Slots()))
+        task = asyncio.create_task(
+            run_program(Command(f"echo $$ > {pid}; sleep 100", timeout=LONG), slots=ProcessLimit())
+        )
         await written(pid)
         assert not task.done()
 
@@ -244,7 +248,7 @@ def test_a_coroutine_that_is_thrown_away_takes_its_program_along(tmp_path: Path)
     pid = tmp_path / "pid"
     before = belongings()
     loop = asyncio.new_event_loop()
-    work = run(Command(f"echo $$ > {pid}; sleep 100", timeout=LONG), slots=Slots())
+    work = run_program(Command(f"echo $$ > {pid}; sleep 100", timeout=LONG), slots=ProcessLimit())
     task = loop.create_task(work)
     loop.run_until_complete(written(pid))
     loop._ready.clear()  # type: ignore[attr-defined]
@@ -258,9 +262,9 @@ def test_a_coroutine_that_is_thrown_away_takes_its_program_along(tmp_path: Path)
 
 def test_fifty_hung_programs_all_end_at_their_deadline() -> None:
     async def work() -> list[Any]:
-        slots = Slots(50)
+        slots = ProcessLimit(50)
         command = Command("trap '' TERM; sleep 100 & wait; sleep 100", timeout=timedelta(seconds=0.5))
-        return await asyncio.gather(*(run(command, slots=slots) for _ in range(50)), return_exceptions=True)
+        return await asyncio.gather(*(run_program(command, slots=slots) for _ in range(50)), return_exceptions=True)
 
     began = time.monotonic()
     results = leaving_nothing(work())
@@ -269,17 +273,17 @@ def test_fifty_hung_programs_all_end_at_their_deadline() -> None:
 
 
 def test_two_hundred_runs_leave_nothing() -> None:
-    slots = Slots()
+    slots = ProcessLimit()
 
     async def one(number: int) -> object:
         match number % 4:
             case 0:
-                return await run(Command("echo a", stdin=b"x"), slots=slots)
+                return await run_program(Command("echo a", stdin=b"x"), slots=slots)
             case 1:
-                return await run(Command("sleep 9 & echo b", timeout=timedelta(seconds=0.05)), slots=slots)
+                return await run_program(Command("sleep 9 & echo b", timeout=timedelta(seconds=0.05)), slots=slots)
             case 2:
-                return await run(Command(argv=("/no/such",)), slots=slots)
-        task = asyncio.create_task(run(Command("sleep 9"), slots=slots))
+                return await run_program(Command(argv=("/no/such",)), slots=slots)
+        task = asyncio.create_task(run_program(Command("sleep 9"), slots=slots))
         await asyncio.sleep(0.005 * (number % 7))
         task.cancel()
         return await task
@@ -293,36 +297,36 @@ def test_two_hundred_runs_leave_nothing() -> None:
 
 def test_waiting_for_a_slot_counts_against_the_deadline() -> None:
     async def work() -> None:
-        slots = Slots(1)
-        first = asyncio.create_task(run(Command("sleep 5", timeout=LONG), slots=slots))
+        slots = ProcessLimit(1)
+        first = asyncio.create_task(run_program(Command("sleep 5", timeout=LONG), slots=slots))
         await asyncio.sleep(0.05)
-        with pytest.raises(Failed) as caught:
-            await run(Command("true", timeout=timedelta(seconds=0.1)), slots=slots)
+        with pytest.raises(ActionError) as caught:
+            await run_program(Command("true", timeout=timedelta(seconds=0.1)), slots=slots)
         assert caught.value.failure.kind is FailureKind.TIMEOUT
         assert "turn" in caught.value.failure.text
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
-        assert (await run(Command("echo free"), slots=slots)).stdout == "free\n"
+        assert (await run_program(Command("echo free"), slots=slots)).stdout == "free\n"
 
     leaving_nothing(work())
 
 
 def test_never_more_programs_at_once_than_slots(tmp_path: Path) -> None:
-    async def work() -> list[Finished]:
-        slots = Slots(2)
+    async def work() -> list[ProgramResult]:
+        slots = ProcessLimit(2)
         text = "touch $$.on; ls | grep -c on; sleep 0.03; rm $$.on"
-        return await asyncio.gather(*(run(Command(text, cwd=str(tmp_path)), slots=slots) for _ in range(8)))
+        return await asyncio.gather(*(run_program(Command(text, cwd=str(tmp_path)), slots=slots) for _ in range(8)))
 
     assert max(int(each.stdout) for each in asyncio.run(work())) <= 2
 
 
 def test_slots_serve_several_loops_at_once() -> None:
-    slots = Slots(1)
+    slots = ProcessLimit(1)
     results: list[str] = []
 
     def work() -> None:
         async def twice() -> None:
-            for each in await asyncio.gather(*(run(Command("echo ok"), slots=slots) for _ in range(3))):
+            for each in await asyncio.gather(*(run_program(Command("echo ok"), slots=slots) for _ in range(3))):
                 results.append(each.stdout)
 
         asyncio.run(twice())
@@ -360,17 +364,19 @@ def test_where_there_is_no_bash_sh_runs_it(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(os, "access", lambda *_: False)
     monkeypatch.setattr("shutil.which", lambda _: None)
-    process._shell.cache_clear()
+    process._find_shell.cache_clear()
     try:
         assert ran(Command("echo ${BASH_VERSION:-sh}")).stdout == "sh\n"
     finally:
-        process._shell.cache_clear()
+        process._find_shell.cache_clear()
 
 
 def test_a_program_is_told_who_asks_it() -> None:
     async def work(again: bool) -> str:
-        asking.set(Asking("my-hook", again))
-        return (await run(Command("echo $HOOKLINE_HOOK ${HOOKLINE_ASKED_AGAIN-first}"), slots=Slots())).stdout
+        current_hook.set(CurrentHook("my-hook", again))
+        return (
+            await run_program(Command("echo $HOOKLINE_HOOK ${HOOKLINE_ASKED_AGAIN-first}"), slots=ProcessLimit())
+        ).stdout
 
     assert asyncio.run(work(False)) == "my-hook first\n"
     assert asyncio.run(work(True)) == "my-hook 1\n"

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from hookline.hooks.host import Command
-from hookline.hooks.outcome import Failed
+from hookline.hooks.outcome import ActionError
 from hookline.runners import supervisor
-from hookline.runners.process import Slots, run
+from hookline.runners.process import ProcessLimit, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has what a supervisor needs")
 
@@ -24,8 +24,8 @@ AWAY = "setsid -f sleep {0}; sleep {0} & setsid bash -c '(sleep {0} &) ; sleep {
 STARTER = """
 import asyncio, sys
 from hookline.hooks.host import Command
-from hookline.runners.process import Slots, run
-asyncio.run(run(Command(sys.argv[1]), slots=Slots(), supervised=True))
+from hookline.runners.process import ProcessLimit, run_program
+asyncio.run(run_program(Command(sys.argv[1]), slots=ProcessLimit(), supervised=True))
 """
 
 
@@ -61,8 +61,8 @@ def test_all_ends_with_the_process_that_started_it(how: signal.Signals) -> None:
 
 def test_at_its_deadline_nothing_is_left_when_the_call_returns() -> None:
     command = Command(AWAY.format("200.3") + "sleep 100", timeout=timedelta(seconds=0.5))
-    with pytest.raises(Failed, match=r"did not end within 0\.5 s"):
-        asyncio.run(run(command, slots=Slots(), supervised=True))
+    with pytest.raises(ActionError, match=r"did not end within 0\.5 s"):
+        asyncio.run(run_program(command, slots=ProcessLimit(), supervised=True))
     assert there("sleep 200.3") == []
 
 
@@ -71,7 +71,7 @@ def test_what_forks_for_ever_ends(tmp_path: Path) -> None:
     ring = tmp_path / "ring.sh"
     ring.write_text(f"touch {tmp_path}/began; sleep 0.001; exec setsid -f sh {ring} 200.4\n")
     command = f"for n in 1 2 3 4; do setsid -f sh {ring} 200.4; done; while ! test -e {tmp_path}/began; do :; done"
-    assert asyncio.run(run(Command(command), slots=Slots(), supervised=True)).exit_code == 0
+    assert asyncio.run(run_program(Command(command), slots=ProcessLimit(), supervised=True)).exit_code == 0
     for _ in range(20):
         assert there(f"sh {ring} 200.4") == []
         time.sleep(0.005)
@@ -80,21 +80,21 @@ def test_what_forks_for_ever_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stopped", ["kill -STOP $PPID; sleep 100", "kill -TERM $PPID; sleep 100"])
 def test_a_program_that_disturbs_its_supervisor_ends(stopped: str) -> None:
     command = Command(f"setsid -f sleep 200.5; {stopped}", timeout=timedelta(seconds=0.5))
-    with pytest.raises(Failed):
-        asyncio.run(run(command, slots=Slots(), supervised=True))
+    with pytest.raises(ActionError):
+        asyncio.run(run_program(command, slots=ProcessLimit(), supervised=True))
     assert there("sleep 200.5") == []
 
 
 def test_a_program_that_kills_its_supervisor_ends_too() -> None:
-    with pytest.raises(Failed, match="SIGKILL"):
-        asyncio.run(run(Command("kill -KILL $PPID; exec sleep 200.6"), slots=Slots(), supervised=True))
+    with pytest.raises(ActionError, match="SIGKILL"):
+        asyncio.run(run_program(Command("kill -KILL $PPID; exec sleep 200.6"), slots=ProcessLimit(), supervised=True))
     wait_for("sleep 200.6", count=0)
 
 
 def test_the_dead_are_buried_while_it_runs() -> None:
     waits = "while ps -o stat= --ppid $PPID | grep -q Z; do sleep 0.02; done"
     command = Command(f"for n in 1 2 3 4 5; do (true &); done; sleep 0.2; {waits}", timeout=timedelta(seconds=20))
-    assert asyncio.run(run(command, slots=Slots(), supervised=True)).exit_code == 0
+    assert asyncio.run(run_program(command, slots=ProcessLimit(), supervised=True)).exit_code == 0
 
 
 def test_nothing_is_run_for_a_parent_that_has_gone(tmp_path: Path) -> None:
@@ -115,4 +115,4 @@ def test_a_program_that_embeds_python_runs_commands_without_one(
     monkeypatch: pytest.MonkeyPatch, executable: str | None
 ) -> None:
     monkeypatch.setattr(sys, "executable", executable)
-    assert asyncio.run(run(Command("echo here"), slots=Slots(), supervised=True)).stdout == "here\n"
+    assert asyncio.run(run_program(Command("echo here"), slots=ProcessLimit(), supervised=True)).stdout == "here\n"

@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from hookline.project import Trust, find
+from hookline.project import Trust, find_sources
 from hookline.runtime.app import App
-from hookline.runtime.apps.load import load_app, skill_folders
-from hookline.runtime.skills.found import skill_sources
+from hookline.runtime.apps.app_loader import load_app, skill_folders
+from hookline.runtime.skills import skill_sources
+from runtime.storage.conftest import new_database, postgres  # noqa: F401
 
 
 class Project:
@@ -24,13 +25,13 @@ class Project:
         return path
 
     def accept(self) -> None:
-        found = find(self.root, self.home)
+        found = find_sources(self.root, self.home)
         self.trust.accept((*found, *skill_sources(skill_folders(found), self.root, self.home)))
 
     def load(self, file: Path | None = None) -> App:
         return load_app(self.root, self.home, self.trust, file)
 
-    def trusted(self, text: str, file: str = "hookline.yaml") -> App:
+    def load_trusted(self, text: str, file: str = "hookline.yaml") -> App:
         """The app of a file that says this, once it was looked at."""
         self.write(file, text)
         self.accept()

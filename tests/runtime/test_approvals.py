@@ -14,17 +14,17 @@ import pytest
 
 from hookline.errors import HooklineError
 from hookline.hooks.outcome import Compact
-from hookline.hosts.session import Question
+from hookline.hosts.python.session import Question
 from hookline.runtime.compaction import compact
-from hookline.runtime.gate import Call, NotDecided, execute, fingerprint
-from hookline.runtime.happenings import Answered, Asked, Called, Ended, Ending
-from hookline.runtime.models.model import Request, Wants
-from hookline.runtime.models.script import ScriptedModel
-from hookline.runtime.storage.rows import ApprovalRow
-from runtime.agents import Seen, calls, play, running, said
+from hookline.runtime.gate import CallNotAllowedError, ToolCall, execute, fingerprint
+from hookline.runtime.models.model import CompletionRequest, RequestedCall
+from hookline.runtime.models.scripted import ScriptedModel
+from hookline.runtime.storage.tables import ApprovalRow
+from hookline.runtime.updates import ApprovalAnswered, ApprovalRequested, Ending, ExchangeEnded, ToolCallFinished
+from runtime.scripted_runtime import UpdateRecorder, open_runtime, run_async, send_prompt, tool_call_step
 
 ASK = "hooks: [{id: careful, on: tool.before, when: {tool: bash}, then: {ask: 'Really?'}}]"
-TOUCH = [calls(("bash", {"command": "touch made"})), "ok"]
+TOUCH = [tool_call_step(("bash", {"command": "touch made"})), "ok"]
 
 
 @pytest.mark.parametrize("yes", [True, False])
@@ -36,11 +36,11 @@ def test_the_answer_of_a_person_counts(tmp_path: Path, yes: bool) -> None:
         return yes
 
     async def work() -> None:
-        async with running(tmp_path, ASK, TOUCH, ask=ask) as (runtime, _):
-            seen = await said(await runtime.start(), "go")
-            assert [each.ran for each in seen.of(Called)] == [yes]
+        async with open_runtime(tmp_path, ASK, TOUCH, ask=ask) as (runtime, _):
+            seen = await send_prompt(await runtime.start(), "go")
+            assert [each.ran for each in seen.of_type(ToolCallFinished)] == [yes]
 
-    play(work)
+    run_async(work)
     assert [(each.reason, each.tool, each.hook) for each in asked] == [("Really?", "bash", "careful")]
     assert (tmp_path / "made").exists() is yes
 
@@ -53,53 +53,53 @@ def test_a_yes_counts_once_even_if_the_model_numbers_its_calls_anew(tmp_path: Pa
         return len(asked) == 1
 
     class Numbered(ScriptedModel):
-        async def stream(self, request: Request) -> AsyncIterator[Any]:
+        async def stream(self, request: CompletionRequest) -> AsyncIterator[Any]:
             async for piece in super().stream(request):
-                yield replace(piece, id="call_1") if isinstance(piece, Wants) else piece
+                yield replace(piece, id="call_1") if isinstance(piece, RequestedCall) else piece
 
     async def work() -> None:
-        again = calls(("bash", {"command": "echo x >> made"}))
-        async with running(tmp_path, ASK, model=Numbered([again, "one", again, "two"]), ask=ask) as (runtime, _):
+        again = tool_call_step(("bash", {"command": "echo x >> made"}))
+        async with open_runtime(tmp_path, ASK, model=Numbered([again, "one", again, "two"]), ask=ask) as (runtime, _):
             session = await runtime.start()
-            await said(session, "go")
+            await send_prompt(session, "go")
             assert await compact(session.main, Compact("truncate", keep_recent=0), "manual")
-            await said(session, "again")
+            await send_prompt(session, "again")
 
-    play(work)
+    run_async(work)
     assert asked == ["bash", "bash"]
     assert (tmp_path / "made").read_text() == "x\n"
 
 
 def test_it_can_be_answered_from_python(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path, ASK, TOUCH) as (runtime, _):
+        async with open_runtime(tmp_path, ASK, TOUCH) as (runtime, _):
             session = await runtime.start()
             async for happening in session.say("go"):
-                if isinstance(happening, Asked):
+                if isinstance(happening, ApprovalRequested):
                     assert await runtime.answer(happening.approval, True, "someone")
                     assert not await runtime.answer(happening.approval, False, "someone else")
 
-    play(work)
+    run_async(work)
     assert (tmp_path / "made").exists()
 
 
 def test_nobody_answers_and_it_is_a_no(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path, ASK, TOUCH, patience=timedelta(milliseconds=50)) as (runtime, model):
-            await said(await runtime.start(), "go")
+        async with open_runtime(tmp_path, ASK, TOUCH, patience=timedelta(milliseconds=50)) as (runtime, model):
+            await send_prompt(await runtime.start(), "go")
             told = model.requests[1].messages[-1]["content"]  # type: ignore[union-attr]
             assert told == "Error: Really? (nobody answered)"
 
-    play(work)
+    run_async(work)
     assert not (tmp_path / "made").exists()
 
 
 def test_with_nobody_there_it_is_a_no_at_once(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path, ASK, TOUCH, unattended=True) as (runtime, _):
-            await said(await runtime.start(), "go")
+        async with open_runtime(tmp_path, ASK, TOUCH, unattended=True) as (runtime, _):
+            await send_prompt(await runtime.start(), "go")
 
-    play(work)
+    run_async(work)
     assert not (tmp_path / "made").exists()
 
 
@@ -108,40 +108,40 @@ def test_hooks_may_answer_in_the_persons_place(tmp_path: Path, then: str, made: 
     hooks = ASK[:-1] + f", {{id: before, on: approval.request, then: {then}}}]"
 
     async def work() -> None:
-        async with running(tmp_path, hooks, TOUCH) as (runtime, _):
-            seen = await said(await runtime.start(), "go")
-            assert not seen.of(Asked)
+        async with open_runtime(tmp_path, hooks, TOUCH) as (runtime, _):
+            seen = await send_prompt(await runtime.start(), "go")
+            assert not seen.of_type(ApprovalRequested)
 
-    play(work)
+    run_async(work)
     assert (tmp_path / "made").exists() is made
 
 
 def test_an_answer_that_came_after_a_crash_counts_for_exactly_that_call(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'sessions.db'}"
 
-    async def work() -> Seen:
+    async def work() -> UpdateRecorder:
         session_id, approval = await _cut_off_at_a_question(tmp_path, store=store)
-        async with running(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
+        async with open_runtime(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
             assert [row.id for row in await runtime.store.waiting_approvals(session_id)] == [approval]
             assert await runtime.answer(approval, True, "the one who came back")
-            session, seen = await runtime.resume(session_id), Seen()
-            assert await session.unfinished()
+            session, seen = await runtime.resume(session_id), UpdateRecorder()
+            assert await session.is_unfinished()
             async for happening in session.go_on():
                 seen(happening)
             return seen
 
-    seen = play(work)
+    seen = run_async(work)
     assert (tmp_path / "made").exists()
-    assert not seen.of(Asked)
-    assert len(seen.of(Ended)) == 1
+    assert not seen.of_type(ApprovalRequested)
+    assert len(seen.of_type(ExchangeEnded)) == 1
 
 
 async def _cut_off_at_a_question(tmp_path: Path, **settings: Any) -> tuple[str, str]:
     """The session, and the question that nobody had answered."""
-    async with running(tmp_path, ASK, TOUCH, **settings) as (runtime, _):
+    async with open_runtime(tmp_path, ASK, TOUCH, **settings) as (runtime, _):
         session = await runtime.start()
         async for happening in session.say("go"):
-            if isinstance(happening, Asked):
+            if isinstance(happening, ApprovalRequested):
                 return session.id, happening.approval
     raise AssertionError("nobody was asked")
 
@@ -149,13 +149,13 @@ async def _cut_off_at_a_question(tmp_path: Path, **settings: Any) -> tuple[str, 
 def test_a_question_that_nobody_answered_before_a_restart_is_a_no_after_it(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'sessions.db'}"
 
-    async def work() -> Seen:
+    async def work() -> UpdateRecorder:
         patience = timedelta(milliseconds=300)
         session_id, approval = await _cut_off_at_a_question(tmp_path, store=store, patience=patience)
-        async with running(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
+        async with open_runtime(tmp_path, ASK, ["ok"], store=store) as (runtime, _):
             await asyncio.sleep(0.4)
             assert not await runtime.answer(approval, True, "too late")
-            session, seen = await runtime.resume(session_id), Seen()
+            session, seen = await runtime.resume(session_id), UpdateRecorder()
             async for happening in session.go_on():
                 seen(happening)
             row = await runtime.store.approval(approval)
@@ -163,9 +163,11 @@ def test_a_question_that_nobody_answered_before_a_restart_is_a_no_after_it(tmp_p
             assert (row.answered, row.by) == (False, "nobody answered")
             return seen
 
-    seen = play(work)
-    assert not seen.of(Asked)
-    assert [(each.ran, each.result.error) for each in seen.of(Called)] == [(False, "Really? (nobody answered)")]
+    seen = run_async(work)
+    assert not seen.of_type(ApprovalRequested)
+    assert [(each.ran, each.result.error) for each in seen.of_type(ToolCallFinished)] == [
+        (False, "Really? (nobody answered)")
+    ]
     assert not (tmp_path / "made").exists()
 
 
@@ -191,15 +193,15 @@ def test_it_can_be_answered_from_another_process(tmp_path: Path, yes: bool) -> N
         assert await answering.wait() == 0
 
     async def work() -> None:
-        async with running(tmp_path, ASK, TOUCH, store=store) as (runtime, _):
-            seen = Seen()
+        async with open_runtime(tmp_path, ASK, TOUCH, store=store) as (runtime, _):
+            seen = UpdateRecorder()
             async for happening in (await runtime.start()).say("go"):
                 seen(happening)
-                if isinstance(happening, Asked):
+                if isinstance(happening, ApprovalRequested):
                     await answered(happening.approval)
-            assert [(each.yes, each.by) for each in seen.of(Answered)] == [(yes, "somebody else")]
+            assert [(each.yes, each.by) for each in seen.of_type(ApprovalAnswered)] == [(yes, "somebody else")]
 
-    play(work)
+    run_async(work)
     assert (tmp_path / "made").exists() is yes
 
 
@@ -208,37 +210,37 @@ def test_an_answer_that_cannot_be_stored_is_told_at_once(tmp_path: Path) -> None
         raise HooklineError("the terminal is gone")
 
     async def work() -> None:
-        async with running(tmp_path, ASK, [*TOUCH, "then not"], ask=ask) as (runtime, _):
+        async with open_runtime(tmp_path, ASK, [*TOUCH, "then not"], ask=ask) as (runtime, _):
             session = await runtime.start()
-            ended = (await said(session, "go")).ended
+            ended = (await send_prompt(session, "go")).last_end
             assert (ended.ending, ended.text) == (Ending.FAILED, "the terminal is gone")
-            assert (await said(session, "well")).ended.text == "ok"
+            assert (await send_prompt(session, "well")).last_end.text == "ok"
 
-    play(work)
+    run_async(work)
     assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize("input", [{"command": "touch other"}, {"command": "touch made", "cwd": "/"}])
 def test_the_gate_wants_a_decision_about_exactly_this_call(tmp_path: Path, input: dict[str, Any]) -> None:
     async def work() -> None:
-        async with running(tmp_path) as (runtime, _):
+        async with open_runtime(tmp_path) as (runtime, _):
             session = await runtime.start()
             facts = {"tool": {"name": "bash", "input": {"command": "touch made"}}}
             decision = await session.decide(session.main, "tool.before", facts)
             tool = session.main.toolbox.find("bash")
             assert tool is not None
-            with pytest.raises(NotDecided):
-                await execute(Call("c", "bash", input), decision, tool, session.place_of(session.main))
+            with pytest.raises(CallNotAllowedError):
+                await execute(ToolCall("c", "bash", input), decision, tool, session.tool_context_of(session.main))
             assert await runtime.store.calls(session.id) == []
 
-    play(work)
+    run_async(work)
 
 
 def test_the_gate_does_not_take_the_answer_to_another_question(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path, ASK) as (runtime, _):
+        async with open_runtime(tmp_path, ASK) as (runtime, _):
             session = await runtime.start()
-            call = Call("c", "bash", {"command": "touch made"})
+            call = ToolCall("c", "bash", {"command": "touch made"})
             facts = {"tool": {"name": call.name, "input": call.input, "kind": "shell"}}
             decision = await session.decide(session.main, "tool.before", facts)
             tool = session.main.toolbox.find("bash")
@@ -246,10 +248,10 @@ def test_the_gate_does_not_take_the_answer_to_another_question(tmp_path: Path) -
             hash = fingerprint(call.name, call.input)
             row = ApprovalRow("a", session.id, session.id, "another", "bash", call.input, hash, "", "", 0, 1e12, True)
             for approval in (None, row):
-                with pytest.raises(NotDecided):
-                    await execute(call, decision, tool, session.place_of(session.main), approval)
+                with pytest.raises(CallNotAllowedError):
+                    await execute(call, decision, tool, session.tool_context_of(session.main), approval)
 
-    play(work)
+    run_async(work)
     assert not (tmp_path / "made").exists()
 
 
@@ -259,11 +261,11 @@ def test_leaving_while_a_person_is_asked_runs_nothing(tmp_path: Path) -> None:
         return True
 
     async def work() -> None:
-        async with running(tmp_path, ASK, TOUCH, ask=never) as (runtime, _):
+        async with open_runtime(tmp_path, ASK, TOUCH, ask=never) as (runtime, _):
             session = await runtime.start()
             async for happening in session.say("go"):
-                if isinstance(happening, Asked):
+                if isinstance(happening, ApprovalRequested):
                     break
 
-    play(work)
+    run_async(work)
     assert not (tmp_path / "made").exists()

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from hookline.hooks.outcome import Compact
-from hookline.runtime.compaction import compact, dropped
-from hookline.runtime.happenings import Compacted, Told
+from hookline.runtime.agent_session import AgentSession
+from hookline.runtime.compaction import compact, messages_to_drop
 from hookline.runtime.history import calls_of
 from hookline.runtime.models.model import ErrorCode
-from hookline.runtime.models.script import Step
+from hookline.runtime.models.scripted import ScriptStep
 from hookline.runtime.models.tokens import request_tokens
-from hookline.runtime.session import Session
-from runtime.agents import Listening, calls, play, running, said
+from hookline.runtime.updates import HistoryCompacted, StatusMessage
+from runtime.scripted_runtime import RecordingModel, open_runtime, run_async, send_prompt, tool_call_step
 
 LIMIT = 10_000
 LONG = "word " * 500  # about 720 tokens
@@ -35,7 +35,7 @@ def result(id: str, call: str) -> dict[str, Any]:
     return message(id, "tool", LONG, tool_call_id=call)
 
 
-async def told(session: Session, often: int) -> None:
+async def told(session: AgentSession, often: int) -> None:
     for number in range(often):
         await session.main.inject_message({"role": "user", "content": f"{number} {LONG}"})
 
@@ -47,9 +47,11 @@ def test_what_the_model_is_sent_is_below_the_target(tmp_path: Path, strategy: st
     how = Compact(strategy, keep_recent=1, target_pressure=0.6, summary_max_tokens=700)
 
     async def work() -> None:
-        model = Listening([*(["first"] if asked_before else []), *([LONG] if strategy == "summarize" else []), "last"])
+        model = RecordingModel(
+            [*(["first"] if asked_before else []), *([LONG] if strategy == "summarize" else []), "last"]
+        )
         model.context_limit = LIMIT
-        async with running(tmp_path, model=model) as (runtime, _):
+        async with open_runtime(tmp_path, model=model) as (runtime, _):
             session = await runtime.start()
             await told(session, 10)
             if asked_before:
@@ -60,13 +62,13 @@ def test_what_the_model_is_sent_is_below_the_target(tmp_path: Path, strategy: st
             await session.ask("two")
             assert 0.4 * LIMIT < request_tokens(model.requests[-1]) < 0.6 * LIMIT + 20
 
-    play(work)
+    run_async(work)
 
 
 def test_below_the_target_nothing_goes() -> None:
     messages = [message(str(number), "user", LONG) for number in range(4)]
-    assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT) == []
-    assert dropped(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT, more=3000) != []
+    assert messages_to_drop(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT) == []
+    assert messages_to_drop(messages, Compact(keep_recent=0, target_pressure=0.5), LIMIT, more=3000) != []
 
 
 @pytest.mark.parametrize("keep", range(8))
@@ -77,7 +79,7 @@ def test_no_call_is_parted_from_its_results(keep: int, target: float | None) -> 
         message("1", "user", LONG), asks("2", "a", "b"), result("3", "a"), message("4", "user", "a note"),
         result("5", "b"), message("6", "assistant", LONG), asks("7", "c"), result("8", "c"),
     ]  # fmt: skip
-    gone = dropped(messages, Compact(keep_recent=keep, target_pressure=target), LIMIT)
+    gone = messages_to_drop(messages, Compact(keep_recent=keep, target_pressure=target), LIMIT)
     assert gone == messages[: len(gone)]
     assert len(gone) <= len(messages) - keep
     for part in (gone, messages[len(gone) :]):
@@ -87,21 +89,21 @@ def test_no_call_is_parted_from_its_results(keep: int, target: float | None) -> 
 
 def test_a_history_can_be_shortened_as_often_as_it_takes(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path) as (runtime, _):
+        async with open_runtime(tmp_path) as (runtime, _):
             session = await runtime.start()
             for _ in range(150):
                 await session.main.inject_message({"content": "more"})
                 assert await compact(session.main, Compact("truncate", keep_recent=0), "manual")
             assert len(await session.main.history()) == 1
 
-    play(work)
+    run_async(work)
 
 
 def test_what_is_to_be_summarised_fits_the_model(tmp_path: Path) -> None:
     async def work() -> None:
-        model = Listening(["THE SUMMARY"])
+        model = RecordingModel(["THE SUMMARY"])
         model.context_limit = LIMIT
-        async with running(tmp_path, model=model) as (runtime, _):
+        async with open_runtime(tmp_path, model=model) as (runtime, _):
             session = await runtime.start()
             await told(session, 40)
             assert await compact(session.main, Compact(keep_recent=1), "auto")
@@ -110,40 +112,45 @@ def test_what_is_to_be_summarised_fits_the_model(tmp_path: Path) -> None:
             assert all(f"user: {number} word" in asked for number in range(39))
             assert "THE SUMMARY" in (await session.main.history())[0]["content"]
 
-    play(work)
+    run_async(work)
 
 
 def test_a_model_that_fails_at_it_is_told_in_one_line_and_the_history_is_cut(tmp_path: Path) -> None:
     hooks = "hooks: [{id: c, on: turn.end, then: {compact: {keep_recent: 2}}, max_fires: 1}]"
 
     async def work() -> None:
-        steps = [calls(("bash", {"command": "echo kept"})), Step(error=ErrorCode.CONTEXT_OVERFLOW), "fine", "more"]
-        async with running(tmp_path, hooks, steps) as (runtime, model):
+        steps = [
+            tool_call_step(("bash", {"command": "echo kept"})),
+            ScriptStep(error=ErrorCode.CONTEXT_OVERFLOW),
+            "fine",
+            "more",
+        ]
+        async with open_runtime(tmp_path, hooks, steps) as (runtime, model):
             session = await runtime.start()
-            seen = await said(session, "go")
-            assert [each.gone for each in seen.of(Compacted)] == [1]
-            lines = [each.text for each in seen.of(Told)]
+            seen = await send_prompt(session, "go")
+            assert [each.gone for each in seen.of_type(HistoryCompacted)] == [1]
+            lines = [each.text for each in seen.of_type(StatusMessage)]
             assert len(lines) == 1
             assert lines[0].startswith("the history could not be summarised, so it was cut: ")
-            assert seen.ended.text == "fine"
-            assert isinstance(model, Listening)
+            assert seen.last_end.text == "fine"
+            assert isinstance(model, RecordingModel)
             assert [each["role"] for each in model.requests[-1].messages] == ["system", "user", "assistant", "tool"]
 
-    play(work)
+    run_async(work)
 
 
 def test_what_hooks_told_the_model_is_summarised_too(tmp_path: Path) -> None:
     hooks = "hooks: [{id: n, on: prompt.submit, then: {tell: {text: ANSWER IN FRENCH, to: agent}}}]"
 
     async def work() -> None:
-        async with running(tmp_path, hooks, ["oui", "SUMMARY"]) as (runtime, model):
+        async with open_runtime(tmp_path, hooks, ["oui", "SUMMARY"]) as (runtime, model):
             session = await runtime.start()
             await session.ask("hello")
             assert await compact(session.main, Compact(keep_recent=0), "manual")
-            assert isinstance(model, Listening)
+            assert isinstance(model, RecordingModel)
             assert "user: hello ANSWER IN FRENCH\nassistant: oui" in model.requests[-1].messages[0]["content"]
 
-    play(work)
+    run_async(work)
 
 
 def test_what_hooks_keep_from_the_model_is_kept_from_its_summary(tmp_path: Path) -> None:
@@ -154,9 +161,9 @@ hooks:
 """
 
     async def work() -> None:
-        async with running(tmp_path, hooks, ["SUMMARY"] * 2) as (runtime, model):
+        async with open_runtime(tmp_path, hooks, ["SUMMARY"] * 2) as (runtime, model):
             session = await runtime.start()
-            assert isinstance(model, Listening)
+            assert isinstance(model, RecordingModel)
             await session.main.inject_message({"role": "user", "content": "the SECRET"})
             assert await compact(session.main, Compact(keep_recent=0), "manual")
             assert "SECRET" not in str(model.requests[-1].messages)
@@ -165,4 +172,4 @@ hooks:
             assert await compact(session.main, Compact(keep_recent=0), "manual")
             assert [each["content"] for each in model.requests[-1].messages] == ["masked"]
 
-    play(work)
+    run_async(work)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from hookline.engine.account import Decision
+from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
-from hookline.runtime.gate import Call, NotDecided, execute, fingerprint
-from hookline.runtime.storage.rows import ApprovalRow
-from hookline.runtime.tools.tool import Tool
-from runtime.agents import play, running
+from hookline.runtime.gate import CallNotAllowedError, ToolCall, execute, fingerprint
+from hookline.runtime.storage.tables import ApprovalRow
+from hookline.runtime.tools.tool_definition import Tool
+from runtime.scripted_runtime import open_runtime, run_async
 
-CALL = Call("c", "bash", {"command": "touch made"})
+CALL = ToolCall("c", "bash", {"command": "touch made"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ WRONG: dict[str, Callable[[Asked], Asked]] = {
 @pytest.mark.parametrize("wrong", [*WRONG, ""])
 def test_a_call_passes_only_if_nothing_is_wrong(tmp_path: Path, wrong: str) -> None:
     async def work() -> None:
-        async with running(tmp_path) as (runtime, _):
+        async with open_runtime(tmp_path) as (runtime, _):
             session = await runtime.start()
             tool = session.main.toolbox.find("bash")
             assert tool is not None
             hash = fingerprint(CALL.name, CALL.input)
             row = ApprovalRow("a", session.id, session.id, CALL.id, "bash", CALL.input, hash, "", "", 0, 1e12, True)
             asked = WRONG.get(wrong, lambda same: same)(Asked(_decision(Verdict.ASK), row, tool))
-            place = session.place_of(session.main)
+            place = session.tool_context_of(session.main)
             if wrong:
-                with pytest.raises(NotDecided):
+                with pytest.raises(CallNotAllowedError):
                     await execute(CALL, asked.decision, asked.tool, place, asked.approval)
                 assert await runtime.store.calls(session.id) == []
             else:
@@ -70,20 +70,20 @@ def test_a_call_passes_only_if_nothing_is_wrong(tmp_path: Path, wrong: str) -> N
                 [kept] = await runtime.store.calls(session.id)
                 assert (kept.input_hash, kept.approval, kept.decision["verdict"]) == (hash, "a", "ask")
 
-    play(work)
+    run_async(work)
     assert (tmp_path / "made").exists() is not bool(wrong)
 
 
 def test_another_tool_than_the_one_that_was_decided_is_not_run(tmp_path: Path) -> None:
     async def work() -> None:
-        async with running(tmp_path) as (runtime, _):
+        async with open_runtime(tmp_path) as (runtime, _):
             session = await runtime.start()
             tool = session.main.toolbox.find("write_file")
             assert tool is not None
-            with pytest.raises(NotDecided):
-                await execute(CALL, _decision(Verdict.ALLOW), tool, session.place_of(session.main))
+            with pytest.raises(CallNotAllowedError):
+                await execute(CALL, _decision(Verdict.ALLOW), tool, session.tool_context_of(session.main))
 
-    play(work)
+    run_async(work)
 
 
 def test_the_order_of_an_inputs_keys_does_not_make_it_another_call() -> None:

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import click
 
-from hookline.cli.log import debugging
-from hookline.cli.running import run
-from hookline.cli.verb import Verb
+from hookline.cli.async_runner import run_async
+from hookline.cli.logging_setup import is_debugging
+from hookline.cli.options import Verb
 from hookline.errors import HooklineError
 
 
@@ -35,22 +35,22 @@ def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> Non
 
     if not direct and not overdue:
         client.main([agent, event])
-    _answer_here(agent, event, overdue, timedelta(milliseconds=spent))
+    _decide_in_process(agent, event, overdue, timedelta(milliseconds=spent))
 
 
-def _answer_here(agent: str, event: str, overdue: bool, spent: timedelta) -> None:
+def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta) -> None:
     from hookline.hosts.bridge import client
-    from hookline.hosts.bridge import direct as bridge
-    from hookline.hosts.bridge.call import Call
+    from hookline.hosts.bridge import responder as bridge
     from hookline.hosts.bridge.log_file import log_to_file
+    from hookline.hosts.bridge.protocol import AgentCall
 
-    payload = sys.stdin.buffer.read(client.LARGEST + 1)
+    payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
     cwd = os.getcwd() if os.path.exists(".") else ""
-    call = Call(agent, event, payload, cwd, dict(os.environb), spent)
+    call = AgentCall(agent, event, payload, cwd, dict(os.environb), spent)
     stderr = os.dup(2)
-    if not debugging():
-        log_to_file(call.place.kept)
-    reply = bridge.overdue(agent, event) if overdue else run(bridge.decide_directly(call))
+    if not is_debugging():
+        log_to_file(call.user_directories.hookline_state)
+    reply = bridge.overdue_reply(agent, event) if overdue else run_async(bridge.respond_directly(call))
     for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
-        client._write(descriptor, text.encode("utf-8", "replace"))
+        client._write_all(descriptor, text.encode("utf-8", "replace"))
     os._exit(reply.exit_code)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 
+from hookline.cli.options import Verb
 from hookline.cli.output import out_as_is
-from hookline.cli.verb import Verb
 
 
 @click.command(cls=Verb, short_help="The script that completes verbs, options and names in a shell.")

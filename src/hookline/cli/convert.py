@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hookline.cli.output import err, json_text, out_as_is
-from hookline.cli.verb import DialectName, Verb, dialect_option
+from hookline.cli.options import DialectName, Verb, dialect_option
+from hookline.cli.output import err, format_json, out_as_is
 
 
 @click.command(cls=Verb, short_help="A hooks file in the words of another dialect.")
@@ -20,24 +20,24 @@ def verb(file: str, to: str, dialect: str | None) -> int:
     hookline convert .microai/settings.json --to native > hookline.yaml
     """
     from hookline.config.problem import Severity
-    from hookline.dialects.retongue import in_words_of
-    from hookline.dialects.table import dialect as named
+    from hookline.dialects.conversion import with_vocabulary
+    from hookline.dialects.dialect import get_dialect as named
     from hookline.project import load
 
     book = load(file, dialect, importing=False)
     errors = [each for each in book.problems if each.severity is Severity.ERROR or each.code == "not-imported"]
     for problem in book.problems:
         err(str(problem))
-    written = named(to).write(in_words_of(to, (hook for layer in book.layers for hook in layer.hooks)))
-    for missing in written.unsaid:
+    written = named(to).write(with_vocabulary(to, (hook for layer in book.layers for hook in layer.hooks)))
+    for missing in written.not_expressible:
         err(f"not said in {to}: {missing}")
-    out_as_is(_text(written.value, written.kind).rstrip("\n"))
-    return 1 if errors or written.unsaid else 0
+    out_as_is(_format_output(written.value, written.kind).rstrip("\n"))
+    return 1 if errors or written.not_expressible else 0
 
 
-def _text(value: object, kind: str) -> str:
+def _format_output(value: object, kind: str) -> str:
     if kind == "json":
-        return json_text(value)
-    from hookline.cli.yaml_text import yaml_text
+        return format_json(value)
+    from hookline.cli.yaml_dump import dump_yaml
 
-    return yaml_text(value)
+    return dump_yaml(value)

@@ -7,17 +7,17 @@ from typing import Final
 
 import click
 
-from hookline.cli.agents import agent_argument, machine
+from hookline.cli.agent_options import agent_argument, machine
+from hookline.cli.context import sources, trust
+from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json
-from hookline.cli.place import sources, trust
-from hookline.cli.verb import Verb, json_option
 from hookline.engine.book import Book
-from hookline.hosts.agent import CodingAgent
-from hookline.hosts.doctor.examine import examine, plugged_in
+from hookline.hosts.agents import AGENT_NAMES
+from hookline.hosts.agents import get_agent as agent_named
+from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.doctor.checks import examine_agent, is_plugged_in
 from hookline.hosts.doctor.finding import Diagnosis, Mark
-from hookline.hosts.install.found import is_here
-from hookline.hosts.table import NAMES
-from hookline.hosts.table import agent as agent_named
+from hookline.hosts.install.installed_agents import is_agent_present
 from hookline.project import load_all
 
 _SIGNS: Final = {Mark.GOOD: "ok", Mark.PROBLEM: "!!", Mark.UNKNOWN: "??"}
@@ -38,24 +38,24 @@ def verb(agent: str | None, as_json: bool) -> int:
     Exit codes: 0 no problem, 1 problems.
     """
     here = machine()
-    names = [agent] if agent else [name for name in NAMES if plugged_in(agent_named(name), here)]
-    diagnoses = [examine(agent_named(name), here, _book(agent_named(name))) for name in names]
-    others = [name for name in NAMES if not agent and name not in names and is_here(name, here)]
+    names = [agent] if agent else [name for name in AGENT_NAMES if is_plugged_in(agent_named(name), here)]
+    diagnoses = [examine_agent(agent_named(name), here, _load_agent_book(agent_named(name))) for name in names]
+    others = [name for name in AGENT_NAMES if not agent and name not in names and is_agent_present(name, here)]
     if as_json:
         out_json({"agents": [each.as_json() for each in diagnoses], "not_plugged_in": others})
     else:
-        _show(diagnoses, others)
+        _print_diagnoses(diagnoses, others)
     if not diagnoses:
         err("hookline: no coding agent calls hookline here. Try: hookline install")
-    return 0 if diagnoses and all(each.good for each in diagnoses) else 1
+    return 0 if diagnoses and all(each.is_good for each in diagnoses) else 1
 
 
-def _book(agent: CodingAgent) -> Book:
-    found = [source for source in sources() if (source.dialect, source.layer) not in agent.runs_itself]
+def _load_agent_book(agent: CodingAgent) -> Book:
+    found = [source for source in sources() if (source.dialect, source.layer) not in agent.native_layers]
     return load_all(found, trust(), importing=False)
 
 
-def _show(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
+def _print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
     for each in diagnoses:
         out(each.title if each.verified else f"{each.title} (from its documentation: not verified by running)")
         for finding in each.findings:

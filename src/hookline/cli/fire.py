@@ -9,25 +9,25 @@ from typing import Any
 
 import click
 
-from hookline.cli.dry_run import DryRun
-from hookline.cli.given import given_facts
+from hookline.cli.async_runner import run_async
+from hookline.cli.context import current_directory, load_book, user_name
+from hookline.cli.decision_text import exit_code, show_decision
+from hookline.cli.dry_run import RecordingHost
+from hookline.cli.facts_input import read_facts
+from hookline.cli.options import EventName, Verb, config_option, dialect_option, json_option
 from hookline.cli.output import err, out_json
-from hookline.cli.place import book_of, directory, user
-from hookline.cli.running import run
-from hookline.cli.verb import EventName, Verb, config_option, dialect_option, json_option
-from hookline.cli.verdict import exit_code, show_decision
-from hookline.engine.account import Decision
 from hookline.engine.book import Book
-from hookline.engine.limits import Counts
+from hookline.engine.decision import Decision
+from hookline.engine.limits import FireCounts
 from hookline.hooks.event import Event
-from hookline.runners.here import Here
+from hookline.hooks.session_facts import SessionInfo, session_facts
+from hookline.runners.local_host import LocalHost
 from hookline.testing.case import event_named
-from hookline.testing.facts import Session, session_facts
-from hookline.testing.host import background_time
+from hookline.testing.scripted_host import background_time
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FireOptions:
     """The options of one call."""
 
     configs: tuple[str, ...]
@@ -64,37 +64,37 @@ def verb(event: str, **options: Any) -> int:
 
     Exit codes: 0 proceed, 1 a problem with the config or the call, 2 denied or halted, 3 somebody must be asked.
     """
-    asked = Asked(**options)
-    given = given_facts(asked.facts, asked.tool, asked.input, asked.prompt)
-    book = book_of(asked.configs, asked.dialect)
+    asked = FireOptions(**options)
+    given = read_facts(asked.facts, asked.tool, asked.input, asked.prompt)
+    book = load_book(asked.configs, asked.dialect)
     for problem in book.problems:
         err(str(problem))
     name = event_named(event, asked.dialect) or event
-    before = Event(name, session_facts(name, given, _session()))
-    dry = DryRun() if asked.dry_run else None
-    decision = run(_decided(book, before, dry, asked.explain))
+    before = Event(name, session_facts(name, given, _new_session()))
+    dry = RecordingHost() if asked.dry_run else None
+    decision = run_async(_decide_and_drain(book, before, dry, asked.explain))
     if asked.as_json:
         out_json(decision.as_json())
     else:
         show_decision(decision, before, explain=asked.explain)
-    _show_would(dry, asked.as_json)
+    _print_dry_run(dry, asked.as_json)
     return exit_code(decision)
 
 
-def _session() -> Session:
-    return Session(f"fire-{uuid.uuid4().hex[:12]}", user(), directory(), time.time())
+def _new_session() -> SessionInfo:
+    return SessionInfo(f"fire-{uuid.uuid4().hex[:12]}", user_name(), current_directory(), time.time())
 
 
-async def _decided(book: Book, event: Event, dry: DryRun | None, explain: bool) -> Decision:
-    host = dry or Here(Counts(), warm=False)
+async def _decide_and_drain(book: Book, event: Event, dry: RecordingHost | None, explain: bool) -> Decision:
+    host = dry or LocalHost(FireCounts(), warm=False)
     decision = await book.decide(event, host, explain)
     await host.drain(background_time(decision))
     return decision
 
 
-def _show_would(dry: DryRun | None, as_json: bool) -> None:
+def _print_dry_run(dry: RecordingHost | None, as_json: bool) -> None:
     """On stderr where stdout belongs to a program."""
     from hookline.cli.output import out
 
-    for each in dry.asked if dry else ():
+    for each in dry.requests if dry else ():
         (err if as_json else out)(f"would {each['would']}: {each['text']}  [{each['hook']}]")

@@ -7,12 +7,12 @@ from typing import Final
 
 import click
 
+from hookline.cli.options import Verb
 from hookline.cli.output import out
-from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 
-NAME: Final = "hookline.yaml"
-TEXT: Final = """\
+FILE_NAME: Final = "hookline.yaml"
+TEMPLATE: Final = """\
 # Hooks for every agent that works in this directory. After a change: hookline check
 hooks:
   # No agent writes a secret into an environment file, whatever its tool for writing is called.
@@ -47,13 +47,13 @@ def verb(force: bool) -> None:
     hookline init
     hookline fire tool.before --tool bash --input '{"command": "git push"}'
     """
-    path = Path(NAME)
+    path = Path(FILE_NAME)
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(TEXT)
+            file.write(TEMPLATE)
     except FileExistsError:
-        raise HooklineError(f"{NAME} is already here; --force overwrites it") from None
+        raise HooklineError(f"{FILE_NAME} is already here; --force overwrites it") from None
     except OSError as error:
-        raise HooklineError(f"{NAME} cannot be written: {error.strerror}") from None
-    out(f"Wrote {NAME} with two hooks. Next: hookline list, or")
+        raise HooklineError(f"{FILE_NAME} cannot be written: {error.strerror}") from None
+    out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
     out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from hookline.cli.output import err, out, out_json, table
-from hookline.cli.place import book_of
-from hookline.cli.verb import Verb, config_option, dialect_option, json_option
-from hookline.hooks.actions.program import Run
-from hookline.hooks.actions.untrusted import NotTrusted
+from hookline.cli.context import load_book
+from hookline.cli.options import Verb, config_option, dialect_option, json_option
+from hookline.cli.output import err, out, out_json, print_table
+from hookline.hooks.actions.answer import UntrustedAction
+from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome
 
@@ -27,20 +27,20 @@ def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
     hookline list
     hookline list --config hub.json --dialect flo --json
     """
-    book = book_of(configs, dialect, importing=False)
+    book = load_book(configs, dialect, importing=False)
     for problem in book.problems:
         err(str(problem))
     hooks = [hook for hook in book.hooks if dialect in (None, hook.origin.dialect)]
     if as_json:
-        out_json([_described(hook) for hook in hooks])
+        out_json([_hook_json(hook) for hook in hooks])
     elif not hooks:
         out("No hooks are in force here. `hookline init` writes two.")
     else:
         head = ("order", "id", "event", "where", "scope", "tags", "on error", "")
-        table(head, [_row(hook) for hook in hooks])
+        print_table(head, [_table_row(hook) for hook in hooks])
 
 
-def _described(hook: Hook) -> dict[str, Any]:
+def _hook_json(hook: Hook) -> dict[str, Any]:
     return {
         "id": hook.id,
         "event": hook.event,
@@ -48,10 +48,10 @@ def _described(hook: Hook) -> dict[str, Any]:
         "file": hook.origin.file,
         "line": hook.origin.line,
         "dialect": hook.origin.dialect,
-        "scope": _scope(hook.scope),
+        "scope": _scope_json(hook.scope),
         "tags": list(hook.tags),
         "on_error": error_word(hook.on_error),
-        "reads": _reads(hook),
+        "reads": _exit_code_format(hook),
         "timeout": hook.timeout.total_seconds(),
         "background": not hook.wait,
         "enabled": hook.enabled,
@@ -59,9 +59,9 @@ def _described(hook: Hook) -> dict[str, Any]:
     }
 
 
-def _row(hook: Hook) -> tuple[str, ...]:
-    scope = ", ".join(f"{key} {value}" for key, value in _scope(hook.scope).items())
-    reads = _reads(hook)
+def _table_row(hook: Hook) -> tuple[str, ...]:
+    scope = ", ".join(f"{key} {value}" for key, value in _scope_json(hook.scope).items())
+    reads = _exit_code_format(hook)
     remarks = [
         "" if hook.enabled else "switched off",
         "" if hook.wait else "in the background",
@@ -79,23 +79,23 @@ def _row(hook: Hook) -> tuple[str, ...]:
     )
 
 
-def _scope(scope: Scope) -> dict[str, str]:
+def _scope_json(scope: Scope) -> dict[str, str]:
     held = {"agent": scope.agent, "prompt": scope.prompt, "session": scope.session}
     return {key: value for key, value in held.items() if value is not None}
 
 
-def _reads(hook: Hook) -> str | None:
+def _exit_code_format(hook: Hook) -> str | None:
     """How its program's exit code is read, if it runs one: together with on_error it says what a failure means."""
-    action = hook.then.action if isinstance(hook.then, NotTrusted) else hook.then
-    return str(action.reading.how) if isinstance(action, Run) else None
+    action = hook.then.action if isinstance(hook.then, UntrustedAction) else hook.then
+    return str(action.result_parser.format) if isinstance(action, RunProgram) else None
 
 
 def _waits_for_trust(hook: Hook) -> bool:
-    return isinstance(hook.then, NotTrusted)
+    return isinstance(hook.then, UntrustedAction)
 
 
 def error_word(outcome: Outcome) -> str:
-    from hookline.dialects.native.actions import ON_ERROR, as_said
+    from hookline.dialects.native.actions import ON_ERROR, undo_withhold_result
 
-    said = as_said(outcome)
+    said = undo_withhold_result(outcome)
     return next((word for word, known in ON_ERROR.items() if known == said), said.verdict.word)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from hookline.cli.verb import debug_option
+from hookline.cli.options import debug_option
 from hookline.errors import HooklineError
 
 VERBS: Final = {
@@ -36,7 +36,7 @@ INTERRUPTED: Final = 130
 BROKEN: Final = 1
 
 
-class Verbs(click.Group):
+class VerbGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 
@@ -51,9 +51,9 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] in VERBS or args[0].startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        from hookline.config.problem import nearest, printable
+        from hookline.formatting import closest_match, printable
 
-        guess = nearest(args[0], VERBS)
+        guess = closest_match(args[0], VERBS)
         hint = f"Did you mean {guess}?" if guess else f"The verbs are {', '.join(VERBS)}."
         raise click.UsageError(f"There is no verb {printable(args[0])!r}. {hint}", ctx)
 
@@ -75,13 +75,13 @@ class Verbs(click.Group):
         try:
             code = super().main(args, prog_name or "hookline", complete_var, standalone_mode=False, **extra)
         except Exception as error:
-            code = ended_by(error)
-        _flush()
+            code = handle_error(error)
+        _flush_streams()
         sys.exit(code if isinstance(code, int) else 0)
 
 
 @click.group(
-    cls=Verbs,
+    cls=VerbGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 proceed or fine, 1 a problem with the config or the call, 2 denied or halted, "
@@ -103,7 +103,7 @@ def cli(context: click.Context) -> None:
 cli.params.append(debug_option())
 
 
-def ended_by(error: Exception) -> int:
+def handle_error(error: Exception) -> int:
     """Says what went wrong, and returns the exit code. An error that nobody foresaw is a bug of ours."""
     from hookline.cli.output import err
 
@@ -117,11 +117,11 @@ def ended_by(error: Exception) -> int:
         return error.exit_code
     if isinstance(error, BrokenPipeError):
         return BROKEN
-    _show_bug(error)
+    _report_bug(error)
     return BROKEN
 
 
-def _flush() -> None:
+def _flush_streams() -> None:
     """Whoever has stopped reading changes nothing, the exit code least of all."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -137,16 +137,16 @@ def _was_interrupted(abort: click.Abort) -> bool:
     return isinstance(abort.__cause__ or abort.__context__, KeyboardInterrupt)
 
 
-def _show_bug(error: Exception) -> None:
-    from hookline.cli.log import debugging
+def _report_bug(error: Exception) -> None:
+    from hookline.cli.logging_setup import is_debugging
     from hookline.cli.output import err
 
-    if debugging():
+    if is_debugging():
         import traceback
 
         err("".join(traceback.format_exception(error)).rstrip())
     said = " ".join(str(error).split())[:300]
-    more = "" if debugging() else " (--debug shows where)"
+    more = "" if is_debugging() else " (--debug shows where)"
     err(f"hookline: this is a bug in hookline: {type(error).__name__}: {said}{more}")
 
 

@@ -14,21 +14,20 @@ from urllib.parse import urlsplit
 
 import click
 
+from hookline.cli.async_runner import run_async
+from hookline.cli.context import current_directory, sources, trust, user_name
+from hookline.cli.options import Verb, config_option
 from hookline.cli.output import err
-from hookline.cli.place import directory, sources, trust, user
-from hookline.cli.running import run
-from hookline.cli.verb import Verb, config_option
-from hookline.config.problem import printable
 from hookline.errors import HooklineError
-from hookline.hosts.mcp.child import Child
-from hookline.hosts.mcp.judge import Judge, Place
-from hookline.hosts.mcp.lines import Gone, Stdio
-from hookline.hosts.mcp.proxy import Proxy
-from hookline.hosts.mcp.wrapping import HEADERS_VARIABLE
-from hookline.project import Source, Watched, load, named
+from hookline.formatting import printable
+from hookline.hosts.mcp.client_config import HEADERS_VARIABLE
+from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
+from hookline.hosts.mcp.upstream import ProcessUpstream
+from hookline.project import BookWatcher, Source, load, named_source
+from hookline.runners.server_process import PipeClosedError, Stdio
 
 if TYPE_CHECKING:
-    from hookline.hosts.mcp.http import Remote
+    from hookline.hosts.mcp.upstream_http import HttpUpstream
 
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n\0]*)")
 
@@ -58,46 +57,46 @@ def verb(
         raise click.UsageError("Give either the server's command after -- or its --url.")
     if url is not None:
         _check_url(url)
-    held = _headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
-    watched = Watched(_sources_of(configs), trust())
+    held = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
+    watched = BookWatcher(_config_sources(configs), trust())
     for problem in watched.book.problems:
         err(str(problem))
     with watched:
-        ended = run(_relayed(command, url, held, name, watched))
+        ended = run_async(_run_proxy(command, url, held, name, watched))
     if ended is None:
         return 0
     err(f"hookline: {ended}")
     return 1
 
 
-def _sources_of(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
+def _config_sources(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
     """Files that are named must be readable now; those in force here may come and go."""
     if not configs:
         return sources
     for path in configs:
         load(path, importing=False)
-    return lambda: [named(path, None) for path in configs]
+    return lambda: [named_source(path, None) for path in configs]
 
 
-async def _relayed(
-    command: tuple[str, ...], url: str | None, headers: Mapping[str, str], name: str, watched: Watched
+async def _run_proxy(
+    command: tuple[str, ...], url: str | None, headers: Mapping[str, str], name: str, watched: BookWatcher
 ) -> str | None:
-    place = Place(f"mcp-{uuid.uuid4().hex[:12]}", user(), directory())
-    client = await Stdio.claimed()
-    server = await Child.started(command) if url is None else _remote(url, headers)
+    place = SessionIdentity(f"mcp-{uuid.uuid4().hex[:12]}", user_name(), current_directory())
+    client = await Stdio.claim()
+    server = await ProcessUpstream.start(command) if url is None else _connect_url(url, headers)
     try:
-        return await Proxy(client, server, Judge(lambda: watched.book, place), name).run()
+        return await Proxy(client, server, ProxySession(lambda: watched.book, place), name).run()
     finally:
         await server.close()
-        with suppress(Gone):
+        with suppress(PipeClosedError):
             await client.close()
 
 
-def _remote(url: str, headers: Mapping[str, str]) -> Remote:
+def _connect_url(url: str, headers: Mapping[str, str]) -> HttpUpstream:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its tracebacks are no lines for our log
-    from hookline.hosts.mcp.http import Remote
+    from hookline.hosts.mcp.upstream_http import HttpUpstream
 
-    return Remote(url, headers)
+    return HttpUpstream(url, headers)
 
 
 def _check_url(url: str) -> None:
@@ -110,9 +109,9 @@ def _check_url(url: str) -> None:
         raise HooklineError(f"--url: {printable(url)!r} is not an http or https URL")
 
 
-def _headers(given: Iterable[str], stored: str) -> dict[str, str]:
+def _parse_headers(given: Iterable[str], stored: str) -> dict[str, str]:
     """Those of the environment, where a client's file keeps them out of the command line, and those given here."""
-    held = _stored_headers(stored) if stored else {}
+    held = _parse_stored_headers(stored) if stored else {}
     for text in given:
         found = _HEADER.fullmatch(text)
         if found is None:
@@ -121,7 +120,7 @@ def _headers(given: Iterable[str], stored: str) -> dict[str, str]:
     return held
 
 
-def _stored_headers(stored: str) -> dict[str, str]:
+def _parse_stored_headers(stored: str) -> dict[str, str]:
     try:
         held = json.loads(stored)
     except (ValueError, RecursionError):

@@ -10,18 +10,18 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final, TextIO
 
-from hookline.config.problem import printable
+from hookline.formatting import printable
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_DEEPEST: Final = 200
+_MAX_NESTING: Final = 200
 
 
 def out(text: str = "") -> None:
-    _write(sys.stdout, safe(text))
+    _write(sys.stdout, printable_lines(text))
 
 
 def err(text: str) -> None:
-    _write(sys.stderr, safe(text))
+    _write(sys.stderr, printable_lines(text))
 
 
 def out_as_is(text: str) -> None:
@@ -29,9 +29,9 @@ def out_as_is(text: str) -> None:
     _write(sys.stdout, text)
 
 
-def write(text: str) -> None:
+def write_now(text: str) -> None:
     """Without a line's end, and seen at once."""
-    _write(sys.stdout, safe(text), end="")
+    _write(sys.stdout, printable_lines(text), end="")
     _flush()
 
 
@@ -39,56 +39,56 @@ def err_line(line: str) -> None:
     _write(sys.stderr, line)
 
 
-def safe(text: str) -> str:
+def printable_lines(text: str) -> str:
     """The text with escapes for whatever could move a cursor or hide something; its lines stay lines."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def out_json(value: Any) -> None:
-    _write(sys.stdout, json_text(value))
+    _write(sys.stdout, format_json(value))
 
 
 def out_json_line(value: Any) -> None:
     """One line, seen at once."""
-    _write(sys.stdout, json_text(value, indent=None))
+    _write(sys.stdout, format_json(value, indent=None))
     _flush()
 
 
-def json_text(value: Any, indent: int | None = 2) -> str:
+def format_json(value: Any, indent: int | None = 2) -> str:
     """Always JSON that any program can read: what a hook or host put there and JSON has no word for is made plain."""
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
-        text = json.dumps(_plain(value, 0), ensure_ascii=False, indent=indent)
-    if not _says_unicode(sys.stdout):
+        text = json.dumps(_to_plain(value, 0), ensure_ascii=False, indent=indent)
+    if not _supports_unicode(sys.stdout):
         return "".join(char if char.isascii() else json.dumps(char)[1:-1] for char in text)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _plain(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
+def _to_plain(value: Any, depth: int) -> Any:
+    if depth > _MAX_NESTING:
         return "…"
     if isinstance(value, dict):
-        return {str(key): _plain(held, depth + 1) for key, held in value.items()}
+        return {str(key): _to_plain(held, depth + 1) for key, held in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(held, depth + 1) for held in value]
+        return [_to_plain(held, depth + 1) for held in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Drawn by rich on a terminal; elsewhere in plain aligned columns."""
     shown = [[printable(cell) for cell in row] for row in rows]
     if sys.stdout is not None and sys.stdout.isatty():
-        _rich_table(head, shown)
+        _print_rich_table(head, shown)
         return
     widths = [max(len(row[at]) for row in (head, *shown)) for at in range(len(head))]
     for row in (head, *shown):
         out("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _rich_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_rich_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -127,5 +127,5 @@ def silence(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def _says_unicode(stream: TextIO | None) -> bool:
+def _supports_unicode(stream: TextIO | None) -> bool:
     return stream is None or (stream.encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")

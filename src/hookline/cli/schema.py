@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from hookline.cli.options import DialectName, Verb
 from hookline.cli.output import out_json
-from hookline.cli.verb import DialectName, Verb
 
 
 @click.command(cls=Verb, short_help="The JSON Schema of a dialect, for editors.")
@@ -16,6 +16,6 @@ def verb(dialect: str) -> None:
     \b
     hookline schema > hookline.schema.json
     """
-    from hookline.dialects.table import dialect as named
+    from hookline.dialects.dialect import get_dialect as named
 
     out_json(named(dialect).schema())

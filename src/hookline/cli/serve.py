@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from hookline.cli.async_runner import run_async
+from hookline.cli.context import home
+from hookline.cli.options import Verb
 from hookline.cli.output import err
-from hookline.cli.place import home
-from hookline.cli.running import run
-from hookline.cli.verb import Verb
 from hookline.errors import HooklineError
 
 
@@ -38,13 +38,13 @@ def verb(idle: float, detached: bool) -> int:
     if sys.platform == "win32":
         raise HooklineError("hookline does not serve on Windows yet")
     from hookline.hosts.bridge import client
-    from hookline.hosts.bridge.call import Call
-    from hookline.hosts.bridge.log_file import log_to_file, shorten_log
+    from hookline.hosts.bridge.log_file import log_to_file, truncate_log
+    from hookline.hosts.bridge.protocol import AgentCall
     from hookline.hosts.bridge.server import serve
 
     if detached:
-        log_to_file(Call("", "", b"", "", dict(os.environb)).place.kept)
+        log_to_file(AgentCall("", "", b"", "", dict(os.environb)).user_directories.hookline_state)
     directory = client.run_directory({"HOME": str(home()), **os.environ})
-    if not run(serve(Path(directory), timedelta(seconds=idle), shorten_log if detached else None)):
+    if not run_async(serve(Path(directory), timedelta(seconds=idle), truncate_log if detached else None)):
         err("hookline: an engine serves already")
     return 0

@@ -1,4 +1,7 @@
-"""`hookline test`"""
+"""`hookline test`
+
+Results as JUnit XML, which build servers read.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,43 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import click
 
-from hookline.cli.output import err, out, out_json, write
-from hookline.cli.place import directory
-from hookline.cli.verb import Verb, json_option
+from hookline.cli.context import current_directory
+from hookline.cli.options import Verb, json_option
+from hookline.cli.output import err, out, out_json, printable_lines, write_now
 from hookline.errors import ConfigError, HooklineError
-from hookline.testing.case import PLACES, Case, find_case_files, load_cases
-from hookline.testing.run import Result, run_case
+from hookline.testing.case import CASE_PATTERNS, Case, find_case_files, load_cases
+from hookline.testing.case_runner import Result, run_case
+
+
+def write_junit(path: Path, ran: Sequence[CaseReport]) -> None:
+    failed = sum(not each.ok for each in ran)
+    seconds = f"{sum(each.seconds for each in ran):.3f}"
+    suite = ElementTree.Element(
+        "testsuite", name="hookline", tests=str(len(ran)), failures=str(failed), errors="0", skipped="0", time=seconds
+    )
+    for each in ran:
+        name = each.note or f"{each.file}:{each.line}"
+        attributes = {
+            "classname": printable_lines(each.file),
+            "name": printable_lines(name),
+            "time": f"{each.seconds:.3f}",
+        }
+        case = ElementTree.SubElement(suite, "testcase", attributes)
+        if not each.ok:
+            failure = ElementTree.SubElement(case, "failure", message="not as expected")
+            failure.text = printable_lines(each.report)
+    try:
+        ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be written: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CaseReport:
     """A case that was run, or a file whose cases could not even be read."""
 
     file: str
@@ -70,32 +97,30 @@ def verb(paths: tuple[str, ...], word: str, watch: bool, junit: str | None, as_j
     """
     code = _run_all(paths, word, junit, as_json)
     if watch:
-        _watch(lambda: _run_all(paths, word, junit, as_json), [] if junit is None else [Path(junit).absolute()])
+        _watch_files(lambda: _run_all(paths, word, junit, as_json), [] if junit is None else [Path(junit).absolute()])
     return code
 
 
 def _run_all(paths: Sequence[str], word: str, junit: str | None, as_json: bool) -> int:
-    files = _files(paths)
+    files = _find_files(paths)
     begun = time.perf_counter()
-    ran: list[Ran] = []
-    for each in _ran(files, word.casefold()):
+    ran: list[CaseReport] = []
+    for each in _run_files(files, word.casefold()):
         ran.append(each)
         if not as_json:
-            write("." if each.ok else "F")
+            write_now("." if each.ok else "F")
     if not ran:
         raise HooklineError(f"no case has the word {word!r}" if word else "there are no cases in these files")
     if junit is not None:
-        from hookline.cli.junit import write_junit
-
         write_junit(Path(junit), ran)
     if as_json:
         out_json([each.as_json() for each in ran])
     else:
-        _show(ran, time.perf_counter() - begun)
+        _print_summary(ran, time.perf_counter() - begun)
     return 0 if all(each.ok for each in ran) else 1
 
 
-def _files(paths: Sequence[str]) -> list[Path]:
+def _find_files(paths: Sequence[str]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
@@ -103,36 +128,36 @@ def _files(paths: Sequence[str]) -> list[Path]:
         else:
             found.append(path)
     if not paths:
-        here = directory()
+        here = current_directory()
         found = [path.relative_to(here) for path in find_case_files(here)]
     if not found:
-        where = ", ".join(paths) if paths else " or ".join(PLACES)
+        where = ", ".join(paths) if paths else " or ".join(CASE_PATTERNS)
         raise HooklineError(f"there is no case file in {where}")
     return found
 
 
-def _ran(files: Iterable[Path], word: str) -> Iterable[Ran]:
+def _run_files(files: Iterable[Path], word: str) -> Iterable[CaseReport]:
     for file in files:
         try:
             cases = load_cases(file)
         except ConfigError as error:
             if word in str(file).casefold():
-                yield Ran(str(file), 1, "", False, str(error))
+                yield CaseReport(str(file), 1, "", False, str(error))
             else:
                 err(f"{file} cannot be read and is left out, though it may have the word {word!r}")
             continue
         for case in cases:
             if word in f"{case.note} {file}".casefold():
-                yield _run(case, file)
+                yield _run_one(case, file)
 
 
-def _run(case: Case, file: Path) -> Ran:
+def _run_one(case: Case, file: Path) -> CaseReport:
     begun = time.perf_counter()
     result = run_case(case)
-    return Ran(str(file), case.line, case.note, result.ok, str(result), time.perf_counter() - begun, result)
+    return CaseReport(str(file), case.line, case.note, result.ok, str(result), time.perf_counter() - begun, result)
 
 
-def _show(ran: Sequence[Ran], seconds: float) -> None:
+def _print_summary(ran: Sequence[CaseReport], seconds: float) -> None:
     out()
     failed = [each for each in ran if not each.ok]
     for each in failed:
@@ -142,11 +167,11 @@ def _show(ran: Sequence[Ran], seconds: float) -> None:
     out(f"{words} in {seconds:.2f} s")
 
 
-def _watch(again: Callable[[], object], own: Sequence[Path]) -> None:
+def _watch_files(again: Callable[[], object], own: Sequence[Path]) -> None:
     """Until it is interrupted; a broken file is reported and waited for. What a run itself writes starts no other."""
     from watchfiles import DefaultFilter, watch
 
-    here = directory()
+    here = current_directory()
     err(f"watching {here}; Ctrl-C ends it")
     for _ in watch(here, watch_filter=DefaultFilter(ignore_paths=own), raise_interrupt=True):
         try:

@@ -7,9 +7,9 @@ from typing import Final
 
 import click
 
+from hookline.cli.context import skill_files, sources, trust
+from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json
-from hookline.cli.place import skill_files, sources, trust
-from hookline.cli.verb import Verb, json_option
 from hookline.errors import HooklineError
 from hookline.project import Review
 
@@ -32,21 +32,21 @@ def verb(yes: bool, as_json: bool) -> int:
     """
     known = trust()
     waiting, refused = [], False
-    for source in known.unaccepted((*sources(), *skill_files())):
+    for source in known.untrusted_sources((*sources(), *skill_files())):
         try:
             waiting.append(known.review(source))
         except HooklineError as error:
             refused = True
-            err(f"{source.shown}: {error}, so it cannot be trusted")
-    accepted = bool(waiting) and (yes or (not as_json and _asked(waiting)))
+            err(f"{source.display_path}: {error}, so it cannot be trusted")
+    accepted = bool(waiting) and (yes or (not as_json and _confirm_reviews(waiting)))
     if accepted:
         known.accept(waiting)
-    _tell(waiting, accepted, as_json, yes)
+    _print_result(waiting, accepted, as_json, yes)
     return 1 if refused else 0 if accepted or not waiting else NOBODY_ACCEPTED
 
 
-def _asked(waiting: Sequence[Review]) -> bool:
-    _show(waiting)
+def _confirm_reviews(waiting: Sequence[Review]) -> bool:
+    _print_reviews(waiting)
     try:
         return click.confirm("Let these hooks act?")
     except click.Abort as abort:
@@ -55,13 +55,13 @@ def _asked(waiting: Sequence[Review]) -> bool:
         return False
 
 
-def _show(waiting: Sequence[Review]) -> None:
+def _print_reviews(waiting: Sequence[Review]) -> None:
     for review in waiting:
-        out(review.source.shown)
-        for wish in review.wishes:
+        out(review.source.display_path)
+        for wish in review.hook_effects:
             on = f"  on {wish.event}" if wish.event else ""
             out(f"  {wish.hook}{on}  line {wish.line}")
-            for deed in wish.deeds:
+            for deed in wish.effects:
                 first, *more = deed.text.split("\n")
                 out(f"    {deed.what}: {first}" if first else f"    {deed.what}")
                 for line in more:
@@ -70,14 +70,14 @@ def _show(waiting: Sequence[Review]) -> None:
             out(f"  it names the file {name}")
 
 
-def _tell(waiting: Sequence[Review], accepted: bool, as_json: bool, yes: bool) -> None:
+def _print_result(waiting: Sequence[Review], accepted: bool, as_json: bool, yes: bool) -> None:
     if as_json:
         out_json([{**review.as_json(), "trusted": accepted} for review in waiting])
     elif not waiting:
         out("Nothing here waits for your trust.")
     elif accepted:
         if yes:
-            _show(waiting)
-        out(f"Trusted: {', '.join(review.source.shown for review in waiting)}")
+            _print_reviews(waiting)
+        out(f"Trusted: {', '.join(review.source.display_path for review in waiting)}")
     else:
         out("Nothing was accepted; these hooks answer as if they had failed.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hookline.cli.agents import (
+from hookline.cli.agent_options import (
     agent_argument,
     dry_run_option,
     machine,
@@ -15,12 +15,12 @@ from hookline.cli.agents import (
     scope_of,
     user_option,
 )
+from hookline.cli.options import Verb
 from hookline.cli.output import out, out_as_is
-from hookline.cli.verb import Verb
+from hookline.hosts.agents import get_agent as agent_named
 from hookline.hosts.install import launcher
-from hookline.hosts.install.plan import apply, uninstalling
-from hookline.hosts.install.records import records
-from hookline.hosts.table import agent as agent_named
+from hookline.hosts.install.plan import apply_changes, plan_uninstall
+from hookline.hosts.install.undo import load_records
 
 
 @click.command(cls=Verb, short_help="Take the hooks out of a coding agent.")
@@ -38,22 +38,22 @@ def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: s
     hookline uninstall --mcp .mcp.json
     """
     if servers is not None:
-        from hookline.cli.mcp_servers import unwrap
+        from hookline.cli.install import unwrap_file
 
-        return unwrap(Path(servers), dry_run)
+        return unwrap_file(Path(servers), dry_run)
     if agent is None:
         raise click.UsageError("Name the agent, or a file with --mcp.")
     spoken, here = agent_named(agent), machine()
-    changes = uninstalling(spoken, here, scope_of(user, project))
+    changes = plan_uninstall(spoken, here, scope_of(user, project))
     if dry_run:
         for change in changes:
             out_as_is(change.diff(here).rstrip("\n"))
         return 0
-    apply(changes, here)
-    if not any(change.needed for change in changes):
+    apply_changes(changes, here)
+    if not any(change.is_needed for change in changes):
         out(f"{spoken.title} does not call hookline {'in this project' if project else 'for you'}; nothing to do.")
         return 0
     out(f"{spoken.title} does not call hookline any more.")
-    if next(records(here), None) is None:
-        launcher.take_away(here.launcher)
+    if next(load_records(here), None) is None:
+        launcher.remove_launcher(here.launcher)
     return 0

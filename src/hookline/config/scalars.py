@@ -1,17 +1,83 @@
-"""What a word means: numbers in JSON and YAML, and the plain words of YAML 1.2's core schema."""
+"""What a word means: numbers in JSON and YAML, and the plain words of YAML 1.2's core schema.
+
+How long, as people write it: `10s`, `500ms`, `1.5h`.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
-LONGEST_NUMBER = 300
+from hookline.formatting import shorten
 
-FIRST_OF_NON_TEXT = frozenset("0123456789+-.~nNtTfF")
+MAX_DURATION = timedelta(hours=24)
+
+_MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+_DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h)")
+_BELOW_A_DAY = {
+    "ms": "[0-9]{1,7}|[1-7][0-9]{7}|8[0-5][0-9]{6}|86[0-3][0-9]{5}",
+    "s": "[0-9]{1,4}|[1-7][0-9]{4}|8[0-5][0-9]{3}|86[0-3][0-9]{2}",
+    "m": "[0-9]{1,3}|1[0-3][0-9]{2}|14[0-3][0-9]",
+    "h": "1?[0-9]|2[0-3]",
+}
+_ZEROS_TOO_MANY = {"ms": 3, "s": 6, "m": 8, "h": 10}  # a fraction that begins with so many is below a microsecond
+_BARE_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def parse_duration(text: str) -> timedelta:
+    """At most 24 h, to the microsecond. ValueError says what to write instead."""
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise ValueError(_describe_bad_duration(text))
+    microseconds = Decimal(found[1]) * _MICROSECONDS[found[2]]
+    if microseconds > MAX_DURATION // timedelta(microseconds=1):
+        raise ValueError(f"{text} is too long; write at most 24h")
+    if 0 < microseconds < 1:
+        raise ValueError(f"{text} is too short; write at least 0.001ms")
+    return timedelta(microseconds=int(microseconds))
+
+
+def duration_pattern() -> str:
+    """What `duration` reads, as JSON Schema can say it; only between 0.6 and 1 microseconds does it take more."""
+    one_of = "|".join(_unit_pattern(unit) for unit in _MICROSECONDS)
+    return f"^(?=[0-9]{{1,12}}[^0-9])({one_of})(?![\\s\\S])"
+
+
+def _unit_pattern(unit: str) -> str:
+    day = MAX_DURATION // timedelta(microseconds=_MICROSECONDS[unit])
+    below = f"(?!0+\\.0{{{_ZEROS_TOO_MANY[unit]}}}0*[1-9])0*({_BELOW_A_DAY[unit]})(\\.[0-9]{{1,12}})?"
+    return f"({below}|0*{day}(\\.0{{1,12}})?){unit}"
+
+
+def format_duration(length: timedelta) -> str:
+    """The shortest way to write it in the largest unit that needs no fraction; `duration` reads it back unchanged."""
+    microseconds = length // timedelta(microseconds=1)
+    if microseconds == 0:
+        return "0s"
+    for unit in ("h", "m", "s", "ms"):
+        if microseconds % _MICROSECONDS[unit] == 0:
+            return f"{microseconds // _MICROSECONDS[unit]}{unit}"
+    return f"{Decimal(microseconds) / 1000:f}ms"
+
+
+def _describe_bad_duration(text: str) -> str:
+    shown = shorten(text)
+    if text.startswith("-"):
+        return f"{shown} is negative; write a duration such as 10s"
+    if _BARE_NUMBER.fullmatch(text):
+        return f"{shown} has no unit; write {shown}s for seconds or {shown}ms for milliseconds"
+    return f"{shown!r} is not a duration; write a number and a unit: 500ms, 10s, 2m or 1h"
+
+
+MAX_NUMBER_LENGTH = 300
+
+NON_TEXT_FIRST_CHARACTERS = frozenset("0123456789+-.~nNtTfF")
 """No plain word that begins otherwise is anything but text; the empty word is null."""
 
-_WORDS: dict[str, Any] = {
+_CORE_WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -24,31 +90,31 @@ _OTHER_BASE = re.compile(r"0o[0-7]++|0x[0-9a-fA-F]++")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
 
 
-class TooLarge(ValueError):
+class NumberTooLargeError(ValueError):
     """A number that neither fits a float nor can be printed in reasonable space."""
 
 
-def whole_number(text: str, base: int = 10) -> int:
-    if len(text) > LONGEST_NUMBER:
-        raise TooLarge
+def parse_integer(text: str, base: int = 10) -> int:
+    if len(text) > MAX_NUMBER_LENGTH:
+        raise NumberTooLargeError
     return int(text, base)
 
 
-def real_number(text: str) -> float:
+def parse_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise TooLarge
+        raise NumberTooLargeError
     return number
 
 
-def core_value(word: str) -> Any:
+def parse_core_scalar(word: str) -> Any:
     """A plain word's value by YAML 1.2's core schema. `on`, `yes`, `12:30:00`, `2024-01-01` and `1_000` are text."""
-    if word in _WORDS:
-        return _WORDS[word]
+    if word in _CORE_WORDS:
+        return _CORE_WORDS[word]
     if _DECIMAL.fullmatch(word):
-        return whole_number(word)
+        return parse_integer(word)
     if _OTHER_BASE.fullmatch(word):
-        return whole_number(word, 0)
+        return parse_integer(word, 0)
     if _FLOAT.fullmatch(word):
-        return real_number(word)
+        return parse_float(word)
     return word

@@ -9,54 +9,53 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
+from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.config.shape import Reader
-from hookline.dialects.dialect import Loaded, Place, Written
-from hookline.dialects.settings import (
-    Entry,
-    as_written,
-    command_of,
-    entries,
-    file_schema,
+from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult
+from hookline.dialects.settings_json import (
+    EventEntry,
+    check_expressible,
     has_errors,
     hook_id,
-    named_settings,
-    refuse_more,
-    run_of,
-    shaped,
-    tool_names,
+    is_settings_file,
+    literal_shell_template,
+    parse_entries,
+    recognise_entries,
+    require_run_action,
+    require_shell_command,
+    settings_schema,
+    translate_tool_names,
 )
-from hookline.dialects.unsaid import Unsaid
-from hookline.hooks.actions.program import Program, Run
-from hookline.hooks.actions.reading import Reading, Reads
-from hookline.hooks.condition import Condition
+from hookline.hooks.actions.program_result import ResultFormat, ResultParser
+from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, Not, all_of
-from hookline.hooks.conditions.text import Is, Matches
-from hookline.hooks.events import name_in, names_in
-from hookline.hooks.facts import Names
-from hookline.hooks.filled import Filled
+from hookline.hooks.conditions.text import Equals, Matches
+from hookline.hooks.events import event_name_in, events_by_name
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import Audience, Note, Outcome
-from hookline.hooks.template import Template, template
-from hookline.hooks.tools import TONGUES, Tongue, ToolName
+from hookline.hooks.placeholders import PlaceholderResolver
+from hookline.hooks.protocols import Condition
+from hookline.hooks.templates import DataTemplate, Template, parse_template
+from hookline.hooks.tools import VOCABULARIES, ToolName, Vocabulary
+from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
-from hookline.patterns.spelt import spelt
 
 NAME: Final = "ai_agents"
-TONGUE: Final = TONGUES[NAME]
-EVENTS: Final = names_in(NAME)
+VOCABULARY: Final = VOCABULARIES[NAME]
+EVENTS: Final = events_by_name(NAME)
 TOOL_EVENTS: Final = ("tool.before", "tool.after")
 GROUP_KEYS: Final = ("matcher", "hooks")
 HOOK_KEYS: Final = ("type", "command", "timeout")
-TIMEOUT: Final = timedelta(seconds=60)
-SHORTEST, LONGEST = 0.001, 86_400  # seconds
+DEFAULT_TIMEOUT: Final = timedelta(seconds=60)
+MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # seconds
 
-READING: Final = Reading(Reads.JSON, Audience.USER)
-FAILED: Final = Outcome(notes=(Note("", Audience.USER),))
+RESULT_PARSER: Final = ResultParser(ResultFormat.JSON, Audience.USER)
+FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
 """A failure never blocks; the user is told."""
-SUCCEEDED: Final = Not(Is(("tool", "ok"), False))
-_SPECIAL: Final = re.compile(r"[|*+?()\[\]{}^$\\]")
-_STDIN: Final = {
+TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
+_REGEX_CHARACTERS: Final = re.compile(r"[|*+?()\[\]{}^$\\]")
+_STDIN_TEMPLATES: Final = {
     "session_id": "{{session.id}}",
     "cwd": "{{cwd}}",
     "hook_event_name": "",
@@ -65,43 +64,43 @@ _STDIN: Final = {
     "tool_response": "{{tool.result | message}}",
     "prompt": "{{prompt}}",
 }
-_COMMON: Final = ("session_id", "cwd", "hook_event_name")
-_STDIN_OF: Final = {
-    "tool.before": (*_COMMON, "tool_name", "tool_input"),
-    "tool.after": (*_COMMON, "tool_name", "tool_input", "tool_response"),
-    "prompt.submit": (*_COMMON, "prompt"),
+_COMMON_STDIN_KEYS: Final = ("session_id", "cwd", "hook_event_name")
+_STDIN_KEYS_BY_EVENT: Final = {
+    "tool.before": (*_COMMON_STDIN_KEYS, "tool_name", "tool_input"),
+    "tool.after": (*_COMMON_STDIN_KEYS, "tool_name", "tool_input", "tool_response"),
+    "prompt.submit": (*_COMMON_STDIN_KEYS, "prompt"),
 }
 
 
-class AiAgents:
+class AiAgentsDialect:
     name = NAME
     places = (
-        Place(".ai_agents/settings.json", user=True),
-        Place(".ai_agents/settings.json"),
-        Place(".ai_agents/settings.local.json", local=True),
+        ConfigLocation(".ai_agents/settings.json", user=True),
+        ConfigLocation(".ai_agents/settings.json"),
+        ConfigLocation(".ai_agents/settings.local.json", local=True),
     )
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).parent.name == ".ai_agents":
             return True
-        found = shaped(document, EVENTS)
+        found = recognise_entries(document, EVENTS)
         if found is None or not all(_is_group(entry) for entry in found):
             return False
-        return named_settings(document)  # no key and no event is its own
+        return is_settings_file(document)  # no key and no event is its own
 
-    def load(self, document: Document) -> Loaded:
+    def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
-        hooks = tuple(_hooks(document, problems))
-        return Loaded(hooks, tuple(problems))
+        hooks = tuple(_parse_hooks(document, problems))
+        return LoadResult(hooks, tuple(problems))
 
     def schema(self) -> dict[str, Any]:
-        return file_schema("ai_agents settings: the hooks", EVENTS, _group_schema())
+        return settings_schema("ai_agents settings: the hooks", EVENTS, _group_schema())
 
-    def write(self, hooks: Iterable[Hook]) -> Written:
-        return _written(hooks)
+    def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        return _write_hooks(hooks)
 
 
-DIALECT: Final = AiAgents()
+DIALECT: Final = AiAgentsDialect()
 
 
 def _is_group(entry: dict[str, Any]) -> bool:
@@ -111,107 +110,110 @@ def _is_group(entry: dict[str, Any]) -> bool:
     return all(isinstance(hook, dict) and hook.get("type") == "command" for hook in hooks)
 
 
-def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
+def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
     counts: dict[str, int] = {}
-    for entry in entries(document, problems, EVENTS):
+    for entry in parse_entries(document, problems, EVENTS):
         before = len(problems)
-        entry.at.keys(GROUP_KEYS, "a group")
+        entry.at.check_keys(GROUP_KEYS, "a group")
         unknown = has_errors(problems[before:])
-        when, listed = _when(entry), _listed(entry.at)
+        when, listed = _parse_condition(entry), _hooks_node(entry.at)
         for place in listed.items() if listed is not None else ():
-            index = counts.get(entry.named, 0)
-            counts[entry.named] = index + 1
-            hook = _hook(place, entry, when or ALWAYS, hook_id(document, entry.named, index))
+            index = counts.get(entry.event_name, 0)
+            counts[entry.event_name] = index + 1
+            hook = _parse_hook(place, entry, when or ALWAYS, hook_id(document, entry.event_name, index))
             if hook is not None and when is not None and not unknown:
                 yield hook
 
 
-def _listed(at: Reader) -> Reader | None:
+def _hooks_node(at: Node) -> Node | None:
     hooks = at.get("hooks")
     if hooks is None:
         hint = 'Write "hooks": [{"type": "command", "command": "…"}].'
-        at.problem("missing-key", f"{at.place}: hooks is missing.", hint)
+        at.add_problem("missing-key", f"{at.location}: hooks is missing.", hint)
         return None
     return hooks if hooks.sequence() is not None else None
 
 
-def _hook(at: Reader, entry: Entry, when: Condition, id: str) -> Hook | None:
+def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook | None:
     """None after a problem."""
     before = len(at.problems)
-    if at.unreadable():
+    if at.has_unreadable_parts():
         return None
-    at.keys(HOOK_KEYS, "a hook")
+    at.check_keys(HOOK_KEYS, "a hook")
     if has_errors(at.problems[before:]):
         return None
-    command, timeout = _command(at), _timeout(at)
+    command, timeout = _parse_command(at), _parse_timeout(at)
     if command is None or has_errors(at.problems[before:]):
         return None
     return Hook(
         id=id,
         event=entry.event,
-        when=all_of([when, SUCCEEDED]) if entry.event == "tool.after" else when,
-        then=Run(_program(command, entry.event), READING, timeout),
+        when=all_of([when, TOOL_SUCCEEDED]) if entry.event == "tool.after" else when,
+        then=RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout),
         origin=Origin(at.document.file, at.line, NAME),
         group=NAME,
         timeout=timeout,
-        on_error=FAILED,
+        on_error=FAILURE_OUTCOME,
     )
 
 
-def _when(entry: Entry) -> Condition | None:
+def _parse_condition(entry: EventEntry) -> Condition | None:
     place = entry.at.get("matcher")
     text = None if place is None else place.text(empty=True)
     if place is None or text is None:
         return ALWAYS if place is None else None
     if entry.event not in TOOL_EVENTS:
-        what = f"{place.place}: {entry.named} has no tool, so a matcher says nothing here."
-        place.problem("ignored", what, "Leave it out.", severity=Severity.WARNING)
+        what = f"{place.location}: {entry.event_name} has no tool, so a matcher says nothing here."
+        place.add_problem("ignored", what, "Leave it out.", severity=Severity.WARNING)
         return ALWAYS
-    return _matcher(place, text)
+    return _parse_matcher(place, text)
 
 
-def _matcher(place: Reader, text: str) -> Condition:
+def _parse_matcher(place: Node, text: str) -> Condition:
     if text in ("", "*"):
         return ALWAYS
-    if not _SPECIAL.search(text):
-        return Matches(ToolName(TONGUE), spelt("exactly", text))
+    if not _REGEX_CHARACTERS.search(text):
+        return Matches(ToolName(VOCABULARY), shorthand("exactly", text))
     try:
-        return Matches(ToolName(TONGUE), pattern(text, Syntax.PYTHON, whole=True))
+        return Matches(ToolName(VOCABULARY), pattern(text, Syntax.PYTHON, whole=True))
     except BadPattern as bad:
-        what = f"{place.place}: {bad.why}; it is compared as it stands."
-        place.problem("bad-pattern", what, "Write a name, names as Edit|Write, or *.")
-        return Matches(ToolName(TONGUE), spelt("exactly", text))
+        what = f"{place.location}: {bad.why}; it is compared as it stands."
+        place.add_problem("bad-pattern", what, "Write a name, names as Edit|Write, or *.")
+        return Matches(ToolName(VOCABULARY), shorthand("exactly", text))
 
 
-def _command(at: Reader) -> str | None:
+def _parse_command(at: Node) -> str | None:
     for key, hint in (("type", 'Write "type": "command".'), ("command", "Write command and a shell command.")):
         if at.get(key) is None:
-            at.problem("missing-key", f"{at.place}: {key} is missing.", hint)
+            at.add_problem("missing-key", f"{at.location}: {key} is missing.", hint)
     type_, command = at.get("type"), at.get("command")
     if type_ is not None:
         type_.one_of(("command",), hint="command is the only type.")
     return None if command is None else command.text()
 
 
-def _timeout(at: Reader) -> timedelta:
+def _parse_timeout(at: Node) -> timedelta:
     timeout = at.get("timeout")
     hint = "ai_agents counts seconds; write 60 for a minute."
-    number = None if timeout is None else timeout.number(least=SHORTEST, most=LONGEST, hint=hint)
-    return TIMEOUT if number is None else timedelta(seconds=number)
+    number = None if timeout is None else timeout.number(least=MIN_TIMEOUT_SECONDS, most=MAX_TIMEOUT_SECONDS, hint=hint)
+    return DEFAULT_TIMEOUT if number is None else timedelta(seconds=number)
 
 
-def _program(command: str, event: str) -> Program:
-    return Program(as_written(command), stdin=_stdin(event), env=_env())
+def _build_program(command: str, event: str) -> CommandTemplate:
+    return CommandTemplate(literal_shell_template(command), stdin=_stdin_template(event), env=_environment())
 
 
-def _stdin(event: str) -> Filled:
+def _stdin_template(event: str) -> DataTemplate:
     """The keys in the order in which the format shows them."""
-    given: dict[str, Any] = {key: template(_STDIN[key], Names(TONGUE)) for key in _STDIN_OF[event]}
-    return Filled({**given, "hook_event_name": name_in(NAME, event)})
+    given: dict[str, Any] = {
+        key: parse_template(_STDIN_TEMPLATES[key], PlaceholderResolver(VOCABULARY))
+        for key in _STDIN_KEYS_BY_EVENT[event]
+    }
+    return DataTemplate({**given, "hook_event_name": event_name_in(NAME, event)})
 
 
-def _env() -> tuple[tuple[str, Template | None], ...]:
-    return (("EDITED_FILE", template("{{tool.input.file_path | text}}", Names(TONGUE))),)
+def _environment() -> tuple[tuple[str, Template | None], ...]:
+    return (("EDITED_FILE", parse_template("{{tool.input.file_path | text}}", PlaceholderResolver(VOCABULARY))),)
 
 
 def _group_schema() -> dict[str, Any]:
@@ -222,7 +224,12 @@ def _group_schema() -> dict[str, Any]:
         "properties": {
             "type": {"const": "command"},
             "command": {"type": "string", "minLength": 1, "description": "Bash command."},
-            "timeout": {"type": "number", "minimum": SHORTEST, "maximum": LONGEST, "description": "Seconds; 60."},
+            "timeout": {
+                "type": "number",
+                "minimum": MIN_TIMEOUT_SECONDS,
+                "maximum": MAX_TIMEOUT_SECONDS,
+                "description": "Seconds; 60.",
+            },
         },
     }
     return {
@@ -236,70 +243,75 @@ def _group_schema() -> dict[str, Any]:
     }
 
 
-def _written(hooks: Iterable[Hook]) -> Written:
+def _write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     said: dict[str, list[dict[str, Any]]] = {}
     unsaid: list[str] = []
     for hook in hooks:
         try:
-            _add(said, hook)
-        except Unsaid as missing:
+            _add_hook(said, hook)
+        except NotExpressible as missing:
             unsaid.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
-    return Written({"hooks": said}, "json", tuple(unsaid))
+    return WriteResult({"hooks": said}, "json", tuple(unsaid))
 
 
-def _add(said: dict[str, list[dict[str, Any]]], hook: Hook) -> None:
+def _add_hook(said: dict[str, list[dict[str, Any]]], hook: Hook) -> None:
     """Hooks that follow each other with one matcher share a group."""
-    named = name_in(NAME, hook.event)
+    named = event_name_in(NAME, hook.event)
     if named is None:
-        raise Unsaid(f"the event {hook.event}")
-    matcher, value = _matcher_value(hook), _hook_value(hook)
+        raise NotExpressible(f"the event {hook.event}")
+    matcher, value = _write_matcher(hook), _write_hook(hook)
     groups = said.setdefault(named, [])
     if not groups or groups[-1].get("matcher") != matcher:
         groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
     groups[-1]["hooks"].append(value)
 
 
-def _hook_value(hook: Hook) -> dict[str, Any]:
-    refuse_more(hook)
-    run = run_of(hook)
+def _write_hook(hook: Hook) -> dict[str, Any]:
+    check_expressible(hook)
+    run = require_run_action(hook)
     if not hook.wait:
-        raise Unsaid("that the agent does not wait for it")
+        raise NotExpressible("that the agent does not wait for it")
     if run.only_if is not None:
-        raise Unsaid("only_if")
-    if (run.reading, hook.on_error) != (READING, FAILED):
-        raise Unsaid(f"how its end is read: {run.reading.how}")
-    command = command_of(run.program)
-    if run.program.stdin not in (None, _stdin(hook.event)) or not set(run.program.env) <= set(_env()):
-        raise Unsaid("what it is told on stdin and in its environment")
+        raise NotExpressible("only_if")
+    if (run.result_parser, hook.on_error) != (RESULT_PARSER, FAILURE_OUTCOME):
+        raise NotExpressible(f"how its end is read: {run.result_parser.format}")
+    command = require_shell_command(run.program)
+    if run.program.stdin not in (None, _stdin_template(hook.event)) or not set(run.program.env) <= set(_environment()):
+        raise NotExpressible("what it is told on stdin and in its environment")
     value: dict[str, Any] = {"type": "command", "command": command}
-    if run.timeout != TIMEOUT:
+    if run.timeout != DEFAULT_TIMEOUT:
         seconds = run.timeout.total_seconds()
         value["timeout"] = int(seconds) if seconds.is_integer() else seconds
     return value
 
 
-def _matcher_value(hook: Hook) -> str | None:
+def _write_matcher(hook: Hook) -> str | None:
     """None for every tool."""
     when = hook.when
     if hook.event == "tool.after":
-        when = _after_success(when)
+        when = _strip_success_check(when)
     if isinstance(when, Always):
         return None
     if hook.event not in TOOL_EVENTS or not isinstance(when, Matches) or not isinstance(when.subject, ToolName):
-        raise Unsaid("its condition")
-    return _name_pattern(when.pattern, when.subject.tongue)
+        raise NotExpressible("its condition")
+    return _write_name_pattern(when.pattern, when.subject.vocabulary)
 
 
-def _after_success(when: Condition) -> Condition:
-    if when == SUCCEEDED:
+def _strip_success_check(when: Condition) -> Condition:
+    if when == TOOL_SUCCEEDED:
         return ALWAYS
-    if isinstance(when, All) and SUCCEEDED in when.parts:
-        return all_of(part for part in when.parts if part != SUCCEEDED)
-    raise Unsaid("that it runs after a failed tool too")
+    if isinstance(when, All) and TOOL_SUCCEEDED in when.parts:
+        return all_of(part for part in when.parts if part != TOOL_SUCCEEDED)
+    raise NotExpressible("that it runs after a failed tool too")
 
 
-def _name_pattern(compiled: Any, tongue: Tongue) -> str:
-    if isinstance(compiled, Pattern) and compiled.syntax is Syntax.PYTHON and compiled.whole and tongue == TONGUE:
+def _write_name_pattern(compiled: Any, vocabulary: Vocabulary) -> str:
+    if (
+        isinstance(compiled, Pattern)
+        and compiled.syntax is Syntax.PYTHON
+        and compiled.whole
+        and vocabulary == VOCABULARY
+    ):
         return compiled.source
-    names = tool_names(compiled, tongue, TONGUE)
-    return "|".join(re.escape(name) if _SPECIAL.search(name) else name for name in names)
+    names = translate_tool_names(compiled, vocabulary, VOCABULARY)
+    return "|".join(re.escape(name) if _REGEX_CHARACTERS.search(name) else name for name in names)

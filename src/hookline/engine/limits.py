@@ -9,44 +9,44 @@ from typing import Any, Final
 
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Limit
-from hookline.hooks.host import Nobody
+from hookline.hooks.host import NullHost
 
-Key = tuple[tuple[str, str, str], str]
+CountKey = tuple[tuple[str, str, str], str]
 
 
 @dataclass(slots=True)
-class Count:
+class FireCount:
     fires: int = 0
     last: float | None = None
     last_turn: int | None = None
     claims: int = 0  # ever made; whoever made the last one made `last`
 
 
-class Counts:
+class FireCounts:
     """Counts in memory, by hook and session."""
 
     def __init__(self) -> None:
-        self._counts: dict[Key, Count] = {}
+        self._counts: dict[CountKey, FireCount] = {}
         self._lock = Lock()
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
-        key, turn = (hook.key, session_of(event)), _turn_of(event)
+        key, turn = (hook.key, session_id(event)), _turn_number(event)
         with self._lock:
-            count = self._counts.setdefault(key, Count())
+            count = self._counts.setdefault(key, FireCount())
             if not _may_fire(hook.limit, count, now, turn):
                 return None
             before, mine = (count.last, count.last_turn), count.claims + 1
             count.fires, count.last, count.last_turn, count.claims = count.fires + 1, now, turn, mine
-        return lambda: self._give_back(key, count, mine, before)
+        return lambda: self._release_claim(key, count, mine, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
         with self._lock:
-            count = self._counts.get((hook.key, session_of(event)), Count())
-            return _may_fire(hook.limit, count, now, _turn_of(event))
+            count = self._counts.get((hook.key, session_id(event)), FireCount())
+            return _may_fire(hook.limit, count, now, _turn_number(event))
 
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
         with self._lock:
-            count = self._counts.get((hook.key, session), Count())
+            count = self._counts.get((hook.key, session), FireCount())
             return count.fires, count.last
 
     def forget(self, session: str) -> None:
@@ -55,7 +55,7 @@ class Counts:
             for key in [key for key in self._counts if key[1] == session]:
                 del self._counts[key]
 
-    def saved(self, session: str) -> list[dict[str, Any]]:
+    def snapshot(self, session: str) -> list[dict[str, Any]]:
         """The counts of a session as plain data, to be stored with it."""
         with self._lock:
             return [
@@ -68,9 +68,11 @@ class Counts:
         with self._lock:
             for row in saved:
                 file, id, agent = row["hook"]
-                self._counts[((file, id, agent), session)] = Count(row["fires"], row["last"], row["last_turn"])
+                self._counts[((file, id, agent), session)] = FireCount(row["fires"], row["last"], row["last_turn"])
 
-    def _give_back(self, key: Key, count: Count, mine: int, before: tuple[float | None, int | None]) -> None:
+    def _release_claim(
+        self, key: CountKey, count: FireCount, mine: int, before: tuple[float | None, int | None]
+    ) -> None:
         with self._lock:
             if self._counts.get(key) is not count:  # the session was forgotten, or restored
                 return
@@ -79,34 +81,34 @@ class Counts:
                 count.last, count.last_turn = before
 
 
-_LONGEST_ID: Final = 256  # bits of a number that is an id
+_MAX_ID_BITS: Final = 256  # bits of a number that is an id
 
 
-class Alone(Nobody):
+class CountingHost(NullHost):
     """A host that has nothing but counts."""
 
     def __init__(self) -> None:
-        self._counts = Counts()
+        self._counts = FireCounts()
 
     @property
-    def limits(self) -> Counts:
+    def limits(self) -> FireCounts:
         return self._counts
 
 
-def session_of(event: Event) -> str:
+def session_id(event: Event) -> str:
     session = event.facts.get("session")
     id = session.get("id") if isinstance(session, dict) else None
-    if isinstance(id, int) and id.bit_length() <= _LONGEST_ID:
+    if isinstance(id, int) and id.bit_length() <= _MAX_ID_BITS:
         return str(id)
     return id if isinstance(id, str) else ""
 
 
-def _turn_of(event: Event) -> int | None:
+def _turn_number(event: Event) -> int | None:
     turn = event.read(("turn", "number"))
     return turn if isinstance(turn, int) and not isinstance(turn, bool) else None
 
 
-def _may_fire(limit: Limit, count: Count, now: float, turn: int | None) -> bool:
+def _may_fire(limit: Limit, count: FireCount, now: float, turn: int | None) -> bool:
     if limit.max_fires is not None and count.fires >= limit.max_fires:
         return False
     if count.last is None:

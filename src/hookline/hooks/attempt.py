@@ -1,71 +1,139 @@
-"""One function attempts an action, one folds outcomes; the engine and `chain` share both."""
+"""One function attempts an action, one folds outcomes; the engine and `chain` share both.
+
+A hook's time stands still while a person is asked about a call that it makes.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Final
 
-from hookline.errors import Unavailable
-from hookline.hooks.action import Action
+from hookline.errors import UnavailableError
 from hookline.hooks.event import Changes, Event
-from hookline.hooks.host import Asking, Host, asking
-from hookline.hooks.outcome import Failed, Failure, FailureKind, Note, Outcome, Request, Verdict, is_outcome
-from hookline.hooks.patience import timed
+from hookline.hooks.host import CurrentHook, Host, current_hook
+from hookline.hooks.outcome import ActionError, Failure, FailureKind, HostRequest, Note, Outcome, Verdict, is_outcome
+from hookline.hooks.protocols import Action
 from hookline.hooks.secrets import mask
 
-_MOST = 500  # characters of somebody's exception that we repeat
+
+class _PausableTimeout:
+    """One hook's time limit. It runs again when the last of those who hold it lets go."""
+
+    def __init__(self, limit: asyncio.Timeout) -> None:
+        self.over = False
+        self._limit = limit
+        self._loop = asyncio.get_running_loop()
+        self._left = 0.0  # seconds
+        self._held = 0
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Nothing is held of another loop's hook, or of one whose time is up."""
+        when = self._limit.when()
+        if self._loop is not asyncio.get_running_loop() or not self._is_running or (when is None and not self._held):
+            yield
+            return
+        if when is not None:
+            self._left = when - self._loop.time()
+            self._limit.reschedule(None)
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+            if not self._held and self._is_running:
+                self._limit.reschedule(self._loop.time() + self._left)
+
+    @property
+    def _is_running(self) -> bool:
+        return not self.over and not self._limit.expired()
+
+
+_active_timeouts: Final[ContextVar[tuple[_PausableTimeout, ...]]] = ContextVar(
+    "watches", default=()
+)  # of hooks within hooks' calls
+
+
+@contextmanager
+def track_timeout(limit: asyncio.Timeout) -> Iterator[None]:
+    watch = _PausableTimeout(limit)
+    token = _active_timeouts.set((*_active_timeouts.get(), watch))
+    try:
+        yield
+    finally:
+        watch.over = True
+        _active_timeouts.reset(token)
+
+
+@contextmanager
+def pause_timeouts() -> Iterator[None]:
+    """The time of every hook that led here stands still."""
+    with ExitStack() as held:
+        for watch in _active_timeouts.get():
+            held.enter_context(watch.pause())
+        yield
+
+
+_MAX_ERROR_CHARS = 500  # characters of somebody's exception that we repeat
 
 
 async def attempt(
-    action: Action, event: Event, host: Host, timeout: timedelta, who: Asking | None = None
+    action: Action, event: Event, host: Host, timeout: timedelta, who: CurrentHook | None = None
 ) -> Outcome | Failure:
     """What the action asks for, or how it failed. Only cancellation leaves this function as an exception."""
     if action.constant is not None:
         return action.constant
-    token = asking.set(who) if who is not None else None
+    token = current_hook.set(who) if who is not None else None
     deadline: asyncio.Timeout | None = None
     try:
         if action.instant:
-            return _readable(await action.run(event, host))
+            return _check_outcome(await action.run(event, host))
         async with asyncio.timeout(timeout.total_seconds()) as deadline:
-            with timed(deadline):
-                return _readable(await action.run(event, host))
-    except Failed as failed:
+            with track_timeout(deadline):
+                return _check_outcome(await action.run(event, host))
+    except ActionError as failed:
         return failed.failure
     except TimeoutError:
         took = f"did not answer within {timeout.total_seconds():g} s"
         return Failure(FailureKind.TIMEOUT, took if deadline and deadline.expired() else "timed out")
-    except Unavailable as missing:
+    except UnavailableError as missing:
         return Failure(FailureKind.UNAVAILABLE, str(missing))
     except (Exception, SystemExit) as error:  # an action may be anybody's code
-        return Failure(FailureKind.RAISED, mask(_words_of(error)[:_MOST]))
+        return Failure(FailureKind.RAISED, mask(_describe_error(error)[:_MAX_ERROR_CHARS]))
     finally:
         if token is not None:
-            asking.reset(token)
+            current_hook.reset(token)
 
 
-def _readable(answer: Outcome) -> Outcome | Failure:
+def _check_outcome(answer: Outcome) -> Outcome | Failure:
     if is_outcome(answer):
         return answer
     return Failure(FailureKind.UNREADABLE_ANSWER, f"gave an answer that cannot be read ({type(answer).__name__})")
 
 
-def _words_of(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # even its text may be anybody's code
         return type(error).__name__
 
 
-def instead_of(failure: Failure, on_error: Outcome) -> Outcome:
+def outcome_of_failure(failure: Failure, on_error: Outcome) -> Outcome:
     """The declared answer to a failure, together with what was asked for before it failed."""
-    answer = _declared(failure, on_error)
-    return answer if failure.kept is None else replace(together((failure.kept, answer)), final=answer.final)
+    answer = _declared_outcome(failure, on_error)
+    return (
+        answer
+        if failure.partial_outcome is None
+        else replace(combine_outcomes((failure.partial_outcome, answer)), final=answer.final)
+    )
 
 
-def _declared(failure: Failure, on_error: Outcome) -> Outcome:
+def _declared_outcome(failure: Failure, on_error: Outcome) -> Outcome:
     """The failure's own answer counts where it is as strong.
 
     Where the declared one has no words of its own, or says {failure}, it takes the failure's.
@@ -81,7 +149,7 @@ def _declared(failure: Failure, on_error: Outcome) -> Outcome:
 
 
 @dataclass(slots=True)
-class Sum:
+class CombinedOutcome:
     """Outcomes heard so far, as one. The strongest verdict counts; its reason and voice are the first with it."""
 
     verdict: Verdict = Verdict.SILENT
@@ -90,10 +158,10 @@ class Sum:
     halt: bool = False
     final: bool = False
     notes: tuple[Note, ...] = ()
-    requests: tuple[Request, ...] = ()
+    requests: tuple[HostRequest, ...] = ()
     changes: Changes = ()
 
-    def hear(self, outcome: Outcome, by: str | None) -> None:
+    def add(self, outcome: Outcome, by: str | None) -> None:
         if outcome.verdict > self.verdict or (outcome.halt and not self.halt):
             if outcome.verdict > self.verdict:
                 self.verdict = outcome.verdict
@@ -115,8 +183,8 @@ class Sum:
         return Outcome(self.verdict, self.reason, self.changes, self.notes, requests, halt, final, applied)
 
 
-def together(outcomes: Iterable[Outcome]) -> Outcome:
-    heard = Sum()
+def combine_outcomes(outcomes: Iterable[Outcome]) -> Outcome:
+    heard = CombinedOutcome()
     for outcome in outcomes:
-        heard.hear(outcome, None)
+        heard.add(outcome, None)
     return heard.outcome()

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from hookline.hooks.action import May
-from hookline.hooks.event import Path, overlaps, parse_path
+from hookline.hooks.event import FactPath, overlaps, parse_path
+from hookline.hooks.protocols import May
 
 _DENY = May.DENY | May.ALLOW | May.HALT | May.COMPACT
 _ASK = May.ASK
 _NOTES = May.NOTES | May.HALT | May.COMPACT
 
-EVERYWHERE: Final = (
+COMMON_FACTS: Final = (
     "host.name",
     "session.id",
     "session.tool_calls",
@@ -42,10 +42,12 @@ EVERYWHERE: Final = (
     "messages",
     "metadata",
 )
-METADATA: Final[Path] = ("metadata",)  # notes that hooks keep for each other; changing them changes nothing judged
-_CALL: Final = ("tool.name", "tool.kind", "tool.id", "tool.caller", "tool.input")
-_RESULT: Final = (*_CALL, "tool.result", "tool.error", "tool.ok")
-_STORED: Final = ("tool.attachments", "tool.more")  # files of a result, and whatever else is kept with it
+METADATA_PATH: Final[FactPath] = (
+    "metadata",
+)  # notes that hooks keep for each other; changing them changes nothing judged
+_CALL_FACTS: Final = ("tool.name", "tool.kind", "tool.id", "tool.caller", "tool.input")
+_RESULT_FACTS: Final = (*_CALL_FACTS, "tool.result", "tool.error", "tool.ok")
+_STORED_FACTS: Final = ("tool.attachments", "tool.more")  # files of a result, and whatever else is kept with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +58,21 @@ class EventKind:
     accepts: May = May.NOTHING
     changes: tuple[str, ...] = ()  # the facts that a hook may change
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # dialect → its own names, the usual one first
-    changeable: tuple[Path, ...] = field(init=False)
+    changeable: tuple[FactPath, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "changeable", tuple(parse_path(place) for place in self.changes))
         if self.changes:
             object.__setattr__(self, "accepts", self.accepts | May.CHANGE)
 
-    def takes_change(self, path: Path) -> bool:
-        return any(path[: len(place)] == place for place in (*self.changeable, METADATA))
+    def accepts_change(self, path: FactPath) -> bool:
+        return any(path[: len(place)] == place for place in (*self.changeable, METADATA_PATH))
 
-    def has_fact(self, path: Path) -> bool:
-        return any(overlaps(parse_path(fact), path) for fact in (*EVERYWHERE, *self.facts))
+    def has_fact(self, path: FactPath) -> bool:
+        return any(overlaps(parse_path(fact), path) for fact in (*COMMON_FACTS, *self.facts))
 
 
-_ALL: Final = (
+_EVENT_KINDS: Final = (
     EventKind(
         "session.start",
         "a session begins, before its first prompt",
@@ -182,7 +184,7 @@ _ALL: Final = (
     EventKind(
         "tool.before",
         "a tool is about to run",
-        _CALL,
+        _CALL_FACTS,
         _DENY | _ASK | _NOTES,
         ("tool.input",),
         names={
@@ -196,28 +198,28 @@ _ALL: Final = (
     EventKind(
         "approval.request",
         "a person is about to be asked whether a tool may run",
-        (*_CALL, "approval"),
+        (*_CALL_FACTS, "approval"),
         _DENY | _NOTES,
         names={"digitorn": ("approval_request",), "claude_code": ("PermissionRequest",)},
     ),
     EventKind(
         "tool.succeeded",
         "a tool ran and succeeded",
-        (*_RESULT, *_STORED),
-        changes=("tool.result", "tool.error", "tool.ok", *_STORED),
+        (*_RESULT_FACTS, *_STORED_FACTS),
+        changes=("tool.result", "tool.error", "tool.ok", *_STORED_FACTS),
         names={"standard_agents": ("after_tool_call_success",)},
     ),
     EventKind(
         "tool.failed",
         "a tool ran and failed",
-        (*_RESULT, *_STORED),
-        changes=("tool.result", "tool.error", "tool.ok", *_STORED),
+        (*_RESULT_FACTS, *_STORED_FACTS),
+        changes=("tool.result", "tool.error", "tool.ok", *_STORED_FACTS),
         names={"standard_agents": ("after_tool_call_failure",)},
     ),
     EventKind(
         "tool.after",
         "a tool has run, whether it succeeded or failed",
-        _RESULT,
+        _RESULT_FACTS,
         _NOTES,
         ("tool.result", "tool.error", "tool.ok"),
         names={
@@ -231,8 +233,8 @@ _ALL: Final = (
     EventKind(
         "tool.store",
         "a tool's result is about to be stored",
-        (*_RESULT, *_STORED),
-        changes=("tool.result", "tool.error", "tool.ok", *_STORED),
+        (*_RESULT_FACTS, *_STORED_FACTS),
+        changes=("tool.result", "tool.error", "tool.ok", *_STORED_FACTS),
         names={"standard_agents": ("before_store_tool_result",)},
     ),
     EventKind(
@@ -282,29 +284,29 @@ _ALL: Final = (
     ),
 )
 
-EVENTS: Final = {kind.name: kind for kind in _ALL}
+EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 
 
-def names_in(dialect: str) -> dict[str, str]:
+def events_by_name(dialect: str) -> dict[str, str]:
     """A dialect's own event names → the event's name here."""
-    return {name: kind.name for kind in _ALL for name in kind.names.get(dialect, ())}
+    return {name: kind.name for kind in _EVENT_KINDS for name in kind.names.get(dialect, ())}
 
 
-def name_in(dialect: str, event: str) -> str | None:
+def event_name_in(dialect: str, event: str) -> str | None:
     """What the dialect calls this event."""
     names = EVENTS[event].names.get(dialect)
     return names[0] if names else None
 
 
-def canonical(name: str) -> str | None:
+def canonical_event(name: str) -> str | None:
     """The event that `name` means here or in any dialect."""
     if name in EVENTS:
         return name
-    return next((kind.name for kind in _ALL for names in kind.names.values() if name in names), None)
+    return next((kind.name for kind in _EVENT_KINDS for names in kind.names.values() if name in names), None)
 
 
-def all_names() -> Iterable[str]:
-    for kind in _ALL:
+def all_event_names() -> Iterable[str]:
+    for kind in _EVENT_KINDS:
         yield kind.name
         for names in kind.names.values():
             yield from names

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from hookline.hooks.action import Action, May
 from hookline.hooks.actions.answer import may_of
-from hookline.hooks.condition import Condition
-from hookline.hooks.event import Event, Path
+from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Outcome
+from hookline.hooks.protocols import Action, Condition, May
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,14 @@ class Scope:
             return False
         return self.session is None or event.read(("session", "id")) == self.session
 
-    def reads(self) -> tuple[Path, ...]:
-        agent: tuple[Path, ...] = (("agent", "id"), ("agent", "name")) if self.agent is not None else ()
-        prompt: tuple[Path, ...] = (("agent", "prompt"),) if self.prompt is not None else ()
-        session: tuple[Path, ...] = (("session", "id"),) if self.session is not None else ()
+    def reads(self) -> tuple[FactPath, ...]:
+        agent: tuple[FactPath, ...] = (("agent", "id"), ("agent", "name")) if self.agent is not None else ()
+        prompt: tuple[FactPath, ...] = (("agent", "prompt"),) if self.prompt is not None else ()
+        session: tuple[FactPath, ...] = (("session", "id"),) if self.session is not None else ()
         return (*agent, *prompt, *session)
 
 
-EVERYWHERE = Scope()
+GLOBAL_SCOPE = Scope()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,9 @@ class Limit:
     max_fires: int | None = None
     cooldown: timedelta | None = None
     cooldown_turns: int | None = None
-    counted: bool = False  # count its fires even though nothing holds it back
+    is_counted: bool = False  # count its fires even though nothing holds it back
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         if self == UNLIMITED:
             return ()
         return (("session", "id"), ("turn", "number")) if self.cooldown_turns is not None else (("session", "id"),)
@@ -74,7 +73,7 @@ class Hook:
     when: Condition
     then: Action
     origin: Origin
-    scope: Scope = EVERYWHERE
+    scope: Scope = GLOBAL_SCOPE
     order: int = 0  # lower is asked first; ties as loaded
     group: str = ""  # hooks that stop together: one dialect's
     timeout: timedelta = timedelta(seconds=60)
@@ -114,7 +113,7 @@ class Hook:
         halt = May.HALT if EVENTS[self.event].accepts & May.DENY else May.NOTHING
         return bool(self.may & (May.DENY | May.ASK | halt))
 
-    def reads(self) -> Iterator[Path]:
+    def reads(self) -> Iterator[FactPath]:
         """Every fact that it looks at: to know whether it is asked, and to act."""
         for part in (self.scope, self.limit, self.when, self.then):
             yield from part.reads()

@@ -1,21 +1,25 @@
-"""The only way out of an action: tools, programs, scripts, a model, people, time."""
+"""The only way out of an action: tools, programs, scripts, a model, people, time.
+
+A conversation that a hook's code may read and write, through its host.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from inspect import isawaitable
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from hookline.errors import Unavailable
+from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
 
 if TYPE_CHECKING:
     from hookline.hooks.hook import Hook
-    from hookline.hooks.thread import Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProgramResult:
     """A program that ended by itself. One that could not start, was killed or ran out of time raises Failed."""
 
     exit_code: int
@@ -44,7 +48,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class PostRequest:
     """JSON for a URL. In the headers, `$NAME` and `${NAME}` stand for the variables of the environment in `variables`."""
 
     url: str
@@ -55,7 +59,7 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class PostResponse:
     """What came back. A URL that cannot be reached, or does not answer in time, raises Failed."""
 
     status: int
@@ -64,7 +68,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ScriptCall:
     """JavaScript: the body of an async function, with these names defined."""
 
     source: str
@@ -73,7 +77,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionCall:
     """A Python function, with what it is called with. It may be anybody's code."""
 
     name: str  # as messages show it
@@ -87,7 +91,7 @@ class ToolResult:
     ok: bool = True
     error: str = ""
     attachments: tuple[dict[str, Any], ...] = ()  # files that came with it: data to store, or references
-    made: bool = True  # False: nothing was called, and this stands for what would have come back
+    was_called: bool = True  # False: nothing was called, and this stands for what would have come back
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class SystemClock:
         return time.time()
 
 
-class Limits(Protocol):
+class FireLimiter(Protocol):
     """Who fired how often, by hook and session. All three are atomic."""
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
@@ -133,40 +137,40 @@ class Limits(Protocol):
 
 class Host(Protocol):
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> FireLimiter: ...
     @property
     def clock(self) -> Clock: ...
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult: ...
-    async def run_program(self, command: Command) -> Finished: ...
-    async def run_script(self, script: Script) -> Any: ...
-    async def run_function(self, call: Function) -> Any: ...
-    async def post(self, request: Post) -> Posted: ...
+    async def run_program(self, command: Command) -> ProgramResult: ...
+    async def run_script(self, script: ScriptCall) -> Any: ...
+    async def run_function(self, call: FunctionCall) -> Any: ...
+    async def post(self, request: PostRequest) -> PostResponse: ...
     async def complete(self, prompt: str) -> str: ...
     async def publish(self, notice: Notice) -> None: ...
-    def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+    def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         """Runs `work` in the background, in order per session; a host drains it at the session's end."""
 
     def thread(self, id: str) -> Thread: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class CurrentHook:
     """Who is being asked right now, for what an action does through its host."""
 
     hook: str
-    again: bool = False  # asked once more about an event that a later hook changed
-    above: tuple[str, ...] = ()  # hooks whose own tool calls led here, outermost first, each as its `one` says it
-    one: str = ""  # this very hook: ids are unique within one file only
+    is_recheck: bool = False  # asked once more about an event that a later hook changed
+    callers: tuple[str, ...] = ()  # hooks whose own tool calls led here, outermost first, each as its `one` says it
+    key: str = ""  # this very hook: ids are unique within one file only
 
     @property
     def stack(self) -> tuple[str, ...]:
-        return (*self.above, self.one or self.hook)
+        return (*self.callers, self.key or self.hook)
 
 
-asking: Final[ContextVar[Asking | None]] = ContextVar("asking", default=None)
+current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("asking", default=None)
 
 
-class Nobody:
+class NullHost:
     """A host that has nothing: each thing asked of it is Unavailable. Hosts inherit it and add what they have.
 
     Only a function is called: it is part of this process already.
@@ -175,36 +179,104 @@ class Nobody:
     clock: Clock = SystemClock()
 
     @property
-    def limits(self) -> Limits:
-        raise Unavailable("this host keeps no counts")
+    def limits(self) -> FireLimiter:
+        raise UnavailableError("this host keeps no counts")
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
-        raise Unavailable(f"there is no tool {name!r} here")
+        raise UnavailableError(f"there is no tool {name!r} here")
 
-    async def run_program(self, command: Command) -> Finished:
-        raise Unavailable("programs cannot be run here")
+    async def run_program(self, command: Command) -> ProgramResult:
+        raise UnavailableError("programs cannot be run here")
 
-    async def run_script(self, script: Script) -> Any:
-        raise Unavailable("scripts cannot be run here")
+    async def run_script(self, script: ScriptCall) -> Any:
+        raise UnavailableError("scripts cannot be run here")
 
-    async def run_function(self, call: Function) -> Any:
+    async def run_function(self, call: FunctionCall) -> Any:
         returned = call.function(*call.arguments)
         return await returned if isawaitable(returned) else returned
 
-    async def post(self, request: Post) -> Posted:
-        raise Unavailable("nothing can be posted from here")
+    async def post(self, request: PostRequest) -> PostResponse:
+        raise UnavailableError("nothing can be posted from here")
 
     async def complete(self, prompt: str) -> str:
-        raise Unavailable("there is no model here")
+        raise UnavailableError("there is no model here")
 
     async def publish(self, notice: Notice) -> None:
-        raise Unavailable("nobody is watching here")
+        raise UnavailableError("nobody is watching here")
 
-    def later(self, work: Callable[[], Awaitable[None]], session: str) -> None:
-        raise Unavailable("nothing can be run in the background here")
+    def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        raise UnavailableError("nothing can be run in the background here")
 
     def thread(self, id: str) -> Thread:
-        raise Unavailable("there are no threads here")
+        raise UnavailableError("there are no threads here")
 
 
-NOBODY: Final[Host] = Nobody()
+NOBODY: Final[Host] = NullHost()
+
+
+class Abort:
+    """Whether somebody wants what is going on to end; whoever waits for it may do so in any loop."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._aborted = False
+        self._reason: str | None = None
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    @property
+    def aborted(self) -> bool:
+        return self._aborted
+
+    @property
+    def reason(self) -> str | None:
+        return self._reason
+
+    def abort(self, reason: str = "aborted") -> None:
+        """The first one counts."""
+        with self._lock:
+            if self._aborted:
+                return
+            self._aborted, self._reason = True, reason
+            waiting, self._waiting = self._waiting, []
+        for loop, signal in waiting:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(signal.set)
+
+    async def wait(self) -> None:
+        waiter = (asyncio.get_running_loop(), asyncio.Event())
+        with self._lock:
+            if self._aborted:
+                return
+            self._waiting.append(waiter)
+        try:
+            await waiter[1].wait()
+        finally:
+            with self._lock:
+                if waiter in self._waiting:
+                    self._waiting.remove(waiter)
+
+
+class Thread(Protocol):
+    """Messages and files are plain data with the keys that the host stores."""
+
+    @property
+    def abort(self) -> Abort: ...
+    async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
+        """As stored, oldest first; with a limit, the last so many before the last `offset`."""
+
+    async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Stores a message as any other is stored, hooks included, and returns it as it was stored."""
+
+    async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]: ...
+    async def read_file(self, path: str) -> bytes | None:
+        """None if there is no such file."""
+
+    async def write_file(self, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
+        """Returns a reference to the stored file."""
+
+    async def list_files(self, path: str = "") -> list[dict[str, Any]]: ...
+    async def invoke_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        """Now; the call is decided like any other."""
+
+    async def queue_tool(self, name: str, input: dict[str, Any]) -> None:
+        """After what is going on."""

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 
-class _Raw(str):
+class _RawText(str):
     """A piece of the text that is written as it stands."""
 
 
-class _Left(int):
+class _ContainerEnd(int):
     """The id of a list or mapping whose end is reached."""
 
 
-_COMMA: Final = _Raw(",")
+_COMMA: Final = _RawText(",")
 
 
 def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
@@ -30,43 +30,43 @@ def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default)
     except (RecursionError, ValueError):
-        return "".join(_pieces(value, default))
+        return "".join(_encode_pieces(value, default))
 
 
-def _pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
+def _encode_pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
     todo: list[Any] = [value]
     inside: set[int] = set()
     while todo:
         part = todo.pop()
-        if isinstance(part, _Raw):
+        if isinstance(part, _RawText):
             yield part
-        elif isinstance(part, _Left):
+        elif isinstance(part, _ContainerEnd):
             inside.discard(part)
         elif isinstance(part, (dict, list, tuple)):
             if id(part) in inside:
                 yield "null"
                 continue
             inside.add(id(part))
-            todo.append(_Left(id(part)))
-            todo += reversed(_members(part) if isinstance(part, dict) else _elements(part))
+            todo.append(_ContainerEnd(id(part)))
+            todo += reversed(_object_parts(part) if isinstance(part, dict) else _array_parts(part))
         else:
-            yield _scalar(part, default)
+            yield _encode_scalar(part, default)
 
 
-def _scalar(value: Any, default: Callable[[Any], Any] | None) -> str:
+def _encode_scalar(value: Any, default: Callable[[Any], Any] | None) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default)
     except ValueError:  # not finite, or longer than Python writes a number
         return "null"
 
 
-def _members(value: dict[Any, Any]) -> list[Any]:
+def _object_parts(value: dict[Any, Any]) -> list[Any]:
     parts: list[Any] = []
     for key, held in value.items():
-        parts += [_COMMA, _Raw(json.dumps(str(key), ensure_ascii=False) + ":"), held]
-    return [_Raw("{"), *parts[1:], _Raw("}")]
+        parts += [_COMMA, _RawText(json.dumps(str(key), ensure_ascii=False) + ":"), held]
+    return [_RawText("{"), *parts[1:], _RawText("}")]
 
 
-def _elements(value: list[Any] | tuple[Any, ...]) -> list[Any]:
+def _array_parts(value: list[Any] | tuple[Any, ...]) -> list[Any]:
     parts = [part for held in value for part in (_COMMA, held)]
-    return [_Raw("["), *parts[1:], _Raw("]")]
+    return [_RawText("["), *parts[1:], _RawText("]")]

@@ -28,7 +28,7 @@ class Audience(StrEnum):
     USER = "user"
 
 
-class Place(StrEnum):
+class NotePlace(StrEnum):
     """Where a host puts a note for the agent."""
 
     CONTEXT = "context"  # what the agent reads next
@@ -42,7 +42,7 @@ class Place(StrEnum):
 class Note:
     text: str
     audience: Audience = Audience.AGENT
-    place: Place = Place.CONTEXT
+    place: NotePlace = NotePlace.CONTEXT
     role: str = "user"
     position: str = "end"  # of a MESSAGE: start, before_last or end
 
@@ -58,7 +58,7 @@ class Compact:
     target_pressure: float | None = None
 
 
-Request = Compact
+HostRequest = Compact
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Outcome:
     reason: str = ""
     changes: Changes = ()
     notes: tuple[Note, ...] = ()
-    requests: tuple[Request, ...] = ()
+    requests: tuple[HostRequest, ...] = ()
     halt: bool = False  # stop the agent
     final: bool = False  # no later hook of the same group is asked
     applied: bool = True  # False: it looked and had nothing to do; its limit is given back
@@ -79,20 +79,20 @@ def is_outcome(answer: object) -> bool:
         isinstance(answer, Outcome)
         and isinstance(answer.verdict, Verdict)
         and isinstance(answer.reason, str)
-        and _all(answer.changes, _is_change)
-        and _all(answer.notes, _is_note)
-        and _all(answer.requests, lambda request: isinstance(request, Compact))
+        and _is_tuple_of(answer.changes, _is_change)
+        and _is_tuple_of(answer.notes, _is_note)
+        and _is_tuple_of(answer.requests, lambda request: isinstance(request, Compact))
     )
 
 
-def _all(held: object, is_one: Callable[[Any], bool]) -> bool:
+def _is_tuple_of(held: object, is_one: Callable[[Any], bool]) -> bool:
     return isinstance(held, tuple) and all(map(is_one, held))
 
 
 def _is_change(change: Any) -> bool:
     if not isinstance(change, tuple) or len(change) != 2:
         return False
-    return _all(change[0], lambda step: isinstance(step, (str, int)))
+    return _is_tuple_of(change[0], lambda step: isinstance(step, (str, int)))
 
 
 def _is_note(note: Any) -> bool:
@@ -122,14 +122,14 @@ class Failure:
     text: str
     hook: str = ""
     answer: Outcome | None = None  # what the failure itself counts as, unless the hook's on_error is stronger
-    kept: Outcome | None = None  # what was asked for before it failed, and still is
+    partial_outcome: Outcome | None = None  # what was asked for before it failed, and still is
 
 
-class Failed(Exception):
+class ActionError(Exception):
     """Raised inside an action; `attempt` turns it into the Failure that it carries."""
 
     def __init__(
         self, kind: FailureKind, text: str, answer: Outcome | None = None, kept: Outcome | None = None
     ) -> None:
         super().__init__(text)
-        self.failure = Failure(kind, text, answer=answer, kept=kept)
+        self.failure = Failure(kind, text, answer=answer, partial_outcome=kept)

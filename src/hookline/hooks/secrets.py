@@ -6,35 +6,37 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-_LONGEST: Final = 16_384
-_HIDDEN: Final = "***"
-_SHORTEST: Final = 8  # characters of a value that is looked for: a shorter one stands in many a word
+_MAX_CHARS: Final = 16_384
+_MASK: Final = "***"
+_MIN_SECRET_CHARS: Final = 8  # characters of a value that is looked for: a shorter one stands in many a word
 _SECRET_NAME: Final = re.compile(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
-_BLOCK: Final = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?")
-_NAMED: Final = re.compile(
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
+)
+_ASSIGNED_SECRET: Final = re.compile(
     r"""((?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?)
         [A-Za-z0-9_-]{0,40}\\?["']?\s{0,4}[=:]\s{0,4})
         (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SCHEME: Final = re.compile(
+_AUTH_SCHEME: Final = re.compile(
     r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,4096}", re.IGNORECASE
 )
-_OPTION: Final = re.compile(
+_SECRET_OPTION: Final = re.compile(
     r"""((?<![\w-])--(?:[a-z0-9]{1,20}[_-]){0,3}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)
         (?:\s{1,4}|\\?["'],\s{0,4}))
         (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]-][^\s"',;&|)}\]]{0,4096})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LOGIN: Final = re.compile(
+_LOGIN_OPTION: Final = re.compile(
     r"""((?<![\w-])(?:-u|--user|--proxy-user)(?:\s{1,4}|=|\\?["'],\s{0,4}))
         (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}|((?!\d+:\d+\b)[^\s:"']{1,200}:)[^\s"']{1,1000})""",
     re.VERBOSE,
 )
-_IN_URL: Final = re.compile(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
-_BY_SHAPE: Final = re.compile(
+_URL_PASSWORD: Final = re.compile(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
+_KNOWN_TOKEN: Final = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{8,200}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}|gh[opusr]_[A-Za-z0-9]{16,255}"
     r"|github_pat_[A-Za-z0-9_]{16,255}|glpat-[A-Za-z0-9_-]{16,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[A-Za-z0-9-]{8,200}"
     r"|AIza[A-Za-z0-9_-]{35}|npm_[A-Za-z0-9]{36}|eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}\.?[A-Za-z0-9_-]{0,1024})"
@@ -43,20 +45,20 @@ _BY_SHAPE: Final = re.compile(
 
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
     """What the variables hold that are secret by their names; the longest first, for one may begin as another does."""
-    held = {value for name, value in env.items() if len(value) >= _SHORTEST and _SECRET_NAME.search(name)}
+    held = {value for name, value in env.items() if len(value) >= _MIN_SECRET_CHARS and _SECRET_NAME.search(name)}
     return tuple(sorted(held, key=lambda value: (-len(value), value)))
 
 
 def mask(text: str, known: Iterable[str] = ()) -> str:
     """`text` with what is known to be secret, and obvious secrets, hidden; cut where it is too long for a log line."""
     for value in known:
-        text = text.replace(value, _HIDDEN)
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}… ({len(text) - _LONGEST} more characters)"
-    text = _BLOCK.sub(_HIDDEN, text)
-    text = _SCHEME.sub(rf"\g<1>{_HIDDEN}", text)
-    text = _NAMED.sub(rf"\g<1>{_HIDDEN}", text)
-    text = _OPTION.sub(rf"\g<1>{_HIDDEN}", text)
-    text = _LOGIN.sub(rf"\g<1>\g<2>\g<3>\g<4>{_HIDDEN}", text)
-    text = _IN_URL.sub(rf"\g<1>{_HIDDEN}", text)
-    return _BY_SHAPE.sub(_HIDDEN, text)
+        text = text.replace(value, _MASK)
+    if len(text) > _MAX_CHARS:
+        text = f"{text[:_MAX_CHARS]}… ({len(text) - _MAX_CHARS} more characters)"
+    text = _PRIVATE_KEY.sub(_MASK, text)
+    text = _AUTH_SCHEME.sub(rf"\g<1>{_MASK}", text)
+    text = _ASSIGNED_SECRET.sub(rf"\g<1>{_MASK}", text)
+    text = _SECRET_OPTION.sub(rf"\g<1>{_MASK}", text)
+    text = _LOGIN_OPTION.sub(rf"\g<1>\g<2>\g<3>\g<4>{_MASK}", text)
+    text = _URL_PASSWORD.sub(rf"\g<1>{_MASK}", text)
+    return _KNOWN_TOKEN.sub(_MASK, text)

@@ -1,7 +1,7 @@
 """One name for a tool, everywhere: what each kind of tool and its main fields are called in each dialect and host.
 
-A *tongue* is one column of the table: how a dialect or a host says it. A matcher is tested against a tool's own name
-and against its tongue's names for that kind; hookline.hooks.fields does the same for the fields of its input.
+A *vocabulary* is one column of the table: how a dialect or a host says it. A matcher is tested against a tool's own name
+and against its vocabulary's names for that kind; hookline.hooks.tool_input does the same for the fields of its input.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from hookline.hooks.event import Event, Path
+from hookline.hooks.event import Event, FactPath
 
 
-class Kind(StrEnum):
+class ToolKind(StrEnum):
     SHELL = "shell"
     READ = "read"
     WRITE = "write"
@@ -30,210 +30,219 @@ class Kind(StrEnum):
 
 
 # kind → field, as our own runtime says it → every name that it goes by somewhere
-FIELDS: Final[dict[Kind, dict[str, tuple[str, ...]]]] = {
-    Kind.SHELL: {"command": ("cmd", "script"), "cwd": ("workdir", "directory", "dir_path"), "timeout": ()},
-    Kind.READ: {
+FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
+    ToolKind.SHELL: {"command": ("cmd", "script"), "cwd": ("workdir", "directory", "dir_path"), "timeout": ()},
+    ToolKind.READ: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
         "offset": (),
         "limit": (),
     },
-    Kind.WRITE: {
+    ToolKind.WRITE: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
         "content": ("contents", "text", "file_text", "file_content"),
     },
-    Kind.EDIT: {
+    ToolKind.EDIT: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "notebook_path"),
         "old_string": ("oldString", "old_str", "old_text"),
         "new_string": ("newString", "new_str", "new_text", "new_source"),
     },
-    Kind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath")},
-    Kind.GLOB: {"pattern": ("glob", "glob_pattern"), "path": ("dir_path", "directory")},
-    Kind.GREP: {"pattern": ("regex", "query"), "path": ("dir_path", "directory", "file_path")},
-    Kind.FETCH: {"url": ("uri", "link")},
-    Kind.SEARCH: {"query": ("q", "search_term")},
-    Kind.AGENT: {
+    ToolKind.LIST: {"path": ("dir_path", "directory", "file_path", "dirPath")},
+    ToolKind.GLOB: {"pattern": ("glob", "glob_pattern"), "path": ("dir_path", "directory")},
+    ToolKind.GREP: {"pattern": ("regex", "query"), "path": ("dir_path", "directory", "file_path")},
+    ToolKind.FETCH: {"url": ("uri", "link")},
+    ToolKind.SEARCH: {"query": ("q", "search_term")},
+    ToolKind.AGENT: {
         "prompt": ("task", "message"),
         "description": (),
         "agent": ("subagent_type", "agent_type", "agent_name", "specialist"),
     },
-    Kind.OTHER: {},
+    ToolKind.OTHER: {},
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Tongue:
+class Vocabulary:
     """How one dialect or host calls the kinds of tools, and their fields where they differ from ours."""
 
     name: str
-    names: Mapping[Kind, tuple[str, ...]]
+    names: Mapping[ToolKind, tuple[str, ...]]
     fields: Mapping[str, str]  # ours → theirs
-    short: bool = False  # `module.action` answers to `action` too
+    has_short_names: bool = False  # `module.action` answers to `action` too
 
     def __hash__(self) -> int:
         return hash(self.name)
 
 
-def _tongue(name: str, names: dict[Kind, tuple[str, ...]], *, short: bool = False, **fields: str) -> Tongue:
-    return Tongue(name, names, fields, short)
+def _make_vocabulary(
+    name: str, names: dict[ToolKind, tuple[str, ...]], *, short: bool = False, **fields: str
+) -> Vocabulary:
+    return Vocabulary(name, names, fields, short)
 
 
-_RUNTIME: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.SHELL: ("bash",),
-    Kind.READ: ("read_file",),
-    Kind.WRITE: ("write_file",),
-    Kind.EDIT: ("edit_file",),
-    Kind.LIST: ("list_directory",),
-    Kind.GLOB: ("glob",),
-    Kind.GREP: ("grep",),
-    Kind.FETCH: ("fetch",),
-    Kind.SEARCH: ("web_search",),
-    Kind.AGENT: ("agent",),
+_RUNTIME_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
+    ToolKind.SHELL: ("bash",),
+    ToolKind.READ: ("read_file",),
+    ToolKind.WRITE: ("write_file",),
+    ToolKind.EDIT: ("edit_file",),
+    ToolKind.LIST: ("list_directory",),
+    ToolKind.GLOB: ("glob",),
+    ToolKind.GREP: ("grep",),
+    ToolKind.FETCH: ("fetch",),
+    ToolKind.SEARCH: ("web_search",),
+    ToolKind.AGENT: ("agent",),
 }
-_CLAUDE: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.SHELL: ("Bash",),
-    Kind.READ: ("Read",),
-    Kind.WRITE: ("Write",),
-    Kind.EDIT: ("Edit", "MultiEdit", "NotebookEdit"),
-    Kind.LIST: ("LS",),
-    Kind.GLOB: ("Glob",),
-    Kind.GREP: ("Grep",),
-    Kind.FETCH: ("WebFetch",),
-    Kind.SEARCH: ("WebSearch",),
-    Kind.AGENT: ("Task", "Agent"),
+_CLAUDE_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
+    ToolKind.SHELL: ("Bash",),
+    ToolKind.READ: ("Read",),
+    ToolKind.WRITE: ("Write",),
+    ToolKind.EDIT: ("Edit", "MultiEdit", "NotebookEdit"),
+    ToolKind.LIST: ("LS",),
+    ToolKind.GLOB: ("Glob",),
+    ToolKind.GREP: ("Grep",),
+    ToolKind.FETCH: ("WebFetch",),
+    ToolKind.SEARCH: ("WebSearch",),
+    ToolKind.AGENT: ("Task", "Agent"),
 }
-_GEMINI: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.SHELL: ("run_shell_command",),
-    Kind.READ: ("read_file", "read_many_files"),
-    Kind.WRITE: ("write_file",),
-    Kind.EDIT: ("replace", "edit", "notebook_edit"),
-    Kind.LIST: ("list_directory",),
-    Kind.GLOB: ("glob",),
-    Kind.GREP: ("search_file_content", "grep_search"),
-    Kind.FETCH: ("web_fetch",),
-    Kind.SEARCH: ("google_web_search", "web_search"),
-    Kind.AGENT: ("task", "agent", "invoke_agent"),
+_GEMINI_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
+    ToolKind.SHELL: ("run_shell_command",),
+    ToolKind.READ: ("read_file", "read_many_files"),
+    ToolKind.WRITE: ("write_file",),
+    ToolKind.EDIT: ("replace", "edit", "notebook_edit"),
+    ToolKind.LIST: ("list_directory",),
+    ToolKind.GLOB: ("glob",),
+    ToolKind.GREP: ("search_file_content", "grep_search"),
+    ToolKind.FETCH: ("web_fetch",),
+    ToolKind.SEARCH: ("google_web_search", "web_search"),
+    ToolKind.AGENT: ("task", "agent", "invoke_agent"),
 }
 
-TONGUES: Final[dict[str, Tongue]] = {
-    tongue.name: tongue
-    for tongue in (
-        _tongue("native", _RUNTIME),
-        _tongue("hookline", _RUNTIME),
-        _tongue("flo", _RUNTIME),
-        _tongue("standard_agents", _RUNTIME),
-        _tongue("microai", {**_CLAUDE, Kind.EDIT: ("Edit",), Kind.LIST: (), Kind.AGENT: ()}, path="file_path"),
-        _tongue(
+VOCABULARIES: Final[dict[str, Vocabulary]] = {
+    vocabulary.name: vocabulary
+    for vocabulary in (
+        _make_vocabulary("native", _RUNTIME_NAMES),
+        _make_vocabulary("hookline", _RUNTIME_NAMES),
+        _make_vocabulary("flo", _RUNTIME_NAMES),
+        _make_vocabulary("standard_agents", _RUNTIME_NAMES),
+        _make_vocabulary(
+            "microai",
+            {**_CLAUDE_NAMES, ToolKind.EDIT: ("Edit",), ToolKind.LIST: (), ToolKind.AGENT: ()},
+            path="file_path",
+        ),
+        _make_vocabulary(
             "ai_agents",
             {
-                Kind.SHELL: ("BashExecutor", "Bash"),
-                Kind.READ: ("FileReader", "Read"),
-                Kind.WRITE: ("FileWriter", "Write"),
-                Kind.EDIT: ("CodeEditor", "Edit"),
+                ToolKind.SHELL: ("BashExecutor", "Bash"),
+                ToolKind.READ: ("FileReader", "Read"),
+                ToolKind.WRITE: ("FileWriter", "Write"),
+                ToolKind.EDIT: ("CodeEditor", "Edit"),
             },
             path="file_path",
         ),
-        _tongue(
+        _make_vocabulary(
             "digitorn",
             {
-                Kind.SHELL: ("shell.run", "Bash"),
-                Kind.READ: ("filesystem.read", "Read"),
-                Kind.WRITE: ("filesystem.write", "Write"),
-                Kind.EDIT: ("filesystem.edit", "Edit"),
-                Kind.LIST: ("filesystem.list",),
-                Kind.GLOB: ("filesystem.glob",),
-                Kind.GREP: ("filesystem.grep",),
-                Kind.FETCH: ("web.fetch",),
-                Kind.SEARCH: ("web.search",),
-                Kind.AGENT: ("agent_spawn",),
+                ToolKind.SHELL: ("shell.run", "Bash"),
+                ToolKind.READ: ("filesystem.read", "Read"),
+                ToolKind.WRITE: ("filesystem.write", "Write"),
+                ToolKind.EDIT: ("filesystem.edit", "Edit"),
+                ToolKind.LIST: ("filesystem.list",),
+                ToolKind.GLOB: ("filesystem.glob",),
+                ToolKind.GREP: ("filesystem.grep",),
+                ToolKind.FETCH: ("web.fetch",),
+                ToolKind.SEARCH: ("web.search",),
+                ToolKind.AGENT: ("agent_spawn",),
             },
             short=True,
         ),
-        _tongue("claude_code", _CLAUDE, path="file_path"),
-        _tongue("codex", {**_CLAUDE, Kind.EDIT: ("apply_patch", "Edit", "Write"), Kind.AGENT: ("spawn_agent",)}),
-        _tongue("gemini_cli", _GEMINI, path="file_path"),
-        _tongue("qwen_code", _GEMINI, path="file_path"),
-        _tongue(
+        _make_vocabulary("claude_code", _CLAUDE_NAMES, path="file_path"),
+        _make_vocabulary(
+            "codex",
+            {**_CLAUDE_NAMES, ToolKind.EDIT: ("apply_patch", "Edit", "Write"), ToolKind.AGENT: ("spawn_agent",)},
+        ),
+        _make_vocabulary("gemini_cli", _GEMINI_NAMES, path="file_path"),
+        _make_vocabulary("qwen_code", _GEMINI_NAMES, path="file_path"),
+        _make_vocabulary(
             "copilot_cli",
             {
-                Kind.SHELL: ("bash", "powershell"),
-                Kind.READ: ("view",),
-                Kind.WRITE: ("create",),
-                Kind.EDIT: ("edit", "str_replace_editor", "apply_patch"),
-                Kind.GLOB: ("glob",),
-                Kind.GREP: ("grep", "rg"),
-                Kind.FETCH: ("web_fetch",),
-                Kind.SEARCH: ("web_search",),
-                Kind.AGENT: ("task",),
+                ToolKind.SHELL: ("bash", "powershell"),
+                ToolKind.READ: ("view",),
+                ToolKind.WRITE: ("create",),
+                ToolKind.EDIT: ("edit", "str_replace_editor", "apply_patch"),
+                ToolKind.GLOB: ("glob",),
+                ToolKind.GREP: ("grep", "rg"),
+                ToolKind.FETCH: ("web_fetch",),
+                ToolKind.SEARCH: ("web_search",),
+                ToolKind.AGENT: ("task",),
             },
         ),
-        _tongue(
+        _make_vocabulary(
             "opencode",
             {
-                Kind.SHELL: ("bash",),
-                Kind.READ: ("read",),
-                Kind.WRITE: ("write",),
-                Kind.EDIT: ("edit", "patch", "multiedit"),
-                Kind.LIST: ("list",),
-                Kind.GLOB: ("glob",),
-                Kind.GREP: ("grep",),
-                Kind.FETCH: ("webfetch",),
-                Kind.SEARCH: ("websearch",),
-                Kind.AGENT: ("task",),
+                ToolKind.SHELL: ("bash",),
+                ToolKind.READ: ("read",),
+                ToolKind.WRITE: ("write",),
+                ToolKind.EDIT: ("edit", "patch", "multiedit"),
+                ToolKind.LIST: ("list",),
+                ToolKind.GLOB: ("glob",),
+                ToolKind.GREP: ("grep",),
+                ToolKind.FETCH: ("webfetch",),
+                ToolKind.SEARCH: ("websearch",),
+                ToolKind.AGENT: ("task",),
             },
             path="filePath",
             old_string="oldString",
             new_string="newString",
         ),
-        _tongue(
+        _make_vocabulary(
             "cursor",
             {
-                Kind.SHELL: ("Shell",),
-                Kind.READ: ("Read",),
-                Kind.WRITE: ("Write",),
-                Kind.EDIT: ("Edit", "StrReplace", "ApplyPatch"),
-                Kind.LIST: ("LS",),
-                Kind.GLOB: ("Glob",),
-                Kind.GREP: ("Grep",),
-                Kind.FETCH: ("WebFetch",),
-                Kind.SEARCH: ("WebSearch",),
-                Kind.AGENT: ("Task",),
+                ToolKind.SHELL: ("Shell",),
+                ToolKind.READ: ("Read",),
+                ToolKind.WRITE: ("Write",),
+                ToolKind.EDIT: ("Edit", "StrReplace", "ApplyPatch"),
+                ToolKind.LIST: ("LS",),
+                ToolKind.GLOB: ("Glob",),
+                ToolKind.GREP: ("Grep",),
+                ToolKind.FETCH: ("WebFetch",),
+                ToolKind.SEARCH: ("WebSearch",),
+                ToolKind.AGENT: ("Task",),
             },
             path="file_path",
         ),
-        _tongue(
+        _make_vocabulary(
             "cline",
             {
-                Kind.SHELL: ("execute_command",),
-                Kind.READ: ("read_file",),
-                Kind.WRITE: ("write_to_file",),
-                Kind.EDIT: ("replace_in_file", "apply_patch"),
-                Kind.LIST: ("list_files",),
-                Kind.GREP: ("search_files",),
-                Kind.FETCH: ("web_fetch",),
-                Kind.SEARCH: ("web_search",),
-                Kind.AGENT: ("new_task", "use_subagents"),
+                ToolKind.SHELL: ("execute_command",),
+                ToolKind.READ: ("read_file",),
+                ToolKind.WRITE: ("write_to_file",),
+                ToolKind.EDIT: ("replace_in_file", "apply_patch"),
+                ToolKind.LIST: ("list_files",),
+                ToolKind.GREP: ("search_files",),
+                ToolKind.FETCH: ("web_fetch",),
+                ToolKind.SEARCH: ("web_search",),
+                ToolKind.AGENT: ("new_task", "use_subagents"),
             },
         ),
-        _tongue(
+        _make_vocabulary(
             "windsurf",
             {
-                Kind.SHELL: ("run_command",),
-                Kind.READ: ("read_code",),
-                Kind.EDIT: ("write_code",),
+                ToolKind.SHELL: ("run_command",),
+                ToolKind.READ: ("read_code",),
+                ToolKind.EDIT: ("write_code",),
             },
             path="file_path",
         ),
-        _tongue(
+        _make_vocabulary(
             "kiro",
             {
-                Kind.SHELL: ("execute_bash", "shell"),
-                Kind.READ: ("fs_read", "read"),
-                Kind.WRITE: ("fs_write", "write"),
-                Kind.GLOB: ("glob",),
-                Kind.GREP: ("grep",),
-                Kind.FETCH: ("web_fetch",),
-                Kind.SEARCH: ("web_search",),
-                Kind.AGENT: ("use_subagent",),
+                ToolKind.SHELL: ("execute_bash", "shell"),
+                ToolKind.READ: ("fs_read", "read"),
+                ToolKind.WRITE: ("fs_write", "write"),
+                ToolKind.GLOB: ("glob",),
+                ToolKind.GREP: ("grep",),
+                ToolKind.FETCH: ("web_fetch",),
+                ToolKind.SEARCH: ("web_search",),
+                ToolKind.AGENT: ("use_subagent",),
             },
             content="file_text",
             old_string="old_str",
@@ -241,41 +250,41 @@ TONGUES: Final[dict[str, Tongue]] = {
         ),
     )
 }
-NATIVE: Final = TONGUES["native"]
+NATIVE: Final = VOCABULARIES["native"]
 
 
-_KIND_OF: Final[dict[str, Kind]] = {}
-for _spoken in TONGUES.values():
+_KIND_BY_NAME: Final[dict[str, ToolKind]] = {}
+for _spoken in VOCABULARIES.values():
     for _kind, _names in _spoken.names.items():
         for _name in _names:
-            _KIND_OF.setdefault(_name, _kind)
+            _KIND_BY_NAME.setdefault(_name, _kind)
 
 
-def kind_of(name: str) -> Kind:
+def kind_of_name(name: str) -> ToolKind:
     """The kind that the table gives a name whose kind nobody declared."""
-    return _KIND_OF.get(name, Kind.OTHER)
+    return _KIND_BY_NAME.get(name, ToolKind.OTHER)
 
 
-def declared_kind(tool: Any) -> Kind:
+def tool_kind(tool: Any) -> ToolKind:
     """The kind that the event's tool declares, else the one that its name has in the table."""
     if not isinstance(tool, dict):
-        return Kind.OTHER
+        return ToolKind.OTHER
     kind, name = tool.get("kind"), tool.get("name")
-    if isinstance(kind, str) and kind in _KINDS:
-        return _KINDS[kind]
-    return kind_of(name) if isinstance(name, str) else Kind.OTHER
+    if isinstance(kind, str) and kind in _KIND_BY_VALUE:
+        return _KIND_BY_VALUE[kind]
+    return kind_of_name(name) if isinstance(name, str) else ToolKind.OTHER
 
 
-_KINDS: Final = {kind.value: kind for kind in Kind}
-_LONGEST_KEPT: Final = 256  # characters of a tool's name that is remembered: an agent may make up any
+_KIND_BY_VALUE: Final = {kind.value: kind for kind in ToolKind}
+_MAX_CACHED_CHARS: Final = 256  # characters of a tool's name that is remembered: an agent may make up any
 
 
 @lru_cache(maxsize=8192)
-def names_of(own: str, kind: str | None, tongue: str) -> tuple[str, ...]:
-    """Every name that a tool of this declared kind answers to in the tongue, its own first."""
-    known, spoken = declared_kind({"name": own, "kind": kind}), TONGUES[tongue]
+def all_tool_names(own: str, kind: str | None, vocabulary: str) -> tuple[str, ...]:
+    """Every name that a tool of this declared kind answers to in the vocabulary, its own first."""
+    known, spoken = tool_kind({"name": own, "kind": kind}), VOCABULARIES[vocabulary]
     names = (own, *spoken.names.get(known, ()), *_mcp_names(own))
-    short = [rest for name in names if (rest := name.partition(".")[2])] if spoken.short else ()
+    short = [rest for name in names if (rest := name.partition(".")[2])] if spoken.has_short_names else ()
     return tuple(dict.fromkeys((*names, *short)))
 
 
@@ -293,8 +302,8 @@ def _mcp_names(own: str) -> tuple[str, ...]:
 class ToolName:
     """The subject of a tool matcher."""
 
-    tongue: Tongue = NATIVE
-    few = True
+    vocabulary: Vocabulary = NATIVE
+    is_cacheable = True
 
     def texts(self, event: Event) -> tuple[str, ...]:
         tool = event.facts.get("tool")
@@ -303,35 +312,35 @@ class ToolName:
         name, kind = tool.get("name"), tool.get("kind")
         if not isinstance(name, str):
             return ()
-        names = names_of if len(name) <= _LONGEST_KEPT else names_of.__wrapped__
-        return names(name, kind if isinstance(kind, str) and kind in _KINDS else None, self.tongue.name)
+        names = all_tool_names if len(name) <= _MAX_CACHED_CHARS else all_tool_names.__wrapped__
+        return names(name, kind if isinstance(kind, str) and kind in _KIND_BY_VALUE else None, self.vocabulary.name)
 
-    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (("tool", "name"), ("tool", "kind"))
 
     def __str__(self) -> str:
         return "tool"
 
 
-def name_in(event: Event, tongue: Tongue) -> str:
-    """The tongue's own word for a tool that the table has; any other tool, an MCP server's too, keeps its name."""
+def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
+    """The vocabulary's own word for a tool that the table has; any other tool, an MCP server's too, keeps its name."""
     tool = event.facts.get("tool")
     own = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(own, str):
         return ""
-    names = tongue.names.get(declared_kind(tool), ()) if own in _KIND_OF else ()
+    names = vocabulary.names.get(tool_kind(tool), ()) if own in _KIND_BY_NAME else ()
     return own if not names or own in names else names[0]
 
 
 @lru_cache(maxsize=1024)
 def is_path_field(name: str) -> bool:
     """Whether some kind of tool takes a path by this name."""
-    return any(name == "path" or name in fields.get("path", ()) for fields in FIELDS.values())
+    return any(name == "path" or name in fields.get("path", ()) for fields in FIELD_NAMES.values())
 
 
-def main_field(kind: Kind) -> str | None:
+def main_field(kind: ToolKind) -> str | None:
     """The field that says what a call is about: a shell's command, a file's path."""
-    return next(iter(FIELDS[kind]), None)
+    return next(iter(FIELD_NAMES[kind]), None)

@@ -1,49 +1,316 @@
-"""The two engines behind a pattern, each held to the time and memory that a search may cost."""
+"""The two engines behind a pattern, each held to the time and memory that a search may cost.
+
+Searches that cannot be stopped at once: done on threads of their own, and left behind when the time is over.
+
+How large a pattern is once its repetitions are written out, and how much work a text can make of it.
+
+Writing something else wherever a pattern is found.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from queue import Empty, Queue
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import regex
 from re2 import _re2  # the public wrapper costs twice a short search
 
-from hookline.errors import Undecided
-from hookline.patterns.aside import aside
-from hookline.patterns.tree import BadPattern
+from hookline.errors import UndecidedError
+from hookline.patterns.encoding import SURROGATE_OFFSET, encode_utf8
+from hookline.patterns.syntax_tree import (
+    ALL_CHARACTERS,
+    NO_CHARACTERS,
+    Alternation,
+    BackReference,
+    BadPattern,
+    Boundary,
+    CharacterSet,
+    Group,
+    LookAround,
+    Ranges,
+    RegexNode,
+    Repeat,
+    Sequence,
+    are_disjoint,
+    children,
+    complement,
+    union,
+)
 
-BUDGET = 0.1
+T = TypeVar("T")
+
+_search_slots = threading.BoundedSemaphore(2)  # searches at a time; each may need memory
+
+
+def search_with_timeout(work: Callable[[], T], seconds: float) -> T:
+    """What `work` returns or raises; TimeoutError once the time is over, while it may still go on for a moment."""
+    begun = time.perf_counter()
+    if not _search_slots.acquire(timeout=seconds):
+        raise TimeoutError
+    answers: Queue[tuple[Any, BaseException | None]] = Queue(1)
+    threading.Thread(target=_run_search, args=(work, answers), name="hookline-search", daemon=True).start()
+    value: T = _wait_for_answer(answers, seconds - (time.perf_counter() - begun))
+    return value
+
+
+def _run_search(work: Callable[[], T], answers: Queue[tuple[Any, BaseException | None]]) -> None:
+    try:
+        answers.put((work(), None))
+    except BaseException as error:
+        answers.put((None, error))
+    finally:
+        _search_slots.release()
+
+
+def _wait_for_answer(answers: Queue[tuple[Any, BaseException | None]], seconds: float) -> Any:
+    try:
+        value, error = answers.get(timeout=max(seconds, 0.001))
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return value
+
+
+_MAX_ALWAYS_BEGUN = 64
+_RANGES_PER_STEP = 16
+
+
+def expanded_size(node: RegexNode) -> int:
+    """How many steps the pattern has when every counted repetition is written out; a set of many ranges is many."""
+    if isinstance(node, CharacterSet):
+        return 1 + len(node.ranges) // _RANGES_PER_STEP
+    inner = 1 + sum(expanded_size(child) for child in children(node))
+    if isinstance(node, Repeat):
+        return inner * max(node.least, node.most or 1, 1)
+    return inner
+
+
+def max_match_width(node: RegexNode) -> int | None:
+    """The most characters that a match can take; None where there is no bound."""
+    match node:
+        case CharacterSet():
+            return 1
+        case Boundary() | LookAround():
+            return 0
+        case BackReference():
+            return None
+        case Repeat():
+            inner = max_match_width(node.part)
+            return 0 if inner == 0 else None if inner is None or node.most is None else inner * node.most
+        case Group(part):
+            return max_match_width(part)
+        case Sequence(parts):
+            return _sum_widths([max_match_width(part) for part in parts])
+        case Alternation(options):
+            return (
+                None
+                if any(max_match_width(option) is None for option in options)
+                else max(max_match_width(o) or 0 for o in options)
+            )
+
+
+def _sum_widths(widths: list[int | None]) -> int | None:
+    total = 0
+    for one in widths:
+        if one is None:
+            return None
+        total += one
+    return total
+
+
+def state_breadth(node: RegexNode, before: Ranges | None = None, looped: bool = False) -> int:
+    """How many places of the pattern a search may have to keep in mind independently of each other.
+
+    A linear engine answers quickly from its table of states unless there are many such places: choices and wide sets
+    of characters, repeated a counted number of times, that are entered anew while an earlier entry is still alive.
+    before: the characters that may stand just before this part; None where it may begin anywhere.
+    looped: the part is inside a repetition.
+    """
+    match node:
+        case CharacterSet():
+            again = looped and before is not None and not are_disjoint(before, _effective_ranges(node))
+            return 1 if again or not _is_one_letter(node) else 0
+        case Repeat():
+            return _repeat_breadth(node, before, looped)
+        case Alternation(options):
+            earlier = ALL_CHARACTERS if before is None else before
+            return max(1, sum(state_breadth(option, earlier, looped) for option in options))
+        case Sequence(parts):
+            total = 0
+            for part in parts:
+                total += state_breadth(part, before, looped)
+                before = _characters_before_next(part, before)
+            return total
+        case _:
+            return sum(state_breadth(child, before, looped) for child in children(node))
+
+
+def _repeat_breadth(repeat: Repeat, before: Ranges | None, looped: bool) -> int:
+    part = repeat.part
+    while isinstance(part, Group):
+        part = part.part
+    always_begun = before is None and max(repeat.least, repeat.most or 1) <= _MAX_ALWAYS_BEGUN
+    if isinstance(part, CharacterSet) and (
+        always_begun or (before is not None and are_disjoint(before, _effective_ranges(part)))
+    ):
+        return 1  # it is always begun, or never begun twice: how long it has gone on says everything
+    inner = state_breadth(
+        part, ALL_CHARACTERS if before is None else union(before, _last_characters(part)), looped or repeat.most != 1
+    )
+    once = inner if repeat.least == repeat.most else max(inner, 1)
+    return once * max(repeat.least, repeat.most or 1, 1)
+
+
+def _is_one_letter(chars: CharacterSet) -> bool:
+    if chars.properties or chars.negated or not chars.ranges:
+        return False
+    first = chr(chars.ranges[0][0]).casefold()
+    size = sum(high - low + 1 for low, high in chars.ranges)
+    return size <= 4 and all(
+        chr(code).casefold() == first for low, high in chars.ranges for code in range(low, high + 1)
+    )
+
+
+def _effective_ranges(chars: CharacterSet) -> Ranges:
+    if chars.properties:
+        return ALL_CHARACTERS
+    return complement(chars.ranges) if chars.negated else chars.ranges
+
+
+def _may_be_empty(node: RegexNode) -> bool:
+    match node:
+        case CharacterSet():
+            return False
+        case Boundary() | LookAround() | BackReference():
+            return True
+        case Repeat():
+            return node.least == 0 or _may_be_empty(node.part)
+        case Alternation(options):
+            return any(_may_be_empty(option) for option in options)
+        case _:
+            return all(_may_be_empty(child) for child in children(node))
+
+
+def _last_characters(node: RegexNode) -> Ranges:
+    """The characters that the part may end with."""
+    match node:
+        case CharacterSet():
+            return _effective_ranges(node)
+        case BackReference():
+            return ALL_CHARACTERS
+        case Boundary() | LookAround():
+            return NO_CHARACTERS
+        case Sequence(parts):
+            found: Ranges = NO_CHARACTERS
+            for part in reversed(parts):
+                found = union(found, _last_characters(part))
+                if not _may_be_empty(part):
+                    break
+            return found
+        case _:
+            return union(*(_last_characters(child) for child in children(node)))
+
+
+def _characters_before_next(part: RegexNode, before: Ranges | None) -> Ranges:
+    """What may stand before whatever follows the part."""
+    if part is Boundary.TEXT_START:
+        return NO_CHARACTERS
+    if not _may_be_empty(part):
+        return _last_characters(part)
+    return ALL_CHARACTERS if before is None else union(_last_characters(part), before)
+
+
+REPLACE_SECONDS: Final = 1.0
+"""Seconds that it may take, whatever the deadline says."""
+
+
+def replace_matches(
+    linear: LinearEngine | None, backtracking: BacktrackingEngine | None, text: str, new: str, deadline: float
+) -> str:
+    """Each match from left to right becomes `new`, literally. Raises Undecided when the time is over."""
+    limit = min(deadline, time.perf_counter() + REPLACE_SECONDS)
+    if backtracking is not None:
+        return backtracking.replace(text, new, limit)
+    assert linear is not None
+    data = encode_utf8(text)
+    found = _replace_bytes(linear, data, new.encode("utf-8", "surrogatepass"), limit)
+    if found is data:
+        return text
+    left = found.decode("utf-8", "surrogatepass")
+    return left if _is_encodable(text) else _restore_surrogates(left)
+
+
+def _replace_bytes(linear: LinearEngine, data: bytes, new: bytes, limit: float) -> bytes:
+    pieces: list[bytes] = []
+    kept = at = 0
+    while at <= len(data):
+        if time.perf_counter() > limit or len(data) - at > _MAX_REPLACE_BYTES:
+            raise UndecidedError
+        start, end = linear.match(linear.anchor, data, at, len(data))[0]
+        if start < 0:
+            break
+        if end == start:  # an empty match replaces nothing
+            at = end + 1
+            while at < len(data) and data[at] & 0xC0 == 0x80:  # the rest of a character
+                at += 1
+            continue
+        pieces += [data[kept:start], new]
+        kept = at = end
+    return b"".join([*pieces, data[kept:]]) if pieces else data
+
+
+_MAX_REPLACE_BYTES = 16_000_000  # bytes
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _restore_surrogates(text: str) -> str:
+    low, high = 0xD800 + SURROGATE_OFFSET, 0xDFFF + SURROGATE_OFFSET
+    return "".join(chr(ord(c) - SURROGATE_OFFSET) if low <= ord(c) <= high else c for c in text)
+
+
+SEARCH_SECONDS = 0.1
 """Seconds that one search may take."""
 
 ANYWHERE = _re2.RE2.Anchor.UNANCHORED
 WHOLE = _re2.RE2.Anchor.ANCHOR_BOTH
 
-_SECONDS_A_STEP = 7e-9  # RE2, for a byte and an instruction, when its table of states is of no use
-_SECONDS_A_WINDOW = BUDGET / 8
-_MOST_INSTRUCTIONS = 200_000
-_LONGEST_TABLE_TEXT = 16_000_000
-_TAME, _TOLERABLE = 5, 12  # breadths at which hostile texts of 1 MB still took less than BUDGET, and about that
-_BYTES_A_CHARACTER = 4
-_LONGEST_AT_ONCE = 65_536  # beyond this the regex module looks at its clock too rarely
-_LONGEST_BACKTRACKING_TEXT = 2_000_000  # of which it may need some 300 MB for a while
+_SECONDS_PER_STEP = 7e-9  # RE2, for a byte and an instruction, when its table of states is of no use
+_SECONDS_PER_WINDOW = SEARCH_SECONDS / 8
+_MAX_INSTRUCTIONS = 200_000
+_MAX_TABLE_BYTES = 16_000_000
+_SAFE_BREADTH, _TOLERABLE_BREADTH = (
+    5,
+    12,
+)  # breadths at which hostile texts of 1 MB still took less than BUDGET, and about that
+_BYTES_PER_CHARACTER = 4
+_MAX_DIRECT_LENGTH = 65_536  # beyond this the regex module looks at its clock too rarely
+_MAX_BACKTRACKING_LENGTH = 2_000_000  # of which it may need some 300 MB for a while
 
-T = TypeVar("T")
 
-
-class Shape(NamedTuple):
-    """See hookline.patterns.cost."""
+class PatternCost(NamedTuple):
+    """See hookline.patterns.engines."""
 
     breadth: int
     width: int | None
 
 
-class Measured(Protocol):
-    def __call__(self) -> Shape | None:
+class CostEstimator(Protocol):
+    def __call__(self) -> PatternCost | None:
         """The pattern's shape, None where it is not known. Asked for long texts only."""
 
 
-class Linear:
+class LinearEngine:
     """RE2. Its time grows with the text alone where its table of states holds, else with text × pattern too."""
 
     __slots__ = ("anchor", "match", "size", "surely_quick")
@@ -56,52 +323,52 @@ class Linear:
         if not compiled.ok():
             raise BadPattern(compiled.error().decode("utf-8", "replace"))
         self.size: int = compiled.ProgramSize()
-        if self.size > _MOST_INSTRUCTIONS:
+        if self.size > _MAX_INSTRUCTIONS:
             raise BadPattern("it is too large")
         self.match: Any = compiled.Match
         self.anchor = WHOLE if whole else ANYWHERE
-        self.surely_quick = self._quick(BUDGET / 2)
+        self.surely_quick = self._searchable_bytes(SEARCH_SECONDS / 2)
 
-    def found(self, data: bytes) -> bool:
+    def matches(self, data: bytes) -> bool:
         return bool(self.match(self.anchor, data, 0, len(data))[0][0] >= 0)
 
-    def search(self, data: bytes, measured: Measured, limit: float) -> bool:
+    def search(self, data: bytes, measured: CostEstimator, limit: float) -> bool:
         if len(data) <= self.surely_quick:
-            return self.found(data)
+            return self.matches(data)
         shape = measured()
         if shape is None:
-            raise Undecided
-        long = len(data) > _LONGEST_TABLE_TEXT
-        if shape.breadth <= _TAME and not long:
-            return self.found(data)
+            raise UndecidedError
+        long = len(data) > _MAX_TABLE_BYTES
+        if shape.breadth <= _SAFE_BREADTH and not long:
+            return self.matches(data)
         if shape.width is not None:
-            return self._search_by_window(data, shape.width * _BYTES_A_CHARACTER, limit)
-        if shape.breadth <= _TOLERABLE and not long:
-            return self.found(data)
-        raise Undecided
+            return self._search_in_windows(data, shape.width * _BYTES_PER_CHARACTER, limit)
+        if shape.breadth <= _TOLERABLE_BREADTH and not long:
+            return self.matches(data)
+        raise UndecidedError
 
-    def _search_by_window(self, data: bytes, widest: int, limit: float) -> bool:
+    def _search_in_windows(self, data: bytes, widest: int, limit: float) -> bool:
         """Windows that overlap by the widest match miss none, and the clock is read between them."""
         if self.anchor is WHOLE:
-            return len(data) <= widest and self._within(data, 0, len(data), limit)
-        step = self._quick(_SECONDS_A_WINDOW) - widest
+            return len(data) <= widest and self._search_window(data, 0, len(data), limit)
+        step = self._searchable_bytes(_SECONDS_PER_WINDOW) - widest
         if step < widest:
-            raise Undecided
+            raise UndecidedError
         return any(
-            self._within(data, start, min(start + step + widest, len(data)), limit)
+            self._search_window(data, start, min(start + step + widest, len(data)), limit)
             for start in range(0, len(data), step)
         )
 
-    def _within(self, data: bytes, start: int, end: int, limit: float) -> bool:
-        if time.perf_counter() + _SECONDS_A_WINDOW > limit or end - start > self.surely_quick:
-            raise Undecided
+    def _search_window(self, data: bytes, start: int, end: int, limit: float) -> bool:
+        if time.perf_counter() + _SECONDS_PER_WINDOW > limit or end - start > self.surely_quick:
+            raise UndecidedError
         return bool(self.match(self.anchor, data, start, end)[0][0] >= 0)
 
-    def _quick(self, seconds: float) -> int:
-        return int(seconds / (self.size * _SECONDS_A_STEP))
+    def _searchable_bytes(self, seconds: float) -> int:
+        return int(seconds / (self.size * _SECONDS_PER_STEP))
 
 
-class Backtracking:
+class BacktrackingEngine:
     """The regex module, for look-around and back-references. It may need any time, so it is stopped."""
 
     __slots__ = ("_compiled", "_whole")
@@ -113,28 +380,28 @@ class Backtracking:
             raise BadPattern(str(error)) from None
         self._whole = whole
 
-    def replaced(self, text: str, new: str, limit: float) -> str:
+    def replace(self, text: str, new: str, limit: float) -> str:
         def sub(left: float) -> str:
             return self._compiled.sub(lambda found: new if found[0] else "", text, timeout=left, concurrent=True)
 
-        return _in_time(sub, text, limit)
+        return _run_within(sub, text, limit)
 
     def search(self, text: str, limit: float) -> bool:
         ask = self._compiled.fullmatch if self._whole else self._compiled.search
-        return _in_time(lambda left: ask(text, timeout=left, concurrent=True) is not None, text, limit)
+        return _run_within(lambda left: ask(text, timeout=left, concurrent=True) is not None, text, limit)
 
 
-def _in_time(ask: Callable[[float], T], text: str, limit: float) -> T:
+def _run_within(ask: Callable[[float], T], text: str, limit: float) -> T:
     """What it answers within the time that is left; a long text is looked at aside, so that nobody waits longer."""
-    if len(text) > _LONGEST_BACKTRACKING_TEXT:
-        raise Undecided(
-            f"look-around and back-references are tried on {_LONGEST_BACKTRACKING_TEXT} characters at most, "
+    if len(text) > _MAX_BACKTRACKING_LENGTH:
+        raise UndecidedError(
+            f"look-around and back-references are tried on {_MAX_BACKTRACKING_LENGTH} characters at most, "
             f"and this text has {len(text)}"
         )
     left = limit - time.perf_counter()
     if left <= 0:
-        raise Undecided
+        raise UndecidedError
     try:
-        return ask(left) if len(text) <= _LONGEST_AT_ONCE else aside(lambda: ask(left), left)
+        return ask(left) if len(text) <= _MAX_DIRECT_LENGTH else search_with_timeout(lambda: ask(left), left)
     except (TimeoutError, MemoryError):
-        raise Undecided from None
+        raise UndecidedError from None

@@ -12,11 +12,11 @@ from typing import NoReturn
 
 Number = bool | int | float
 Values = Mapping[str, float]
-Question = Callable[[Values], Number]
+Evaluator = Callable[[Values], Number]
 
-LONGEST_SOURCE = 1_000
-DEEPEST = 50
-LARGEST_INTEGER = 10**15
+MAX_EXPRESSION_LENGTH = 1_000
+MAX_EXPRESSION_DEPTH = 50
+MAX_INTEGER = 10**15
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Add: operator.add,
@@ -50,7 +50,7 @@ class BadExpression(ValueError):
         self.position = position
 
 
-class ExpressionFailed(ArithmeticError):
+class EvaluationError(ArithmeticError):
     """The expression has no value for these numbers: a division by zero, an overflow, a name without a number."""
 
 
@@ -59,33 +59,33 @@ class Expression:
     source: str
     names: frozenset[str]
     """The names that it mentions."""
-    _question: Question = field(repr=False, compare=False)
+    _evaluator: Evaluator = field(repr=False, compare=False)
 
-    def value(self, values: Values) -> Number:
+    def evaluate(self, values: Values) -> Number:
         """Raises ExpressionFailed."""
         try:
-            return self._question(values)
+            return self._evaluator(values)
         except ZeroDivisionError:
-            raise ExpressionFailed("it divides by zero") from None
+            raise EvaluationError("it divides by zero") from None
         except OverflowError:
-            raise ExpressionFailed("a number becomes too large") from None
+            raise EvaluationError("a number becomes too large") from None
 
     def holds(self, values: Values) -> bool:
-        return bool(self.value(values))
+        return bool(self.evaluate(values))
 
 
 def expression(source: str, names: Iterable[str]) -> Expression:
     """Numbers, these names, comparisons, and/or/not, + - * / // %, parentheses. Raises BadExpression for all else."""
-    if len(source) > LONGEST_SOURCE:
-        raise BadExpression(f"it is longer than {LONGEST_SOURCE} characters")
-    tree = _parsed(source)
+    if len(source) > MAX_EXPRESSION_LENGTH:
+        raise BadExpression(f"it is longer than {MAX_EXPRESSION_LENGTH} characters")
+    tree = _parse_source(source)
     _check_depth(tree)
-    reader = _Reader(frozenset(names), len(source) - len(source.lstrip()))
-    question = reader.question(tree)
+    reader = _Compiler(frozenset(names), len(source) - len(source.lstrip()))
+    question = reader.compile(tree)
     return Expression(source, frozenset(reader.mentioned), question)
 
 
-def _parsed(source: str) -> ast.expr:
+def _parse_source(source: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -98,51 +98,51 @@ def _parsed(source: str) -> ast.expr:
 
 def _check_depth(tree: ast.expr) -> None:
     level: list[ast.AST] = [tree]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_EXPRESSION_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         if not level:
             return
-    raise BadExpression(f"it is nested deeper than {DEEPEST} levels")
+    raise BadExpression(f"it is nested deeper than {MAX_EXPRESSION_DEPTH} levels")
 
 
-class _Reader:
+class _Compiler:
     def __init__(self, names: frozenset[str], indent: int) -> None:
         self.names = names
         self.indent = indent
         self.mentioned: set[str] = set()
 
-    def question(self, node: ast.expr) -> Question:
+    def compile(self, node: ast.expr) -> Evaluator:
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return self.constant(node, value)
+                return self.compile_constant(node, value)
             case ast.Name(id=name):
-                return self.name(node, name)
+                return self.compile_name(node, name)
             case ast.UnaryOp(op=sign, operand=operand):
-                return self.signed(sign, self.question(operand))
+                return self.compile_unary(sign, self.compile(operand))
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
-                return _arithmetic(_ARITHMETIC[type(sign)], self.question(left), self.question(right))
+                return _compile_arithmetic(_ARITHMETIC[type(sign)], self.compile(left), self.compile(right))
             case ast.BoolOp(op=word, values=parts):
-                return _joined(isinstance(word, ast.And), [self.question(part) for part in parts])
+                return _compile_boolean(isinstance(word, ast.And), [self.compile(part) for part in parts])
             case ast.Compare(left=left, ops=signs, comparators=others) if all(
                 type(sign) in _COMPARISONS for sign in signs
             ):
-                questions = [self.question(part) for part in (left, *others)]
-                return _compared([_COMPARISONS[type(sign)] for sign in signs], questions)
+                questions = [self.compile(part) for part in (left, *others)]
+                return _compile_comparison([_COMPARISONS[type(sign)] for sign in signs], questions)
             case _:
                 return self.fail(node, "only numbers, comparisons, and/or/not and + - * / // % may stand here")
 
-    def constant(self, node: ast.expr, value: Number) -> Question:
-        if not math.isfinite(value) or abs(value) > (LARGEST_INTEGER if isinstance(value, int) else math.inf):
+    def compile_constant(self, node: ast.expr, value: Number) -> Evaluator:
+        if not math.isfinite(value) or abs(value) > (MAX_INTEGER if isinstance(value, int) else math.inf):
             self.fail(node, "this number is too large")
         return lambda values: value
 
-    def name(self, node: ast.expr, name: str) -> Question:
+    def compile_name(self, node: ast.expr, name: str) -> Evaluator:
         if name not in self.names:
             self.fail(node, f"there is no {name} here; there are {', '.join(sorted(self.names))}")
         self.mentioned.add(name)
-        return lambda values: _number(values, name)
+        return lambda values: _lookup_number(values, name)
 
-    def signed(self, sign: ast.unaryop, operand: Question) -> Question:
+    def compile_unary(self, sign: ast.unaryop, operand: Evaluator) -> Evaluator:
         if type(sign) not in _SIGNS:
             raise BadExpression("~ has no meaning here")
         apply = _SIGNS[type(sign)]
@@ -152,27 +152,27 @@ class _Reader:
         raise BadExpression(why, node.col_offset + self.indent if node.lineno == 1 else None)
 
 
-def _number(values: Values, name: str) -> Number:
+def _lookup_number(values: Values, name: str) -> Number:
     value = values.get(name)
     if not isinstance(value, bool | int | float):
-        raise ExpressionFailed(f"{name} has no number")
-    return _bounded(value)
+        raise EvaluationError(f"{name} has no number")
+    return _limit_number(value)
 
 
-def _bounded(value: Number) -> Number:
+def _limit_number(value: Number) -> Number:
     """An integer that grows beyond what a float holds exactly goes on as a float."""
-    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
         value = float(value)
     if not math.isfinite(value):
-        raise ExpressionFailed("a number becomes too large")
+        raise EvaluationError("a number becomes too large")
     return value
 
 
-def _arithmetic(apply: Callable[[Number, Number], Number], left: Question, right: Question) -> Question:
-    return lambda values: _bounded(apply(left(values), right(values)))
+def _compile_arithmetic(apply: Callable[[Number, Number], Number], left: Evaluator, right: Evaluator) -> Evaluator:
+    return lambda values: _limit_number(apply(left(values), right(values)))
 
 
-def _joined(every: bool, parts: list[Question]) -> Question:
+def _compile_boolean(every: bool, parts: list[Evaluator]) -> Evaluator:
     def last_word(values: Values) -> Number:
         value: Number = every
         for part in parts:
@@ -184,7 +184,7 @@ def _joined(every: bool, parts: list[Question]) -> Question:
     return last_word
 
 
-def _compared(signs: list[Callable[[Number, Number], bool]], parts: list[Question]) -> Question:
+def _compile_comparison(signs: list[Callable[[Number, Number], bool]], parts: list[Evaluator]) -> Evaluator:
     def holds(values: Values) -> bool:
         left = parts[0](values)
         for sign, part in zip(signs, parts[1:], strict=True):

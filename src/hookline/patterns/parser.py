@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from hookline.patterns.tree import BadPattern, Look, Node, Repeat, choice, sequence
+from hookline.patterns.syntax_tree import BadPattern, LookAround, RegexNode, Repeat, make_alternation, make_sequence
 
-DEEPEST = 100
-ENDLESS = 1_000_000_000
+MAX_GROUP_DEPTH = 100
+UNBOUNDED_COUNT = 1_000_000_000
 """No text is long enough to tell a repetition of so many from one without a bound."""
 _BRACES = re.compile(r"\{([0-9]{1,1000})(,([0-9]{0,1000}))?\}")
 
@@ -22,7 +22,7 @@ class Flags:
     dot_all: bool = False
     lazy: bool = False
 
-    def changed(self, letters: str, to: bool) -> Flags:
+    def with_letters(self, letters: str, to: bool) -> Flags:
         names = {"i": "any_case", "m": "many_lines", "s": "dot_all", "U": "lazy"}
         return replace(self, **{names[letter]: to for letter in letters})
 
@@ -38,37 +38,37 @@ class Parser(ABC):
         self.group_count = 0
 
     @abstractmethod
-    def atom(self) -> Node | None:
+    def atom(self) -> RegexNode | None:
         """The next thing that may be repeated; None where it only changed the flags."""
 
-    def parse(self) -> Node:
-        tree = self.choice()
+    def parse(self) -> RegexNode:
+        tree = self.alternation()
         if self.at < len(self.source):
             self.fail("there is a ) without its (")
         return tree
 
-    def choice(self) -> Node:
+    def alternation(self) -> RegexNode:
         """Flags that are set inside a group end with it."""
-        if self.depth > DEEPEST:
-            self.fail(f"it is nested deeper than {DEEPEST} levels")
+        if self.depth > MAX_GROUP_DEPTH:
+            self.fail(f"it is nested deeper than {MAX_GROUP_DEPTH} levels")
         self.depth += 1
         flags, options = self.flags, [self.branch()]
         while self.take("|"):
             options.append(self.branch())
         self.flags = flags
         self.depth -= 1
-        return choice(options)
+        return make_alternation(options)
 
-    def branch(self) -> Node:
-        parts: list[Node] = []
+    def branch(self) -> RegexNode:
+        parts: list[RegexNode] = []
         while self.at < len(self.source) and self.source[self.at] not in "|)":
             start = self.at
             atom = self.atom()
             if atom is not None:
-                parts.append(self.repeated(atom, start))
-        return sequence(parts)
+                parts.append(self.repetition(atom, start))
+        return make_sequence(parts)
 
-    def repeated(self, atom: Node, start: int) -> Node:
+    def repetition(self, atom: RegexNode, start: int) -> RegexNode:
         bounds = self.quantifier()
         if bounds is None:
             return atom
@@ -77,7 +77,7 @@ class Parser(ABC):
         least, most = bounds
         if most is not None and least > most:
             self.fail("the numbers of a repetition are out of order", start)
-        if most is not None and most >= ENDLESS:
+        if most is not None and most >= UNBOUNDED_COUNT:
             most = None
         lazy = self.take("?") != self.flags.lazy
         if self.quantifier() is not None:
@@ -92,28 +92,28 @@ class Parser(ABC):
         for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
             if self.take(sign):
                 return bounds
-        braces = self.braces()
+        braces = self.match_braces()
         if braces is None:
             return None
         self.at = braces.end()
         least, comma, most = braces.groups()
         return int(least), int(most) if most else None if comma else int(least)
 
-    def braces(self) -> re.Match[str] | None:
+    def match_braces(self) -> re.Match[str] | None:
         return _BRACES.match(self.source, self.at)
 
-    def grouped(self) -> Node:
+    def group_body(self) -> RegexNode:
         """What stands up to the closing parenthesis, which is taken too."""
         start = self.at
-        inner = self.choice()
+        inner = self.alternation()
         if not self.take(")"):
             self.fail("a ( is not closed", start - 1)
         return inner
 
-    def look(self) -> Look | None:
+    def lookaround(self) -> LookAround | None:
         for sign, ahead, negative in (("(?=", 1, 0), ("(?!", 1, 1), ("(?<=", 0, 0), ("(?<!", 0, 1)):
             if self.take(sign):
-                return Look(self.grouped(), bool(ahead), bool(negative))
+                return LookAround(self.group_body(), bool(ahead), bool(negative))
         return None
 
     def take(self, text: str) -> bool:

@@ -1,6 +1,6 @@
 """A pattern that cannot hang: RE2 where it can say it, the regex module with a time limit where it cannot.
 
-A text may be anything that a str can hold: see hookline.patterns.searchable for lone surrogates, which `.` and negated
+A text may be anything that a str can hold: see hookline.patterns.encoding for lone surrogates, which `.` and negated
 sets match like any other character, and for JavaScript, which counts UTF-16 units.
 """
 
@@ -13,20 +13,28 @@ from enum import Enum
 from functools import lru_cache, partial
 from typing import Any
 
-from hookline.errors import Undecided
-from hookline.patterns import javascript, native, python
-from hookline.patterns.cost import breadth, weight, width
-from hookline.patterns.emit import NotLinear, for_re2, for_re2_at_least, for_regex
-from hookline.patterns.engines import BUDGET, Backtracking, Linear, Measured, Shape
-from hookline.patterns.replace import replaced
-from hookline.patterns.searchable import as_code_points, as_utf16_units
-from hookline.patterns.tree import BadPattern, Look, Node, Reference, children
+from hookline.errors import UndecidedError
+from hookline.patterns import javascript_parser, python_parser, re2_parser
+from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
+from hookline.patterns.encoding import encode_utf8, encode_utf16_units
+from hookline.patterns.engines import (
+    SEARCH_SECONDS,
+    BacktrackingEngine,
+    CostEstimator,
+    LinearEngine,
+    PatternCost,
+    expanded_size,
+    max_match_width,
+    replace_matches,
+    state_breadth,
+)
+from hookline.patterns.syntax_tree import BackReference, BadPattern, LookAround, RegexNode, children
 
-__all__ = ["BUDGET", "BadPattern", "Pattern", "Syntax", "Undecided", "pattern"]
+__all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError", "pattern"]
 
-LONGEST_SOURCE = 65_536
-_MOST_STEPS = 4_000
-_REMEMBERED = 16_384
+MAX_PATTERN_LENGTH = 65_536
+_MAX_STEPS = 4_000
+_CACHE_SIZE = 16_384
 
 
 class Syntax(Enum):
@@ -35,17 +43,17 @@ class Syntax(Enum):
     JAVASCRIPT = "javascript"
     """`new RegExp(source)` without flags."""
     PYTHON = "python"
-    """`re`, as hookline.patterns.python reads it."""
+    """`re`, as hookline.patterns.python_parser reads it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class CompiledPattern:
     """engine: the pattern itself, or beside backtracking what every match of it has."""
 
     linear: str | None
     needed: str | None
-    engine: Linear | None
-    backtracking: Backtracking | None
+    engine: LinearEngine | None
+    backtracking: BacktrackingEngine | None
 
 
 class Pattern:
@@ -64,7 +72,7 @@ class Pattern:
         "_match",
         "_surely_quick",
         "linear",
-        "needed",
+        "prefilter",
         "source",
         "syntax",
         "whole",
@@ -74,21 +82,21 @@ class Pattern:
     syntax: Syntax
     whole: bool
     linear: str | None
-    needed: str | None
-    _linear: Linear | None
-    _backtracking: Backtracking | None
+    prefilter: str | None
+    _linear: LinearEngine | None
+    _backtracking: BacktrackingEngine | None
     _match: Any
     _anchor: Any
     _surely_quick: int
     _hash: int
 
-    def __init__(self, source: str, syntax: Syntax, whole: bool, built: Built) -> None:
+    def __init__(self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern) -> None:
         hold, exact = object.__setattr__, built.engine if built.backtracking is None else None
         hold(self, "source", source)
         hold(self, "syntax", syntax)
         hold(self, "whole", whole)
         hold(self, "linear", built.linear)
-        hold(self, "needed", built.needed)
+        hold(self, "prefilter", built.needed)
         hold(self, "_linear", built.engine)
         hold(self, "_backtracking", built.backtracking)
         hold(self, "_match", exact and exact.match)
@@ -104,15 +112,15 @@ class Pattern:
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
             return self._match(self._anchor, data, 0, len(data))[0][0] >= 0  # type: ignore[no-any-return]
-        return self._search_with_care(text, min(deadline, time.perf_counter() + BUDGET))
+        return self._search_within_limits(text, min(deadline, time.perf_counter() + SEARCH_SECONDS))
 
-    def _search_with_care(self, text: str, limit: float) -> bool:
-        data = as_utf16_units(text) if self.syntax is Syntax.JAVASCRIPT else as_code_points(text)
-        shape = partial(_shape, self.source, self.syntax)
+    def _search_within_limits(self, text: str, limit: float) -> bool:
+        data = encode_utf16_units(text) if self.syntax is Syntax.JAVASCRIPT else encode_utf8(text)
+        shape = partial(_pattern_cost, self.source, self.syntax)
         if self._backtracking is None:
             assert self._linear is not None
             return self._linear.search(data, shape, limit)
-        if self._linear and not _perhaps(self._linear, data, shape, limit):
+        if self._linear and not _may_match(self._linear, data, shape, limit):
             return False
         return self._backtracking.search(text if text.isascii() else data.decode(), limit)
 
@@ -121,7 +129,7 @@ class Pattern:
 
         JavaScript's patterns are searched in UTF-16 units elsewhere, but here in characters. Raises Undecided.
         """
-        return replaced(self._linear, self._backtracking, text, new, deadline)
+        return replace_matches(self._linear, self._backtracking, text, new, deadline)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pattern does not change: {name}")
@@ -139,59 +147,65 @@ class Pattern:
         return self.source, self.syntax, self.whole
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_SIZE)
 def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False) -> Pattern:
     """Raises BadPattern, also for a pattern that is too large or too deep to be searched in time.
 
     whole: the whole text must match, not a part of it.
     """
-    if len(source) > LONGEST_SOURCE:
-        raise BadPattern(f"it is longer than {LONGEST_SOURCE} characters")
-    built = _built_native(source, whole) if syntax is Syntax.NATIVE else _built(_tree(source, syntax), whole)
+    if len(source) > MAX_PATTERN_LENGTH:
+        raise BadPattern(f"it is longer than {MAX_PATTERN_LENGTH} characters")
+    built = (
+        _compile_native(source, whole)
+        if syntax is Syntax.NATIVE
+        else _compile_tree(_parse_source(source, syntax), whole)
+    )
     return Pattern(source, syntax, whole, built)
 
 
-def _tree(source: str, syntax: Syntax) -> Node:
+def _parse_source(source: str, syntax: Syntax) -> RegexNode:
     if syntax is Syntax.JAVASCRIPT:
-        return javascript.parse(source)
-    readable = as_code_points(source).decode()
-    return python.parse(readable) if syntax is Syntax.PYTHON else native.parse(readable)
+        return javascript_parser.parse(source)
+    readable = encode_utf8(source).decode()
+    return python_parser.parse(readable) if syntax is Syntax.PYTHON else re2_parser.parse(readable)
 
 
-def _built_native(source: str, whole: bool) -> Built:
+def _compile_native(source: str, whole: bool) -> CompiledPattern:
     try:
-        return _linear(as_code_points(source).decode(), whole)
+        return _compile_linear(encode_utf8(source).decode(), whole)
     except BadPattern as refusal:
-        tree = _tree(source, Syntax.NATIVE)
+        tree = _parse_source(source, Syntax.NATIVE)
         if not _needs_backtracking(tree) and "repetition size" not in refusal.why:
             raise
-        return _backtracking(tree, whole)
+        return _compile_backtracking(tree, whole)
 
 
-def _built(tree: Node, whole: bool) -> Built:
+def _compile_tree(tree: RegexNode, whole: bool) -> CompiledPattern:
     try:
-        return _linear(for_re2(tree, whole=whole), whole)
-    except (NotLinear, BadPattern):
-        return _backtracking(tree, whole)
+        return _compile_linear(to_re2(tree, whole=whole), whole)
+    except (NotLinearError, BadPattern):
+        return _compile_backtracking(tree, whole)
 
 
-def _linear(source: str, whole: bool) -> Built:
-    indexed = _indexable(source, whole)
-    return Built(indexed, indexed, Linear(source, whole=whole), None)
+def _compile_linear(source: str, whole: bool) -> CompiledPattern:
+    indexed = _index_source(source, whole)
+    return CompiledPattern(indexed, indexed, LinearEngine(source, whole=whole), None)
 
 
-def _backtracking(tree: Node, whole: bool) -> Built:
-    if weight(tree) > _MOST_STEPS:
+def _compile_backtracking(tree: RegexNode, whole: bool) -> CompiledPattern:
+    if expanded_size(tree) > _MAX_STEPS:
         raise BadPattern("its repetitions are too many to be searched in time")
-    backtracking = Backtracking(for_regex(tree), whole=whole)
-    needed = for_re2_at_least(tree)
+    backtracking = BacktrackingEngine(to_regex(tree), whole=whole)
+    needed = to_re2_superset(tree)
     try:
-        return Built(None, _indexable(needed, whole=False), Linear(needed, whole=whole), backtracking)
+        return CompiledPattern(
+            None, _index_source(needed, whole=False), LinearEngine(needed, whole=whole), backtracking
+        )
     except BadPattern:
-        return Built(None, None, None, backtracking)
+        return CompiledPattern(None, None, None, backtracking)
 
 
-def _indexable(source: str, whole: bool) -> str | None:
+def _index_source(source: str, whole: bool) -> str | None:
     """None where the source names surrogates, which a text as UTF-8 does not have, or cannot be put in parentheses."""
     if not source.isascii() and any(0x10D7FF <= ord(character) <= 0x10E000 for character in source):
         return None
@@ -200,21 +214,21 @@ def _indexable(source: str, whole: bool) -> str | None:
     return None if r"\Q" in source else rf"\A(?:{source})\z"
 
 
-def _needs_backtracking(node: Node) -> bool:
-    return isinstance(node, Look | Reference) or any(_needs_backtracking(child) for child in children(node))
+def _needs_backtracking(node: RegexNode) -> bool:
+    return isinstance(node, LookAround | BackReference) or any(_needs_backtracking(child) for child in children(node))
 
 
 @lru_cache(1024)
-def _shape(source: str, syntax: Syntax) -> Shape | None:
+def _pattern_cost(source: str, syntax: Syntax) -> PatternCost | None:
     try:
-        tree = _tree(source, syntax)
+        tree = _parse_source(source, syntax)
     except BadPattern:
         return None
-    return Shape(breadth(tree), width(tree))
+    return PatternCost(state_breadth(tree), max_match_width(tree))
 
 
-def _perhaps(engine: Linear, data: bytes, shape: Measured, limit: float) -> bool:
+def _may_match(engine: LinearEngine, data: bytes, shape: CostEstimator, limit: float) -> bool:
     try:
         return engine.search(data, shape, limit)
-    except Undecided:
+    except UndecidedError:
         return True

@@ -1,23 +1,23 @@
 """Files → book: find, trust, load, watch. The one place that joins config, dialects and engine."""
 
-from hookline.project.loading import load, load_all, load_here, load_text
+from hookline.project.loader import load, load_all, load_for_directory, load_text
 from hookline.project.review import Review
-from hookline.project.sources import Layering, Source, find, named, project_directories
-from hookline.project.trust import Trust, state_file
-from hookline.project.watched import Watched
+from hookline.project.sources import Source, SourceLayer, find_sources, named_source, project_directories
+from hookline.project.trust_store import Trust, trust_file_path
+from hookline.project.watch import BookWatcher
 
 __all__ = [
-    "Layering",
+    "BookWatcher",
     "Review",
     "Source",
+    "SourceLayer",
     "Trust",
-    "Watched",
-    "find",
+    "find_sources",
     "load",
     "load_all",
-    "load_here",
+    "load_for_directory",
     "load_text",
-    "named",
+    "named_source",
     "project_directories",
-    "state_file",
+    "trust_file_path",
 ]

@@ -10,31 +10,30 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
 
-from hookline.config.problem import printable
-from hookline.dialects.dialect import Wanted
-from hookline.hooks.action import Action
-from hookline.hooks.actions.answer import Answer, Say
-from hookline.hooks.actions.call import Call
+from hookline.dialects.dialect import Capability
+from hookline.formatting import printable
+from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
+from hookline.hooks.actions.ask_model import AskModel
+from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.chain import Chain
-from hookline.hooks.actions.change import Append, Change, Edit, Remove, Replace, Set
-from hookline.hooks.actions.http import PostEvent
-from hookline.hooks.actions.judge import Judge
-from hookline.hooks.actions.program import Program, Run
+from hookline.hooks.actions.change import Append, ChangeFacts, Edit, Remove, Replace, Set
+from hookline.hooks.actions.notify import Log, Notify
+from hookline.hooks.actions.post import PostEvent
+from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.actions.tell import Log, Notify
 from hookline.hooks.event import REMOVED, path_text
-from hookline.hooks.filled import Filled
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
-from hookline.hooks.template import ShellTemplate, Template
-from hookline.project.held import HeldFolder
+from hookline.hooks.protocols import Action
+from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
+from hookline.project.parsed_file import CodeFolder
 from hookline.project.sources import Source
 
-_LONGEST: Final = 4_000  # characters of a value that somebody is asked to read
+_MAX_VALUE_LENGTH: Final = 4_000  # characters of a value that somebody is asked to read
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Effect:
     """One thing that a hook would do. `text` may have several lines; nothing in it can move a cursor or hide text."""
 
     what: str  # run, only_if, script, call, set, allow, tell …
@@ -42,13 +41,13 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class HookEffects:
     """A hook that needs trust, or what a file brings beside hooks."""
 
     hook: str
     event: str  # empty where it is no hook
     line: int
-    deeds: tuple[Deed, ...]
+    effects: tuple[Effect, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +57,12 @@ class Review:
     source: Source
     hash: str
     accepted: bool
-    wishes: tuple[Wish, ...]
+    hook_effects: tuple[HookEffects, ...]
     names: tuple[str, ...]  # files inside the project that the hooks name, from its root
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "file": self.source.shown,
+            "file": self.source.display_path,
             "path": str(self.source.path),
             "hash": self.hash,
             "trusted": self.accepted,
@@ -72,118 +71,130 @@ class Review:
                     "id": wish.hook,
                     "event": wish.event,
                     "line": wish.line,
-                    "does": [{"what": deed.what, "text": deed.text} for deed in wish.deeds],
+                    "does": [{"what": deed.what, "text": deed.text} for deed in wish.effects],
                 }
-                for wish in self.wishes
+                for wish in self.hook_effects
             ],
             "names": list(self.names),
         }
 
 
-def wish_of(hook: Hook) -> Wish:
-    said = (*_deeds(hook.then), *((f"if it fails, {what}", text) for what, text in _answered(hook.on_error)))
-    deeds = tuple(Deed(what, _shown(text)) for what, text in said)
-    return Wish(hook.id, hook.event, hook.origin.line, deeds)
+def effects_of_hook(hook: Hook) -> HookEffects:
+    said = (
+        *_describe_action(hook.then),
+        *((f"if it fails, {what}", text) for what, text in _describe_outcome(hook.on_error)),
+    )
+    deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
+    return HookEffects(hook.id, hook.event, hook.origin.line, deeds)
 
 
-def import_of(folder: HeldFolder) -> Wish:
+def effects_of_folder(folder: CodeFolder) -> HookEffects:
     """What happens with a folder of code: it is run, and its functions are hooks on events of their choice."""
-    return Wish(
-        folder.shown, "any event", folder.line, (Deed("import", _shown(f"the Python files in {folder.shown}")),)
+    return HookEffects(
+        folder.display_path,
+        "any event",
+        folder.line,
+        (Effect("import", _printable_lines(f"the Python files in {folder.display_path}")),),
     )
 
 
-def part_of(wanted: Wanted) -> Wish:
+def effects_of_capability(wanted: Capability) -> HookEffects:
     """What an app's file brings beside hooks: a server, a prompt, a skill's text."""
-    return Wish(_shown(wanted.name), "", wanted.line, (Deed(wanted.what, _shown(wanted.text)),))
+    return HookEffects(
+        _printable_lines(wanted.name), "", wanted.line, (Effect(wanted.what, _printable_lines(wanted.text)),)
+    )
 
 
-def _deeds(action: Action) -> Iterator[tuple[str, str]]:
+def _describe_action(action: Action) -> Iterator[tuple[str, str]]:
     match action:
-        case Run():
-            yield "run", _command(action.program)
+        case RunProgram():
+            yield "run", _format_command(action.program)
             if action.only_if is not None:
-                yield "only_if", _command(action.only_if)
+                yield "only_if", _format_command(action.only_if)
         case PostEvent():
             yield "post", action.url
             yield from (("header", f"{name}: {text}") for name, text in action.headers)
-        case Judge():
+        case AskModel():
             yield "ask the model", action.prompt
         case RunScript():
             yield "script", action.source
-        case Call():
-            yield "call", f"{action.tool} {_plain({**dict(action.literal), **_filled(action.input.value)})}"
-        case Change():
-            yield from map(_edited, action.edits)
+        case CallTool():
+            yield "call", f"{action.tool} {_to_json({**dict(action.literal), **_as_mapping(action.input.value)})}"
+        case ChangeFacts():
+            yield from map(_describe_edit, action.edits)
         case Log():
             yield "log", action.text.source
         case Notify():
             yield "notify", ": ".join(filter(None, (action.title.source, action.message.source)))
-        case Answer():
-            yield from _answered(action.constant)
-        case Say():
-            yield from _answered(action.outcome)
+        case FixedAnswer():
+            yield from _describe_outcome(action.constant)
+        case TemplateAnswer():
+            yield from _describe_outcome(action.outcome)
             texts = [text for _, text in action.notes] + ([action.reason] if action.reason else [])
             yield from (("say", text.source) for text in texts)
         case Chain():
             for step in action.steps:
-                yield from _deeds(step.action)
+                yield from _describe_action(step.action)
         case _:
-            yield type(action).__name__.lower(), _plain(action)
+            yield type(action).__name__.lower(), _to_json(action)
 
 
-def _edited(edit: Edit) -> tuple[str, str]:
+def _describe_edit(edit: Edit) -> tuple[str, str]:
     at = path_text(edit.path)
     match edit:
         case Set():
-            return "set", f"{at} = {_value(edit.value.value)}"
+            return "set", f"{at} = {_format_value(edit.value.value)}"
         case Append():
-            return "append", f"{at} + {_value(edit.text)}"
+            return "append", f"{at} + {_format_value(edit.text)}"
         case Replace():
-            return "replace", f"{at}: {_value(edit.pattern.source)} → {_value(edit.new)}"
+            return "replace", f"{at}: {_format_value(edit.pattern.source)} → {_format_value(edit.new)}"
         case Remove():
             return "remove", at
         case _:
             return "change", at
 
 
-def _value(value: Any) -> str:
-    text = value.source if isinstance(value, Template) else value if isinstance(value, str) else _plain(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text) - _LONGEST} more characters)"
+def _format_value(value: Any) -> str:
+    text = value.source if isinstance(value, Template) else value if isinstance(value, str) else _to_json(value)
+    return (
+        text
+        if len(text) <= _MAX_VALUE_LENGTH
+        else f"{text[:_MAX_VALUE_LENGTH]}… ({len(text) - _MAX_VALUE_LENGTH} more characters)"
+    )
 
 
-def _answered(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def _describe_outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if outcome.verdict:
         yield outcome.verdict.word, outcome.reason
     for path, new in outcome.changes:
-        yield ("remove", path_text(path)) if new is REMOVED else ("set", f"{path_text(path)} = {_value(new)}")
+        yield ("remove", path_text(path)) if new is REMOVED else ("set", f"{path_text(path)} = {_format_value(new)}")
     yield from (("tell", note.text) for note in outcome.notes)
     yield from (("request", type(request).__name__.lower()) for request in outcome.requests)
 
 
-def _command(program: Program) -> str:
+def _format_command(program: CommandTemplate) -> str:
     words = program.shell.source if program.shell else shlex.join(part.source for part in program.argv)
     given = "".join(f"{name}={shlex.quote(text.source)} " for name, text in program.env if text)
     return f"{given}{words}" + (f"  (in {program.cwd.source})" if program.cwd else "")
 
 
-def _filled(value: Any) -> dict[str, Any]:
+def _as_mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"": value}
 
 
-def _plain(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_told)
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_json_default)
 
 
-def _told(value: Any) -> Any:
+def _json_default(value: Any) -> Any:
     if isinstance(value, (Template, ShellTemplate)):
         return value.source
-    if isinstance(value, Filled):
+    if isinstance(value, DataTemplate):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: getattr(value, each.name) for each in fields(value) if not each.name.startswith("_")}
     return str(value) if isinstance(value, (timedelta, PurePath)) else type(value).__name__
 
 
-def _shown(text: str) -> str:
+def _printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))

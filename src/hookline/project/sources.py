@@ -10,13 +10,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from hookline.dialects.dialect import Dialect, Place
-from hookline.dialects.table import dialects
+from hookline.dialects.dialect import ConfigLocation, Dialect, all_dialects
 
-_CONFIG: Final = ".config/"  # where the user's config lives below the home, unless the caller knows another place
+_CONFIG_PREFIX: Final = (
+    ".config/"  # where the user's config lives below the home, unless the caller knows another place
+)
 
 
-class Layering(StrEnum):
+class SourceLayer(StrEnum):
     """In the order in which hooks of the same order are asked."""
 
     USER = "user"
@@ -28,30 +29,30 @@ class Layering(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Source:
     path: Path
-    shown: str  # as messages show it
+    display_path: str  # as messages show it
     dialect: str | None  # None: told by its name and shape
-    layer: Layering
+    layer: SourceLayer
     project: Path | None = None  # the root of the project that it came with; None: the user's own, so it is trusted
 
     @property
-    def foreign(self) -> bool:
+    def is_from_project(self) -> bool:
         """True if it came with a project. A local file too: whoever made the project may have put it there."""
         return self.project is not None
 
 
-def named(path: str | Path, dialect: str | None = None) -> Source:
+def named_source(path: str | Path, dialect: str | None = None) -> Source:
     """A file that the user named: trusted."""
-    return Source(Path(path), str(path), dialect, Layering.NAMED)
+    return Source(Path(path), str(path), dialect, SourceLayer.NAMED)
 
 
-def find(directory: Path, home: Path, config_home: Path | None = None) -> tuple[Source, ...]:
+def find_sources(directory: Path, home: Path, config_home: Path | None = None) -> tuple[Source, ...]:
     """The user's files, the project's from its root down to the directory, then the local ones.
 
     A file that is found twice, by a link or because the project is the home, counts where it was found first.
     """
-    here, home = _real(directory), _real(home)
+    here, home = _real_path(directory), _real_path(home)
     found: dict[str, Source] = {}
-    for source in (*_users(here, home, config_home), *_projects(here, home)):
+    for source in (*_user_sources(here, home, config_home), *_project_sources(here, home)):
         found.setdefault(os.path.realpath(source.path), source)
     return tuple(found.values())
 
@@ -61,7 +62,7 @@ def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
 
     Nothing above the home is looked at by a session inside of it.
     """
-    here, home = _real(directory), _real(home)
+    here, home = _real_path(directory), _real_path(home)
     way: list[Path] = []
     for each in (here, *here.parents):
         way.append(each)
@@ -72,42 +73,42 @@ def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
     return (here,)
 
 
-def _users(here: Path, home: Path, config_home: Path | None) -> Iterator[Source]:
-    for dialect, place in _places(user=True):
-        if place.listed is not None:
-            listed = place.listed(home, project_directories(here, home))
-            yield from (Source(path, str(path), dialect.name, Layering.USER) for path in listed)
+def _user_sources(here: Path, home: Path, config_home: Path | None) -> Iterator[Source]:
+    for dialect, place in _dialect_places(user=True):
+        if place.selector is not None:
+            listed = place.selector(home, project_directories(here, home))
+            yield from (Source(path, str(path), dialect.name, SourceLayer.USER) for path in listed)
             continue
         base, pattern = home, place.pattern
-        if config_home is not None and pattern.startswith(_CONFIG):
-            base, pattern = _real(config_home), pattern.removeprefix(_CONFIG)
-        for path in _matching(base, pattern):
-            yield Source(path, _below_home(path, home), dialect.name, Layering.USER)
+        if config_home is not None and pattern.startswith(_CONFIG_PREFIX):
+            base, pattern = _real_path(config_home), pattern.removeprefix(_CONFIG_PREFIX)
+        for path in _glob_paths(base, pattern):
+            yield Source(path, _shorten_home(path, home), dialect.name, SourceLayer.USER)
 
 
-def _projects(here: Path, home: Path) -> Iterator[Source]:
+def _project_sources(here: Path, home: Path) -> Iterator[Source]:
     directories = project_directories(here, home)
-    for layer in (Layering.PROJECT, Layering.LOCAL):
+    for layer in (SourceLayer.PROJECT, SourceLayer.LOCAL):
         for directory in directories:
-            for dialect, place in _places(user=False):
-                if place.local is not (layer is Layering.LOCAL):
+            for dialect, place in _dialect_places(user=False):
+                if place.local is not (layer is SourceLayer.LOCAL):
                     continue
-                for path in _matching(directory, place.pattern):
+                for path in _glob_paths(directory, place.pattern):
                     yield Source(path, os.path.relpath(path, here), dialect.name, layer, directories[0])
 
 
-def _places(user: bool) -> Iterable[tuple[Dialect, Place]]:
-    return [(dialect, place) for dialect in dialects().values() for place in dialect.places if place.user is user]
+def _dialect_places(user: bool) -> Iterable[tuple[Dialect, ConfigLocation]]:
+    return [(dialect, place) for dialect in all_dialects().values() for place in dialect.places if place.user is user]
 
 
-def _matching(base: Path, pattern: str) -> list[Path]:
+def _glob_paths(base: Path, pattern: str) -> list[Path]:
     """A directory that cannot be read holds nothing. A link to nowhere is found: reading it tells what is wrong."""
     return [base / name for name in sorted(glob.glob(pattern, root_dir=base))]
 
 
-def _below_home(path: Path, home: Path) -> str:
+def _shorten_home(path: Path, home: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _real(path: Path) -> Path:
+def _real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))

@@ -13,103 +13,103 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from hookline.errors import Unavailable
-from hookline.hooks.host import asking
-from hookline.hooks.outcome import Failed
+from hookline.errors import UnavailableError
+from hookline.hooks.host import current_hook
+from hookline.hooks.outcome import ActionError
 from hookline.hooks.secrets import mask
 
 Work = Callable[[], Awaitable[None]]
 
-_PATIENCE: Final = 10.0  # for cancelled work to clean up after itself
+_CANCEL_TIMEOUT: Final = 10.0  # for cancelled work to clean up after itself
 
 log = logging.getLogger("hookline")
 
 
 @dataclass(slots=True)
-class _Line:
+class _SessionQueue:
     """The work of one session, one piece after the other."""
 
     waiting: deque[tuple[Work, contextvars.Context]] = field(default_factory=deque)
     task: asyncio.Task[None] | None = None
-    at_work: bool = False
+    is_running: bool = False
 
     @property
-    def pieces(self) -> int:
-        return len(self.waiting) + self.at_work
+    def size(self) -> int:
+        return len(self.waiting) + self.is_running
 
 
-class Background:
+class BackgroundTasks:
     """Keeps the work of each event loop apart, so one of these serves several loops and threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Line]] = (
+        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _SessionQueue]] = (
             weakref.WeakKeyDictionary()
         )
 
-    def later(self, work: Work, session: str) -> None:
+    def schedule(self, work: Work, session: str) -> None:
         """Returns at once. The work keeps the context variables of this moment, so it knows which hook it belongs to."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            raise Unavailable("nothing can be run in the background without an event loop") from None
-        lines = self._lines(loop)
-        line = lines.setdefault(session, _Line())
+            raise UnavailableError("nothing can be run in the background without an event loop") from None
+        lines = self._queues(loop)
+        line = lines.setdefault(session, _SessionQueue())
         line.waiting.append((work, contextvars.copy_context()))
         if line.task is None:
-            line.task = loop.create_task(_work_off(line, lines, session))
+            line.task = loop.create_task(_run_queue(line, lines, session))
 
     async def drain(self, timeout: timedelta) -> int:
         """Waits for the work of this loop; what is not done in time is cancelled. How many pieces were."""
         loop = asyncio.get_running_loop()
-        lines = self._lines(loop)
+        lines = self._queues(loop)
         until = loop.time() + timeout.total_seconds()
-        while (tasks := _tasks(lines)) and (left := until - loop.time()) > 0:
+        while (tasks := _running_tasks(lines)) and (left := until - loop.time()) > 0:
             await asyncio.wait(tasks, timeout=left)
-        cancelled = sum(line.pieces for line in lines.values())
+        cancelled = sum(line.size for line in lines.values())
         for line in lines.values():
             line.waiting.clear()
-        tasks = _tasks(lines)
+        tasks = _running_tasks(lines)
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=_PATIENCE)
+            await asyncio.wait(tasks, timeout=_CANCEL_TIMEOUT)
         return cancelled
 
-    def _lines(self, loop: asyncio.AbstractEventLoop) -> dict[str, _Line]:
+    def _queues(self, loop: asyncio.AbstractEventLoop) -> dict[str, _SessionQueue]:
         with self._lock:
             return self._by_loop.setdefault(loop, {})
 
 
-def _tasks(lines: dict[str, _Line]) -> set[asyncio.Task[None]]:
+def _running_tasks(lines: dict[str, _SessionQueue]) -> set[asyncio.Task[None]]:
     return {line.task for line in lines.values() if line.task is not None}
 
 
-async def _work_off(line: _Line, lines: dict[str, _Line], session: str) -> None:
+async def _run_queue(line: _SessionQueue, lines: dict[str, _SessionQueue], session: str) -> None:
     try:
         while line.waiting:
             work, context = line.waiting.popleft()
-            line.at_work = True
-            await _do(work, context)
-            line.at_work = False
+            line.is_running = True
+            await _run_in_context(work, context)
+            line.is_running = False
     finally:
         if lines.get(session) is line:
             del lines[session]
 
 
-async def _do(work: Work, context: contextvars.Context) -> None:
-    task = asyncio.get_running_loop().create_task(_awaited(work), context=context)
+async def _run_in_context(work: Work, context: contextvars.Context) -> None:
+    task = asyncio.get_running_loop().create_task(_await_work(work), context=context)
     try:
         await asyncio.wait({task})
     except asyncio.CancelledError:
         task.cancel()
-        await asyncio.wait({task}, timeout=_PATIENCE)
+        await asyncio.wait({task}, timeout=_CANCEL_TIMEOUT)
         raise
     finally:
         _log_failure(task, context)
 
 
-async def _awaited(work: Work) -> None:
+async def _await_work(work: Work) -> None:
     await work()
 
 
@@ -118,6 +118,6 @@ def _log_failure(task: asyncio.Task[None], context: contextvars.Context) -> None
     error = task.exception() if task.done() and not task.cancelled() else None
     if error is None:
         return
-    who = context.get(asking)
-    text = f": {mask(error.failure.text)}" if isinstance(error, Failed) else ""
+    who = context.get(current_hook)
+    text = f": {mask(error.failure.text)}" if isinstance(error, ActionError) else ""
     log.error("[%s] failed in the background: %s%s", who.hook if who else "a hook", type(error).__name__, text)

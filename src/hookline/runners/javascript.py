@@ -5,6 +5,8 @@ on the event loop, and settles the promise with JSON. QuickJS's own time limit c
 process and is looked at by loops and patterns only: not by microtasks, and not inside of built-ins such as `join` on a huge
 array. So whoever awaits a script has its answer at the deadline in any case, and a thread that is still busy then is
 written off.
+
+Whether a script can be read at all, without running any of it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import logging
 import math
 import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,72 +27,74 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from hookline.errors import HooklineError
-from hookline.hooks.actions.tell import who
-from hookline.hooks.host import Host, Script, ToolResult, asking
-from hookline.hooks.outcome import Failed, Failure, FailureKind
-from hookline.hooks.placeholder import as_text
+from hookline.hooks.actions.notify import current_hook_id
+from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook
+from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.secrets import mask
+from hookline.hooks.templates import as_text
 from hookline.runners.javascript_prelude import PRELUDE
-from hookline.runners.threads import Threads
+from hookline.runners.thread_pool import AbandonableThreads
 
-MEMORY: Final = 64 << 20
-_STACK: Final = 512 << 10
-_AT_ONCE: Final = 4
-_JOBS: Final = 1_000  # microtasks between two looks at what the script asked for
-_BUSY: Final = min(os.cpu_count() or 1, _AT_ONCE + 2)  # threads that can use up this process's time at once
-_DEEPEST: Final = 200  # levels of facts that are not JSON as they are
-_LAST_WORDS: Final = 0.1  # seconds in which a script that failed hands over what it logged
-_TO_END: Final = 1.0  # seconds that a cancelled tool call gets
+MEMORY_LIMIT: Final = 64 << 20
+_STACK_LIMIT: Final = 512 << 10
+_MAX_THREADS: Final = 4
+_JOBS_PER_PUMP: Final = 1_000  # microtasks between two looks at what the script asked for
+_MAX_BUSY_THREADS: Final = min(
+    os.cpu_count() or 1, _MAX_THREADS + 2
+)  # threads that can use up this process's time at once
+_MAX_NESTING: Final = 200  # levels of facts that are not JSON as they are
+_FINAL_LOG_TIMEOUT: Final = 0.1  # seconds in which a script that failed hands over what it logged
+_CANCEL_TIMEOUT: Final = 1.0  # seconds that a cancelled tool call gets
 
 _log = logging.getLogger("hookline")
 
-Settled = tuple[int, "asyncio.Task[ToolResult]"]
+SettledCall = tuple[int, "asyncio.Task[ToolResult]"]
 
 
-async def run(script: Script, host: Host) -> Any:
+async def run_script(script: ScriptCall, host: Host) -> Any:
     """What the script returned, as JSON has it. Raises Failed; tool calls that it began end with it."""
-    calls = Calls(host)
-    deadline = Deadline(script.timeout, time.monotonic() + script.timeout.total_seconds())
-    threads = _threads(len(asked.above) if (asked := asking.get()) else 0)
-    work = threads.submit(partial(_run, script, calls, who(), deadline))
+    calls = ScriptToolCalls(host)
+    deadline = ScriptDeadline(script.timeout, time.monotonic() + script.timeout.total_seconds())
+    threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
+    work = threads.submit(partial(_run_on_thread, script, calls, current_hook_id(), deadline))
     try:
         async with asyncio.timeout(script.timeout.total_seconds()):
             answer = await asyncio.wrap_future(work)
     except TimeoutError:
-        raise deadline.missed() from None
+        raise deadline.timeout_error() from None
     finally:
-        threads.give_up(work)
+        threads.abandon(work)
         await calls.end()
     if isinstance(answer, Failure):
-        raise Failed(answer.kind, answer.text)
+        raise ActionError(answer.kind, answer.text)
     return answer
 
 
-_pools: dict[tuple[int, int], Threads] = {}
+_pools: dict[tuple[int, int], AbandonableThreads] = {}
 
 
-def _threads(depth: int) -> Threads:
+def _thread_pool(depth: int) -> AbandonableThreads:
     """Scripts within a script's tool calls have threads of their own: nobody waits for a thread that waits for it.
 
     A forked process has none of its parent's threads.
     """
-    return _pools.setdefault((os.getpid(), depth), Threads("hookline-javascript", _AT_ONCE))
+    return _pools.setdefault((os.getpid(), depth), AbandonableThreads("hookline-javascript", _MAX_THREADS))
 
 
 @dataclass(frozen=True, slots=True)
-class Deadline:
+class ScriptDeadline:
     timeout: timedelta
     at: float  # on the monotonic clock
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Seconds."""
         return self.at - time.monotonic()
 
-    def missed(self) -> Failed:
-        return Failed(FailureKind.TIMEOUT, f"did not answer within {self.timeout.total_seconds():g} s")
+    def timeout_error(self) -> ActionError:
+        return ActionError(FailureKind.TIMEOUT, f"did not answer within {self.timeout.total_seconds():g} s")
 
 
-class Calls:
+class ScriptToolCalls:
     """The tool calls of one script: asked for on its thread, made on the event loop."""
 
     def __init__(self, host: Host) -> None:
@@ -98,14 +103,14 @@ class Calls:
         self._around = contextvars.copy_context()
         self._tasks: set[asyncio.Task[ToolResult]] = set()
         self._ended = False
-        self._settled: SimpleQueue[Settled | None] = SimpleQueue()
+        self._settled: SimpleQueue[SettledCall | None] = SimpleQueue()
 
     def begin(self, id: int, name: str, input: dict[str, Any]) -> None:
         """From the script's thread."""
         if not self._ended:
-            self._loop.call_soon_threadsafe(self._begin, id, name, input)
+            self._loop.call_soon_threadsafe(self._start_task, id, name, input)
 
-    def settled(self, wait: float) -> Settled | None:
+    def next_settled(self, wait: float) -> SettledCall | None:
         """From the script's thread: a call that has ended; None if none has in time, or nobody wants the script any more."""
         try:
             return self._settled.get(timeout=wait) if wait > 0 else self._settled.get_nowait()
@@ -113,7 +118,7 @@ class Calls:
             return None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self._ended
 
     async def end(self) -> None:
@@ -122,78 +127,78 @@ class Calls:
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_TO_END)
+            await asyncio.wait(self._tasks, timeout=_CANCEL_TIMEOUT)
 
-    def _begin(self, id: int, name: str, input: dict[str, Any]) -> None:
+    def _start_task(self, id: int, name: str, input: dict[str, Any]) -> None:
         if self._ended:
             return
-        task = self._loop.create_task(self._call(name, input), context=self._around.copy())
+        task = self._loop.create_task(self._call_tool(name, input), context=self._around.copy())
         self._tasks.add(task)
-        task.add_done_callback(partial(self._done, id))
+        task.add_done_callback(partial(self._on_done, id))
 
-    async def _call(self, name: str, input: dict[str, Any]) -> ToolResult:
+    async def _call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         return await self._host.call_tool(name, input)
 
-    def _done(self, id: int, task: asyncio.Task[ToolResult]) -> None:
+    def _on_done(self, id: int, task: asyncio.Task[ToolResult]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # looked at, so that nobody reports it as never retrieved
         self._settled.put((id, task))
 
 
-def _run(script: Script, calls: Calls, hook: str, deadline: Deadline) -> Any:
+def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadline: ScriptDeadline) -> Any:
     """On a thread of its own: the script's answer, or the Failure that it ended with.
 
     A Failed that left here would keep the frames it passed, and with them the context, alive for another thread to drop.
     """
-    if calls.ended:
+    if calls.has_ended:
         return None
-    machine = Machine(hook, deadline)
+    machine = ScriptContext(hook, deadline)
     try:
-        return _conversation(machine, script, calls)
-    except Failed as failed:
-        machine.hear_last_words()
+        return _drive_script(machine, script, calls)
+    except ActionError as failed:
+        machine.flush_log()
         return failed.failure
     finally:
-        machine.drop()
+        machine.close()
 
 
-def _conversation(machine: Machine, script: Script, calls: Calls) -> Any:
-    machine.tell("start", _json(script.source), _json(dict(script.variables)))
+def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolCalls) -> Any:
+    machine.call_prelude("start", _to_json(script.source), _to_json(dict(script.variables)))
     open_calls = 0
     while True:
-        busy = machine.pump()
-        asked = machine.take()
+        busy = machine.run_pending_jobs()
+        asked = machine.take_requests()
         if asked["done"] is not None:
-            return _answer(asked["done"])
+            return _unwrap_answer(asked["done"])
         for id, name, input in asked["calls"]:
             calls.begin(id, name, input)
             open_calls += 1
         if not busy and not open_calls:
-            raise Failed(FailureKind.RAISED, "the script waits for something that never comes")
-        settled = calls.settled(0 if busy else machine.deadline.left())
-        if calls.ended or machine.deadline.left() <= 0:
-            raise machine.deadline.missed()
+            raise ActionError(FailureKind.RAISED, "the script waits for something that never comes")
+        settled = calls.next_settled(0 if busy else machine.deadline.remaining())
+        if calls.has_ended or machine.deadline.remaining() <= 0:
+            raise machine.deadline.timeout_error()
         if settled is not None:
             open_calls -= 1
-            machine.tell("settle", settled[0], _json(_told(settled[1])))
+            machine.call_prelude("settle", settled[0], _to_json(_format_tool_result(settled[1])))
 
 
-def _answer(done: dict[str, Any]) -> Any:
+def _unwrap_answer(done: dict[str, Any]) -> Any:
     if "error" in done:
-        raise Failed(FailureKind.RAISED, done["error"])
+        raise ActionError(FailureKind.RAISED, done["error"])
     if "unreadable" in done:
-        raise Failed(FailureKind.UNREADABLE_ANSWER, done["unreadable"])
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, done["unreadable"])
     return done["value"]
 
 
-def _told(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
+def _format_tool_result(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
     """What `callTool` answers: `{content, is_error?}`, whatever became of the call."""
     if task.cancelled():
         return {"content": "the call was cancelled", "is_error": True}
     error = task.exception()
     if error is not None:
-        expected = isinstance(error, HooklineError | Failed)
+        expected = isinstance(error, HooklineError | ActionError)
         text = str(error) if expected else mask(f"{type(error).__name__}: {error}"[:500])
         return {"content": text, "is_error": True}
     result = task.result()
@@ -202,105 +207,138 @@ def _told(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
     return {"content": result.error or result.content, "is_error": True}
 
 
-class Machine:
+class ScriptContext:
     """One context and the way to talk to it. Everything of it belongs to the thread that made it."""
 
-    def __init__(self, hook: str, deadline: Deadline) -> None:
+    def __init__(self, hook: str, deadline: ScriptDeadline) -> None:
         import quickjs
 
         self.deadline = deadline
         self._hook = hook
         self._raises = (quickjs.JSException, UnicodeError, MemoryError)
         self._context = quickjs.Context()
-        self._context.set_memory_limit(MEMORY)
-        self._context.set_max_stack_size(_STACK)
+        self._context.set_memory_limit(MEMORY_LIMIT)
+        self._context.set_max_stack_size(_STACK_LIMIT)
         self._prelude = self._context.eval(PRELUDE)
 
-    def drop(self) -> None:
+    def close(self) -> None:
         self._prelude = None
         self._context = None
 
-    def tell(self, *what: Any) -> Any:
-        self._limit()
+    def call_prelude(self, *what: Any) -> Any:
+        self._set_time_limit()
         try:
             return self._prelude(*what)
         except self._raises as error:
-            raise self._ended_by(error) from None
+            raise self._failure_from(error) from None
 
-    def take(self) -> Any:
+    def take_requests(self) -> Any:
         """What the script asked for since the last time; its log lines are written."""
         try:
-            asked = json.loads(self.tell("take"))
+            asked = json.loads(self.call_prelude("take"))
         except (ValueError, RecursionError):
-            raise Failed(FailureKind.UNREADABLE_ANSWER, "what the script returned is nested too deep") from None
-        self._write(asked["lines"])
+            raise ActionError(FailureKind.UNREADABLE_ANSWER, "what the script returned is nested too deep") from None
+        self._log_lines(asked["lines"])
         return asked
 
-    def hear_last_words(self) -> None:
-        self._context.set_time_limit(_LAST_WORDS)
+    def flush_log(self) -> None:
+        self._context.set_time_limit(_FINAL_LOG_TIMEOUT)
         with suppress(*self._raises, ValueError, RecursionError):
-            self._write(json.loads(self._prelude("take"))["lines"])
+            self._log_lines(json.loads(self._prelude("take"))["lines"])
 
-    def _write(self, lines: list[str]) -> None:
+    def _log_lines(self, lines: list[str]) -> None:
         for line in lines:
             _log.info("[%s] %s", self._hook, line)
 
-    def pump(self) -> bool:
+    def run_pending_jobs(self) -> bool:
         """Runs what is ready to run; True if more is."""
-        for _ in range(_JOBS):
-            self._limit()
+        for _ in range(_JOBS_PER_PUMP):
+            self._set_time_limit()
             try:
                 if not self._context.execute_pending_job():
                     return False
             except self._raises as error:
-                self._uncaught(error)
+                self._handle_uncaught(error)
         return True
 
-    def _limit(self) -> None:
-        left = self.deadline.left()
+    def _set_time_limit(self) -> None:
+        left = self.deadline.remaining()
         if left <= 0:
-            raise self.deadline.missed()
-        self._context.set_time_limit(left * _BUSY)
+            raise self.deadline.timeout_error()
+        self._context.set_time_limit(left * _MAX_BUSY_THREADS)
 
-    def _uncaught(self, error: BaseException) -> None:
+    def _handle_uncaught(self, error: BaseException) -> None:
         """Of a microtask of its own: what a browser reports and goes on after."""
-        if _interrupted(error):
-            raise self.deadline.missed()
+        if _is_interrupt(error):
+            raise self.deadline.timeout_error()
         _log.warning("[%s] uncaught: %s", self._hook, mask(_first_line(error)))
 
-    def _ended_by(self, error: BaseException) -> Failed:
-        if _interrupted(error):
-            return self.deadline.missed()
+    def _failure_from(self, error: BaseException) -> ActionError:
+        if _is_interrupt(error):
+            return self.deadline.timeout_error()
         text = _first_line(error)
-        return Failed(FailureKind.RAISED, text if text and text != "null" else "out of memory")
+        return ActionError(FailureKind.RAISED, text if text and text != "null" else "out of memory")
 
 
 def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0][:500]
 
 
-def _interrupted(error: BaseException) -> bool:
+def _is_interrupt(error: BaseException) -> bool:
     return str(error).startswith("InternalError: interrupted")
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     """ASCII, so that it passes into JavaScript whatever it holds; what JSON has no word for becomes null or text."""
     try:
         return json.dumps(value, allow_nan=False, default=as_text)
     except (ValueError, TypeError, RecursionError):
-        return json.dumps(_plain(value, 0))
+        return json.dumps(_to_plain(value, 0))
 
 
-def _plain(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise Failed(FailureKind.CANNOT_START, "could not start: the event is nested too deep")
+def _to_plain(value: Any, depth: int) -> Any:
+    if depth > _MAX_NESTING:
+        raise ActionError(FailureKind.CANNOT_START, "could not start: the event is nested too deep")
     if isinstance(value, dict):
-        return {str(key): _plain(held, depth + 1) for key, held in value.items()}
+        return {str(key): _to_plain(held, depth + 1) for key, held in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(held, depth + 1) for held in value]
+        return [_to_plain(held, depth + 1) for held in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (str, int, float)) else as_text(value)
 
 
-__all__ = ["MEMORY", "run"]
+__all__ = ["MEMORY_LIMIT", "run_script"]
+
+
+_PARSE_TIMEOUT: Final = 1.0
+_PARSED_MARK: Final = "parsed"
+_ERROR_LINE: Final = re.compile(r"^\s+at <input>:(\d+)", re.MULTILINE)
+
+
+def syntax_error(source: str) -> tuple[int, str] | None:
+    """The script's own line, from 1, and what is wrong there; None where it can be read."""
+    import quickjs
+
+    if "\0" in source or not _is_encodable(source):
+        return None
+    context = quickjs.Context()
+    context.set_memory_limit(MEMORY_LIMIT)
+    context.set_time_limit(_PARSE_TIMEOUT)
+    try:  # all of it is read before its first statement ends it, so that even a script that closes our function runs nothing
+        context.eval(f"throw {_PARSED_MARK!r}; (async function () {{\n{source}\n}})")
+    except quickjs.JSException as error:
+        what, _, places = str(error).partition("\n")
+        found = _ERROR_LINE.search(places)
+        if what.startswith("SyntaxError: ") and found:
+            line, last = int(found[1]) - 1, source.count("\n") + 1
+            return (line, what.removeprefix("SyntaxError: ")) if line <= last else (last, "something is left open")
+    return None
+
+
+def _is_encodable(source: str) -> bool:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

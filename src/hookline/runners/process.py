@@ -9,6 +9,8 @@ Processes are started with subprocess and watched through a pidfd, not through a
 that one is a thread for each process unless the policy of the whole interpreter is changed, which is not ours to change.
 Where there is no pidfd, as on macOS, the main process is looked after every few milliseconds. stdin is a pipe, so a
 program can open /dev/stdin, which the socket that asyncio would give it does not allow.
+
+What goes into a program and what comes out of it, without a thread and without ever waiting for the program.
 """
 
 from __future__ import annotations
@@ -30,24 +32,132 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Final
 
-from hookline.hooks.host import Command, Finished, asking
-from hookline.hooks.outcome import Failed, FailureKind
+from hookline.hooks.host import Command, ProgramResult, current_hook
+from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.hooks.secrets import mask, secret_values
-from hookline.runners.environment import encoded, environment
-from hookline.runners.pipes import Pipes
-from hookline.runners.python_file import python_file
-from hookline.runners.warm import Child, Interpreters
+from hookline.runners.environment import build_environment, encode_for_process
+from hookline.runners.warm.command import parse_python_command
+from hookline.runners.warm.pool import ForkedProcess, InterpreterPool
+
+MAX_OUTPUT_BYTES: Final = 1 << 20  # bytes of each output stream
+_CHUNK: Final = 1 << 16
+
+
+class CapturedOutput:
+    """One stream of a program: the beginning is kept, the rest counted."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self.dropped = 0
+
+    def append(self, data: bytes) -> None:
+        room = MAX_OUTPUT_BYTES - self._size
+        if room > 0:
+            self._chunks.append(data[:room])
+            self._size += min(room, len(data))
+        self.dropped += max(0, len(data) - max(room, 0))
+
+    def text(self) -> str:
+        return b"".join(self._chunks).decode("utf-8", "replace")
+
+
+class Pipes:
+    """The program's ends are `stdin`, `stdout` and `stderr`, for the time of its start; ours are watched by the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, stdin: bytes) -> None:
+        self.out = CapturedOutput()
+        self.err = CapturedOutput()
+        self.quiet = asyncio.Event()  # nobody can write to us any more
+        self.stdin = self.stdout = self.stderr = -1
+        self._loop = loop
+        self._to_write = memoryview(stdin)
+        self._ours: dict[int, CapturedOutput | None] = {}
+        self._into = -1
+
+    def open(self) -> None:
+        """May raise OSError, and then still has to be closed."""
+        if self._to_write:
+            self.stdin, self._into = os.pipe()
+            self._ours[self._into] = None
+        else:
+            self.stdin = os.open(os.devnull, os.O_RDONLY)
+        read, self.stdout = os.pipe()
+        self._ours[read] = self.out
+        read, self.stderr = os.pipe()
+        self._ours[read] = self.err
+
+    def begin(self) -> None:
+        """The program has its ends now."""
+        self._close_child_ends()
+        for end, output in self._ours.items():
+            os.set_blocking(end, False)
+            if output is not None:
+                self._loop.add_reader(end, self._read, end, output)
+        if self._into >= 0:
+            self._write(first=True)
+
+    def drain(self) -> None:
+        """Takes what is there already."""
+        for end, output in list(self._ours.items()):
+            while output is not None and self._read(end, output):
+                pass
+
+    def close(self) -> None:
+        self._close_child_ends()
+        for end in list(self._ours):
+            self._close(end)
+
+    def _close_child_ends(self) -> None:
+        for end in (self.stdin, self.stdout, self.stderr):
+            if end >= 0:
+                os.close(end)
+        self.stdin = self.stdout = self.stderr = -1
+
+    def _close(self, end: int) -> None:
+        output = self._ours.pop(end)
+        if not self._loop.is_closed():
+            forget = self._loop.remove_writer if output is None else self._loop.remove_reader
+            forget(end)
+        os.close(end)
+        if not any(self._ours.values()):
+            self.quiet.set()
+
+    def _read(self, end: int, output: CapturedOutput) -> bool:
+        """True if something came, and more may come."""
+        try:
+            data = os.read(end, _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return False
+        if data:
+            output.append(data)
+        else:
+            self._close(end)
+        return bool(data)
+
+    def _write(self, first: bool = False) -> None:
+        """A program that does not read, or stops reading, has had its say: that is no error."""
+        try:
+            with suppress(BlockingIOError, InterruptedError):
+                self._to_write = self._to_write[os.write(self._into, self._to_write[: 16 * _CHUNK]) :]
+        except OSError:
+            self._to_write = self._to_write[:0]
+        if not self._to_write:
+            self._close(self._into)
+        elif first:
+            self._loop.add_writer(self._into, self._write)
+
 
 _GRACE: Final = 0.1
 _LONGEST_ARGUMENT: Final = 100 * 1024
-_LONGEST_OF_LINUX: Final = 128 * 1024
-_PATIENCE_WITH_THE_DEAD: Final = 5.0  # a killed process can hang in the kernel
-_LOOK_EVERY: Final = 0.005
+_LINUX_MAX_ARGUMENT: Final = 128 * 1024
+_REAP_TIMEOUT: Final = 5.0  # a killed process can hang in the kernel
+_POLL_INTERVAL: Final = 0.005
 
 log = logging.getLogger("hookline")
 
 
-class Slots:
+class ProcessLimit:
     """At most so many programs at once on each event loop; the others wait, within their own time."""
 
     def __init__(self, most: int | None = None) -> None:
@@ -59,7 +169,7 @@ class Slots:
             weakref.WeakKeyDictionary()
         )
 
-    def here(self) -> asyncio.Semaphore:
+    def semaphore(self) -> asyncio.Semaphore:
         """The slots of the running loop, to be entered with `async with`."""
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -69,46 +179,46 @@ class Slots:
         return semaphore
 
 
-async def run(
-    command: Command, *, slots: Slots, warm: Interpreters | None = None, supervised: bool = False
-) -> Finished:
+async def run_program(
+    command: Command, *, slots: ProcessLimit, warm: InterpreterPool | None = None, supervised: bool = False
+) -> ProgramResult:
     """Raises Failed if the program could not start, was killed by a signal, or did not end in time.
 
     With `warm`, a Python file may run in a fork of an interpreter that has started already. `supervised`, it costs the
     start of an interpreter.
     """
     if sys.platform == "win32":
-        raise Failed(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
+        raise ActionError(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
     if command.cwd is not None and "\0" in command.cwd:
         command = replace(command, cwd=command.cwd.replace("\0", ""))
-    program = _Program(command, warm, _supervisor() if supervised else ())
+    program = _RunningProgram(command, warm, _supervisor_argv() if supervised else ())
     seconds = command.timeout.total_seconds()
     try:
-        async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds), slots.here():
+        async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds), slots.semaphore():
             await program.run()
     except TimeoutError:
-        what = "end" if program.started else "get its turn among the other programs"
-        raise Failed(FailureKind.TIMEOUT, f"did not {what} within {seconds:g} s") from None
-    return program.finished()
+        what = "end" if program.has_started else "get its turn among the other programs"
+        raise ActionError(FailureKind.TIMEOUT, f"did not {what} within {seconds:g} s") from None
+    return program.get_result()
 
 
-class _Program:
-    started = False
+class _RunningProgram:
+    has_started = False
 
-    def __init__(self, command: Command, warm: Interpreters | None, under: tuple[str, ...]) -> None:
+    def __init__(self, command: Command, warm: InterpreterPool | None, under: tuple[str, ...]) -> None:
         self._command = command
         self._warm = warm
         self._under = under
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
         self._pipes = Pipes(self._loop, command.stdin)
-        self._child: _Spawned | Child | None = None
+        self._child: _SpawnedProcess | ForkedProcess | None = None
         self._killed = False
 
     async def run(self) -> None:
         try:
             await self._start()
-            await self._ended()
+            await self._wait_for_end()
         except GeneratorExit:  # the coroutine is thrown away: there is no loop left to wait on
             self._kill()
             self._reap(waiting=True)
@@ -116,17 +226,17 @@ class _Program:
         finally:
             self._kill()
             self._pipes.close()
-            await self._buried()
+            await self._wait_until_reaped()
 
-    def finished(self) -> Finished:
+    def get_result(self) -> ProgramResult:
         status = self._child.status if self._child is not None else None
         if status is None:
-            raise Failed(FailureKind.SIGNAL, "ended, but its exit code was lost")
+            raise ActionError(FailureKind.SIGNAL, "ended, but its exit code was lost")
         if status < 0:
-            raise Failed(FailureKind.SIGNAL, f"was killed by {_signal_name(-status)}")
+            raise ActionError(FailureKind.SIGNAL, f"was killed by {_signal_name(-status)}")
         out, err = self._pipes.out, self._pipes.err
         seconds = self._loop.time() - self._began
-        finished = Finished(status, out.text(), err.text(), out.dropped + err.dropped, seconds)
+        finished = ProgramResult(status, out.text(), err.text(), out.dropped + err.dropped, seconds)
         if log.isEnabledFor(logging.DEBUG):
             _log_end(self._command, finished)
         return finished
@@ -137,26 +247,26 @@ class _Program:
         self._began = self._loop.time()
         try:
             self._pipes.open()
-            self._child = await self._forked() or _Spawned(_started(self._command, self._pipes, self._under))
+            self._child = await self._try_fork() or _SpawnedProcess(_spawn(self._command, self._pipes, self._under))
         except (OSError, ValueError) as error:
-            raise Failed(FailureKind.CANNOT_START, mask(_why_not(error, self._command))) from None
-        self.started = True
+            raise ActionError(FailureKind.CANNOT_START, mask(_describe_start_error(error, self._command))) from None
+        self.has_started = True
         self._pipes.begin()
         self._child.watch(self._on_exit)
 
-    async def _forked(self) -> Child | None:
-        call = python_file(self._command, environment(self._command)) if self._warm is not None else None
-        if self._warm is None or call is None or (call.shell and not _shell().endswith("/bash")):
+    async def _try_fork(self) -> ForkedProcess | None:
+        call = parse_python_command(self._command, build_environment(self._command)) if self._warm is not None else None
+        if self._warm is None or call is None or (call.shell and not _find_shell().endswith("/bash")):
             return None
         streams = (self._pipes.stdin, self._pipes.stdout, self._pipes.stderr)
-        return await self._warm.fork(call, _shell(), streams, self._command.timeout.total_seconds())
+        return await self._warm.fork(call, _find_shell(), streams, self._command.timeout.total_seconds())
 
     def _on_exit(self) -> None:
         self._exited.set()
         if self._killed:
             self._reap()
 
-    async def _ended(self) -> None:
+    async def _wait_for_end(self) -> None:
         await self._exited.wait()
         if not self._pipes.quiet.is_set():
             try:
@@ -177,10 +287,10 @@ class _Program:
             else:
                 os.killpg(self._child.pid, signal.SIGKILL)
 
-    async def _buried(self) -> None:
+    async def _wait_until_reaped(self) -> None:
         """Cancelled meanwhile, it still waits for the killed, who come soon, and passes the cancellation on."""
         cancelled: asyncio.CancelledError | None = None
-        until = self._loop.time() + _PATIENCE_WITH_THE_DEAD
+        until = self._loop.time() + _REAP_TIMEOUT
         while not self._reap() and self._loop.time() < until:
             try:
                 async with asyncio.timeout_at(until):
@@ -196,7 +306,7 @@ class _Program:
         return self._child is None or self._child.reap(waiting=waiting)
 
 
-class _Spawned:
+class _SpawnedProcess:
     """A child of this process."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -211,7 +321,7 @@ class _Spawned:
         try:
             self._pidfd = os.pidfd_open(self.pid)
         except (AttributeError, OSError):
-            self._look(exited)
+            self._poll(exited)
         else:
             self._loop.add_reader(self._pidfd, self._on_exit, exited)
 
@@ -229,20 +339,20 @@ class _Spawned:
             self.status = os.waitstatus_to_exitcode(status)
         self._process.returncode = self.status or 0
         self._reaped = True
-        self._forget_pidfd()
+        self._close_pidfd()
         return True
 
     def _on_exit(self, exited: Callable[[], None]) -> None:
-        self._forget_pidfd()
+        self._close_pidfd()
         exited()
 
-    def _look(self, exited: Callable[[], None]) -> None:
+    def _poll(self, exited: Callable[[], None]) -> None:
         if self.reap():
             exited()
         else:
-            self._loop.call_later(_LOOK_EVERY, self._look, exited)
+            self._loop.call_later(_POLL_INTERVAL, self._poll, exited)
 
-    def _forget_pidfd(self) -> None:
+    def _close_pidfd(self) -> None:
         if self._pidfd >= 0:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._pidfd)
@@ -250,7 +360,7 @@ class _Spawned:
             self._pidfd = -1
 
 
-def _supervisor() -> tuple[str, ...]:
+def _supervisor_argv() -> tuple[str, ...]:
     """Isolated, so that neither the program's directory nor its environment say what it is; nothing where it cannot be."""
     name = os.path.basename(sys.executable or "")
     if sys.platform != "linux" or not name.startswith(("python", "pypy")):  # a program that embeds Python is none
@@ -259,17 +369,17 @@ def _supervisor() -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", file, str(os.getpid()))
 
 
-def _started(command: Command, pipes: Pipes, under: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+def _spawn(command: Command, pipes: Pipes, under: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
     if command.argv:
-        return _popen(command, [*under, *(_argument(each) for each in command.argv)], pipes)
-    text = _argument(command.text)
+        return _popen(command, [*under, *(_encode_argument(each) for each in command.argv)], pipes)
+    text = _encode_argument(command.text)
     if len(text) <= _LONGEST_ARGUMENT:
-        return _popen(command, [*under, _shell(), "-c", text], pipes)
-    with _nameless_file() as file:
+        return _popen(command, [*under, _find_shell(), "-c", text], pipes)
+    with _anonymous_file() as file:
         file.write(text)
         file.flush()
         file.seek(0)  # where /dev/fd/N is a copy of the descriptor, reading begins where writing ended
-        return _popen(command, [*under, _shell(), f"/dev/fd/{file.fileno()}"], pipes, (file.fileno(),))
+        return _popen(command, [*under, _find_shell(), f"/dev/fd/{file.fileno()}"], pipes, (file.fileno(),))
 
 
 def _popen(
@@ -281,20 +391,20 @@ def _popen(
         stdout=pipes.stdout,
         stderr=pipes.stderr,
         cwd=command.cwd,
-        env=environment(command),
+        env=build_environment(command),
         start_new_session=True,
         pass_fds=fds,
     )
 
 
-def _nameless_file() -> IO[bytes]:
+def _anonymous_file() -> IO[bytes]:
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("hook"), "w+b")
     return tempfile.TemporaryFile()
 
 
 @functools.cache
-def _shell() -> str:
+def _find_shell() -> str:
     """Looked for in fixed places first: what PATH says is the agent's affair."""
     for path in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"):
         if os.access(path, os.X_OK):
@@ -302,23 +412,23 @@ def _shell() -> str:
     return shutil.which("bash") or "/bin/sh"
 
 
-def _argument(text: str) -> bytes:
+def _encode_argument(text: str) -> bytes:
     if "\0" in text:
         raise ValueError("a NUL byte in the command")
-    return encoded(text)
+    return encode_for_process(text)
 
 
-def _why_not(error: OSError | ValueError, command: Command) -> str:
+def _describe_start_error(error: OSError | ValueError, command: Command) -> str:
     what = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     if isinstance(error, OSError) and command.cwd is not None and error.filename == command.cwd:
         return f"could not be started in {command.cwd}: {what}"
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
-        return f"could not be started: {_too_long(command)}"
+        return f"could not be started: {_describe_too_long(command)}"
     return f"could not be started: {command.argv[0]}: {what}" if command.argv else f"could not be started: {what}"
 
 
-def _too_long(command: Command) -> str:
-    if not any(len(encoded(argument)) >= _LONGEST_OF_LINUX for argument in command.argv):
+def _describe_too_long(command: Command) -> str:
+    if not any(len(encode_for_process(argument)) >= _LINUX_MAX_ARGUMENT for argument in command.argv):
         return "its arguments and environment are too long"
     return "an argument is longer than the 128 KiB that a program can be handed that way; give it on stdin instead"
 
@@ -331,26 +441,28 @@ def _signal_name(number: int) -> str:
 
 
 def _log_start(command: Command) -> None:
-    text, secrets = command.text or " ".join(command.argv), _secrets(command)
-    log.debug("[%s] runs %s", _who(), mask(text, secrets))
+    text, secrets = command.text or " ".join(command.argv), _command_secrets(command)
+    log.debug("[%s] runs %s", _current_hook_name(), mask(text, secrets))
     if command.stdin:
-        log.debug("[%s] stdin %s", _who(), mask(command.stdin[:65_536].decode("utf-8", "replace"), secrets))
+        log.debug(
+            "[%s] stdin %s", _current_hook_name(), mask(command.stdin[:65_536].decode("utf-8", "replace"), secrets)
+        )
 
 
-def _secrets(command: Command) -> tuple[str, ...]:
+def _command_secrets(command: Command) -> tuple[str, ...]:
     """What its own environment tells it."""
-    given = environment(command).items()
+    given = build_environment(command).items()
     return secret_values({name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, value in given})
 
 
-def _log_end(command: Command, finished: Finished) -> None:
-    secrets = _secrets(command)
-    log.debug("[%s] exit code %d after %.0f ms", _who(), finished.exit_code, finished.seconds * 1000)
+def _log_end(command: Command, finished: ProgramResult) -> None:
+    secrets = _command_secrets(command)
+    log.debug("[%s] exit code %d after %.0f ms", _current_hook_name(), finished.exit_code, finished.seconds * 1000)
     for name, text in (("stdout", finished.stdout), ("stderr", finished.stderr)):
         if text:
-            log.debug("[%s] %s %s", _who(), name, mask(text, secrets))
+            log.debug("[%s] %s %s", _current_hook_name(), name, mask(text, secrets))
 
 
-def _who() -> str:
-    who = asking.get()
+def _current_hook_name() -> str:
+    who = current_hook.get()
     return who.hook if who is not None else "a hook"

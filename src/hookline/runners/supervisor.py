@@ -23,31 +23,31 @@ if TYPE_CHECKING:  # importing these takes as long as all the rest
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_HEARD = frozenset((signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
-_CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+_WAITED_SIGNALS = frozenset((signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+_SIGNALS_CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _GRACE = 0.1  # seconds in which what the command leaves may end by itself
-_PATIENCE = 3.0  # seconds with what cannot be killed: it hangs in the kernel, or is another user's
+_KILL_TIMEOUT = 3.0  # seconds with what cannot be killed: it hangs in the kernel, or is another user's
 
 
 def main(parent: int, command: list[str]) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
-    _ask_the_kernel(_PR_SET_CHILD_SUBREAPER, 1)
-    _ask_the_kernel(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_SIGNALS)
+    _call_prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _call_prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:  # it died before it could be heard of
-        _die_of(signal.SIGTERM)
+        _die_by_signal(signal.SIGTERM)
     child = os.fork()
     if not child:
-        _become(command)
-    _let_go_of_streams()
-    status = _end_of(child)
+        _exec_command(command)
+    _detach_streams()
+    status = _wait_for_command(child)
     if status is not None:
-        _wait_for_the_rest()
-    _kill_the_rest(child)
-    _end_as(status)
+        _wait_for_descendants()
+    _kill_descendants(child)
+    _exit_with_status(status)
 
 
-def _ask_the_kernel(option: int, value: int) -> None:
+def _call_prctl(option: int, value: int) -> None:
     """Without it the command still runs, and ends with its group."""
     with suppress(ImportError, OSError, AttributeError):
         import ctypes
@@ -55,21 +55,21 @@ def _ask_the_kernel(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _become(command: list[str]) -> NoReturn:
+def _exec_command(command: list[str]) -> NoReturn:
     try:
         os.setsid()  # what it sends to its group is not for us
-        _ask_the_kernel(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        for number in _CHANGED_BY_PYTHON:
+        _call_prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        for number in _SIGNALS_CHANGED_BY_PYTHON:
             signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
-        os.execve(command[0], command, _environment())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAITED_SIGNALS)
+        os.execve(command[0], command, _initial_environment())
     except OSError as error:
         os.write(2, os.fsencode(f"{command[0]}: {error.strerror}\n"))
     finally:
         os._exit(127)
 
 
-def _environment() -> dict[bytes, bytes]:
+def _initial_environment() -> dict[bytes, bytes]:
     """As we were started with: Python adds a locale to its own where there is none."""
     try:
         with open("/proc/self/environ", "rb") as file:
@@ -80,7 +80,7 @@ def _environment() -> dict[bytes, bytes]:
     return {name: value for name, is_one, value in pairs if name and is_one}
 
 
-def _let_go_of_streams() -> None:
+def _detach_streams() -> None:
     """Whoever reads the command's output hears its end from the command."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -88,31 +88,31 @@ def _let_go_of_streams() -> None:
     os.close(nowhere)
 
 
-def _end_of(child: int) -> int | None:
+def _wait_for_command(child: int) -> int | None:
     """How it ended; None if we were told to end before."""
-    while signal.sigwait(_HEARD) == signal.SIGCHLD:
-        for pid, status in _dead():
+    while signal.sigwait(_WAITED_SIGNALS) == signal.SIGCHLD:
+        for pid, status in _reap_children():
             if pid == child:
                 return status
     return None
 
 
-def _dead() -> Iterator[tuple[int, int]]:
+def _reap_children() -> Iterator[tuple[int, int]]:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             yield ended
 
 
-def _wait_for_the_rest() -> None:
+def _wait_for_descendants() -> None:
     until = time.monotonic() + _GRACE
     while _has_children() and (left := until - time.monotonic()) > 0:
-        heard = signal.sigtimedwait(_HEARD, left)
+        heard = signal.sigtimedwait(_WAITED_SIGNALS, left)
         if heard is not None and heard.si_signo != signal.SIGCHLD:
             return
 
 
 def _has_children() -> bool:
-    for _ in _dead():
+    for _ in _reap_children():
         continue  # only the living count
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -121,12 +121,12 @@ def _has_children() -> bool:
     return True
 
 
-def _kill_the_rest(child: int) -> None:
+def _kill_descendants(child: int) -> None:
     """Group by group, which nobody escapes by forking, and one by one; again for those that came meanwhile."""
     groups = {child}
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _KILL_TIMEOUT
     while _has_children() and time.monotonic() < until:
-        found = dict(_below(os.getpid()))
+        found = dict(_descendants(os.getpid()))
         for group in (groups | set(found.values())) - {os.getpgrp()}:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
@@ -137,7 +137,7 @@ def _kill_the_rest(child: int) -> None:
         signal.sigtimedwait((signal.SIGCHLD,), 0.005)
 
 
-def _below(root: int) -> Iterator[tuple[int, int]]:
+def _descendants(root: int) -> Iterator[tuple[int, int]]:
     """Each process that descends from this one, with its group."""
     children: dict[int, list[tuple[int, int]]] = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
@@ -158,16 +158,16 @@ def _parent_and_group(pid: str) -> tuple[int, int]:
     return int(after_its_name[1]), int(after_its_name[2])
 
 
-def _end_as(status: int | None) -> NoReturn:
+def _exit_with_status(status: int | None) -> NoReturn:
     if status is None:
-        _die_of(signal.SIGTERM)
+        _die_by_signal(signal.SIGTERM)
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        _die_of(-code)
+        _die_by_signal(-code)
     os._exit(code)
 
 
-def _die_of(number: int) -> NoReturn:
+def _die_by_signal(number: int) -> NoReturn:
     with suppress(ImportError, OSError, ValueError):
         import resource
 

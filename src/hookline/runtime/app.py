@@ -12,7 +12,7 @@ from typing import Final
 from hookline.config.problem import Problem
 from hookline.standard_agents.definitions import Definitions
 
-MOST_STEPS: Final = 250  # of one exchange, whatever an agent's own limit says
+MAX_STEPS: Final = 250  # of one exchange, whatever an agent's own limit says
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class AgentSide:
     """One that speaks: an AI with its prompt, and when its turn and the session end."""
 
     prompt: Prompt
@@ -41,8 +41,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Agent:
     id: str
-    side_a: Side
-    side_b: Side | None = None  # None: the other one is a person
+    side_a: AgentSide
+    side_b: AgentSide | None = None  # None: the other one is a person
     name: str = ""
     description: str = ""
     model: str | None = None  # `provider:model`, or a name in App.models; None: the app's
@@ -51,7 +51,7 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelNamed:
+class NamedModel:
     """A model by a name of the app's own."""
 
     model: str  # `provider:model`, with `@URL` for a server of one's own
@@ -60,7 +60,7 @@ class ModelNamed:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class McpServer:
     """An MCP server: a program, or a URL."""
 
     name: str
@@ -101,8 +101,8 @@ class Trigger:
 class App:
     agents: tuple[Agent, ...]  # the first one is talked to
     model: str | None = None
-    models: Mapping[str, ModelNamed] = field(default_factory=dict)
-    servers: tuple[Server, ...] = ()
+    models: Mapping[str, NamedModel] = field(default_factory=dict)
+    servers: tuple[McpServer, ...] = ()
     language_servers: tuple[LanguageServer, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     skills: tuple[Path, ...] = ()  # folders that hold folders with a SKILL.md

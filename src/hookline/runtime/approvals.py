@@ -10,29 +10,29 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from hookline.engine.account import Decision
+from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
+from hookline.hooks.attempt import pause_timeouts
 from hookline.hooks.outcome import Verdict
-from hookline.hooks.patience import patient
-from hookline.hosts.session import Question
-from hookline.runtime.gate import Call, fingerprint
-from hookline.runtime.happenings import Answered, Asked
-from hookline.runtime.notes import take_notes
-from hookline.runtime.storage.rows import ApprovalRow
-from hookline.runtime.threads import StoredThread
+from hookline.hosts.python.session import Question
+from hookline.runtime.gate import ToolCall, fingerprint
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.storage.tables import ApprovalRow
+from hookline.runtime.thread import StoredThread
+from hookline.runtime.updates import ApprovalAnswered, ApprovalRequested
 
 if TYPE_CHECKING:
-    from hookline.runtime.session import Session
+    from hookline.runtime.agent_session import AgentSession
 
-Ask = Callable[[Question], Awaitable[bool]]
+AskCallback = Callable[[Question], Awaitable[bool]]
 
 NOBODY_HERE: Final = "nobody is here to be asked"
 NOBODY_ANSWERED: Final = "nobody answered"
 NOBODY_WAITS: Final = "nobody waits for it any more"
-_LOOK: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
+_POLL_SECONDS: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
 
 
-class Refused(Exception):
+class ApprovalDenied(Exception):
     """Its text is why, in words that an agent may read."""
 
     def __init__(self, reason: str, halted: str | None = None) -> None:
@@ -40,42 +40,42 @@ class Refused(Exception):
         self.halted = halted
 
 
-async def agreed(thread: StoredThread, call: Call, decision: Decision) -> ApprovalRow:
+async def request_approval(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:
     """The approval of exactly this call. Raises Refused."""
-    session, row = thread.session, await _open(thread, call, decision)
+    session, row = thread.session, await _find_or_create_request(thread, call, decision)
     if row.answered is None:
         try:
-            row = await _answered(thread, row, decision)
+            row = await _ask_hooks(thread, row, decision)
         except asyncio.CancelledError:
-            if call.beside:  # whoever made it is gone, and nobody takes it up
-                await asyncio.shield(_given_up(thread, row))
+            if call.is_internal:  # whoever made it is gone, and nobody takes it up
+                await asyncio.shield(_withdraw_request(thread, row))
             raise
-    session.tell(Answered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
+    session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
     if row.answered is not True:
-        raise Refused(f"{row.reason or call.name} ({_who(row.by)})")
+        raise ApprovalDenied(f"{row.reason or call.name} ({_describe_denial(row.by)})")
     return row
 
 
-async def _answered(thread: StoredThread, row: ApprovalRow, decision: Decision) -> ApprovalRow:
+async def _ask_hooks(thread: StoredThread, row: ApprovalRow, decision: Decision) -> ApprovalRow:
     told = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
     facts = {"tool": decision.event.facts["tool"], "approval": told}
     asked = await thread.session.decide(thread, "approval.request", facts)
-    await take_notes(thread, asked)
-    thread.note_requests(asked)
-    return await _settled(thread, row, asked)
+    await inject_notes(thread, asked)
+    thread.defer_requests(asked)
+    return await _settle_request(thread, row, asked)
 
 
-async def _given_up(thread: StoredThread, row: ApprovalRow) -> None:
+async def _withdraw_request(thread: StoredThread, row: ApprovalRow) -> None:
     with suppress(HooklineError):  # its deadline is its answer all the same
-        left = await _answer(thread.session, row, False, NOBODY_WAITS)
-        thread.session.tell(Answered(thread.id, thread.agent.id, row.id, left.answered is True, left.by or ""))
+        left = await _store_answer(thread.session, row, False, NOBODY_WAITS)
+        thread.session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, left.answered is True, left.by or ""))
 
 
-def _who(by: str | None) -> str:
+def _describe_denial(by: str | None) -> str:
     return by or NOBODY_ANSWERED if by in (None, NOBODY_HERE, NOBODY_ANSWERED) else f"{by} said no"
 
 
-async def _open(thread: StoredThread, call: Call, decision: Decision) -> ApprovalRow:
+async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:
     """The request for this very call that is stored already, if the process before us got that far; else a new one."""
     session, hash = thread.session, fingerprint(call.name, call.input)
     now = session.clock.wall()
@@ -83,7 +83,7 @@ async def _open(thread: StoredThread, call: Call, decision: Decision) -> Approva
     for row in await session.store.approvals(thread.id, call.id):
         if row.input_hash != hash or row.id in used:
             continue
-        return row if row.answered is not None or row.expires > now else await _expired(session, row)
+        return row if row.answered is not None or row.expires > now else await _expire_request(session, row)
     row = ApprovalRow(
         id=f"approval_{uuid.uuid4().hex[:12]}",
         session=session.id,
@@ -101,52 +101,52 @@ async def _open(thread: StoredThread, call: Call, decision: Decision) -> Approva
     return row
 
 
-async def _settled(thread: StoredThread, row: ApprovalRow, asked: Decision) -> ApprovalRow:
+async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decision) -> ApprovalRow:
     session = thread.session
     if asked.halt or asked.denied:
-        await _answer(session, row, False, f"hook {asked.by}")
-        raise Refused(asked.reason, asked.reason if asked.halt else None)
+        await _store_answer(session, row, False, f"hook {asked.by}")
+        raise ApprovalDenied(asked.reason, asked.reason if asked.halt else None)
     if asked.verdict is Verdict.ALLOW:
-        return await _answer(session, row, True, f"hook {asked.by}")
-    session.tell(Asked(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
+        return await _store_answer(session, row, True, f"hook {asked.by}")
+    session.emit(ApprovalRequested(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
     if session.runtime.unattended:
-        return await _answer(session, row, False, NOBODY_HERE)
-    return await _person(session, row)
+        return await _store_answer(session, row, False, NOBODY_HERE)
+    return await _wait_for_person(session, row)
 
 
-async def _person(session: Session, row: ApprovalRow) -> ApprovalRow:
+async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalRow:
     """Whoever answers first, here or through the store; at the deadline it is a no."""
     ask = session.runtime.ask
     question = Question(row.reason, row.tool, row.input, row.hook or None)
-    asking = None if ask is None else asyncio.ensure_future(_asked(ask, question, session, row))
+    asking = None if ask is None else asyncio.ensure_future(_ask_person(ask, question, session, row))
     try:
-        with patient():
+        with pause_timeouts():
             while True:
                 found = await session.store.approval(row.id) or row
                 if found.answered is not None:
                     return found
                 if session.clock.wall() >= row.expires:
-                    return await _expired(session, found)
+                    return await _expire_request(session, found)
                 if asking is not None and asking.done() and not asking.cancelled():
                     asking.result()  # what went wrong with asking, if anything, is not waited out
-                await session.runtime.sleep(_LOOK)
+                await session.runtime.sleep(_POLL_SECONDS)
     finally:
         if asking is not None:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
 
-async def _expired(session: Session, row: ApprovalRow) -> ApprovalRow:
+async def _expire_request(session: AgentSession, row: ApprovalRow) -> ApprovalRow:
     """Its deadline is its answer."""
     await session.store.answer_approval(row.id, False, NOBODY_ANSWERED, math.nextafter(row.expires, 0))
     return await session.store.approval(row.id) or replace(row, answered=False)
 
 
-async def _asked(ask: Ask, question: Question, session: Session, row: ApprovalRow) -> None:
+async def _ask_person(ask: AskCallback, question: Question, session: AgentSession, row: ApprovalRow) -> None:
     yes = await ask(question)
-    await _answer(session, row, yes is True, session.row.user or "the user")
+    await _store_answer(session, row, yes is True, session.row.user or "the user")
 
 
-async def _answer(session: Session, row: ApprovalRow, yes: bool, by: str) -> ApprovalRow:
+async def _store_answer(session: AgentSession, row: ApprovalRow, yes: bool, by: str) -> ApprovalRow:
     await session.store.answer_approval(row.id, yes, by, session.clock.wall())
     return await session.store.approval(row.id) or row

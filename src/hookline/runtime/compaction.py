@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hookline.hooks.outcome import Compact
-from hookline.runtime.happenings import Compacted
-from hookline.runtime.history import calls_of, messages_left
-from hookline.runtime.models.model import ModelError, Request, Said
-from hookline.runtime.models.tokens import message_tokens, messages_tokens, tokens_of
-from hookline.runtime.notes import take_notes
-from hookline.runtime.size import beside, count, size_of
-from hookline.runtime.storage.rows import Injection
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.event_facts import context_tokens, overhead_tokens, record_tokens
+from hookline.runtime.history import calls_of, messages_after_hooks
+from hookline.runtime.models.model import CompletionRequest, ModelError, TextChunk
+from hookline.runtime.models.tokens import message_tokens, messages_tokens, text_tokens
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.storage.tables import Injection
+from hookline.runtime.thread import StoredThread
+from hookline.runtime.updates import HistoryCompacted
 
 Message = dict[str, Any]
 
-_PROMPT: Final = (
+_SUMMARY_PROMPT: Final = (
     "Summarise the conversation below for an agent that goes on with it: what was asked, what was decided and done, "
     "which files and commands matter, what is still open. Facts only."
 )
-_MOST_OF_ONE: Final = 4_000  # characters of one message that are summarised
+_MAX_MESSAGE_LENGTH: Final = 4_000  # characters of one message that are summarised
 _NOTE_TOKENS: Final = 30  # of a note that something is gone
 
 
@@ -33,22 +33,22 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
     """
     session, messages = thread.session, await thread.history()
     limit = (await session.model_of(thread)).context_limit
-    more = max(await beside(thread), await size_of(thread) - messages_tokens(messages))
-    gone = dropped(messages, how, limit, more)
+    more = max(await overhead_tokens(thread), await context_tokens(thread) - messages_tokens(messages))
+    gone = messages_to_drop(messages, how, limit, more)
     if not gone:
         return False
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
     if decision.halt:
         thread.progress.halted = decision.reason
-    shorter = not decision.denied and not decision.halt and await _shortened(thread, gone, how)
+    shorter = not decision.denied and not decision.halt and await _replace_with_summary(thread, gone, how)
     if shorter:
-        await count(thread, more + messages_tokens(await thread.history()))
-    await take_notes(thread, decision)
+        await record_tokens(thread, more + messages_tokens(await thread.history()))
+    await inject_notes(thread, decision)
     return shorter
 
 
-async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
-    text, first, session = await _summary(thread, gone, how), gone[0], thread.session
+async def _replace_with_summary(thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
+    text, first, session = await _summarize(thread, gone, how), gone[0], thread.session
     stands_in = {
         "id": f"message_{uuid.uuid4().hex[:16]}",
         "role": "user",
@@ -63,16 +63,16 @@ async def _shortened(thread: StoredThread, gone: Sequence[Message], how: Compact
         return False
     await thread.compact([message["id"] for message in gone], left)
     await session.decide(thread, "message.created", {"message": left})
-    session.tell(Compacted(thread.id, thread.agent.id, len(gone), str(left.get("content") or "")))
+    session.emit(HistoryCompacted(thread.id, thread.agent.id, len(gone), str(left.get("content") or "")))
     return True
 
 
-def dropped(messages: Sequence[Message], how: Compact, limit: int, more: int = 0) -> list[Message]:
+def messages_to_drop(messages: Sequence[Message], how: Compact, limit: int, more: int = 0) -> list[Message]:
     """The oldest ones, until what is sent is below the target; the recent ones stay, and calls with their results.
 
     `more` are the tokens that are sent and are no message of the history.
     """
-    whole = _whole(messages)
+    whole = _safe_cuts(messages)
     end = max(at for at in range(max(len(messages) - how.keep_recent, 0) + 1) if whole[at])
     if how.target_pressure is None:
         return list(messages[:end])
@@ -87,7 +87,7 @@ def dropped(messages: Sequence[Message], how: Compact, limit: int, more: int = 0
     return list(messages[:end])
 
 
-def _whole(messages: Sequence[Message]) -> list[bool]:
+def _safe_cuts(messages: Sequence[Message]) -> list[bool]:
     """Of each place between two messages, whether no result is parted from its call there."""
     asked = {call.get("id"): at for at, message in enumerate(messages) for call in calls_of(message)}
     whole = [True] * (len(messages) + 1)
@@ -98,31 +98,34 @@ def _whole(messages: Sequence[Message]) -> list[bool]:
     return whole
 
 
-async def _summary(thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
+async def _summarize(thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
     note = f"[{len(gone)} earlier messages were removed from this conversation.]"
     if how.strategy != "summarize":
         return note
     model = await thread.session.model_of(thread)
     most = (model.context_limit - how.summary_max_tokens) // 2  # tokens are estimated
-    request = Request(
-        await _asked(thread, gone, how.summary_prompt or _PROMPT, most), max_tokens=how.summary_max_tokens
+    request = CompletionRequest(
+        await _build_summary_request(thread, gone, how.summary_prompt or _SUMMARY_PROMPT, most),
+        max_tokens=how.summary_max_tokens,
     )
     try:
-        said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, Said)])
+        said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, TextChunk)])
     except ModelError as error:
-        thread.session.line(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
+        thread.session.emit_status(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
         return note
     return f"[Summary of {len(gone)} earlier messages]\n{said}" if said.strip() else note
 
 
-async def _asked(thread: StoredThread, gone: Sequence[Message], prompt: str, most: int) -> tuple[Message, ...]:
+async def _build_summary_request(
+    thread: StoredThread, gone: Sequence[Message], prompt: str, most: int
+) -> tuple[Message, ...]:
     """What hooks keep from the model in a turn they keep from it here too."""
     session, messages = thread.session, list(gone)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
-    told = _with_notes(messages_left(thread, filtered, messages, "messages"), await thread.injections())
+    told = _with_notes(messages_after_hooks(thread, filtered, messages, "messages"), await thread.injections())
     sent = [{"role": "user", "content": f"{prompt}\n\n{_transcript(told, most)}"}]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
-    return tuple(messages_left(thread, complete, sent, "request", "messages"))
+    return tuple(messages_after_hooks(thread, complete, sent, "request", "messages"))
 
 
 def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) -> list[Message]:
@@ -139,13 +142,13 @@ def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) ->
 
 def _transcript(messages: Sequence[Message], most: int) -> str:
     """Of so many tokens: every message is cut before one is left out."""
-    length = _MOST_OF_ONE
-    while tokens_of(text := _lines(messages, length)) > most and length:
+    length = _MAX_MESSAGE_LENGTH
+    while text_tokens(text := _format_messages(messages, length)) > most and length:
         length //= 2
     return text
 
 
-def _lines(messages: Sequence[Message], length: int) -> str:
+def _format_messages(messages: Sequence[Message], length: int) -> str:
     lines = []
     for message in messages:
         calls = ", ".join(str(call.get("function", {}).get("name")) for call in calls_of(message))

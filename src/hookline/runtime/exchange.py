@@ -8,21 +8,21 @@ from collections.abc import Awaitable
 from itertools import groupby
 from typing import Any, Final
 
-from hookline.engine.account import Decision
+from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
-from hookline.runtime.app import MOST_STEPS
-from hookline.runtime.calls import ToolCalls
-from hookline.runtime.children import leave_children
-from hookline.runtime.happenings import Ended, Ending
-from hookline.runtime.history import GO_ON
-from hookline.runtime.interrupted import NEVER, open_calls
-from hookline.runtime.notes import take_notes
-from hookline.runtime.obeying import obey, obey_requests
-from hookline.runtime.threads import NotStored, StoredThread
-from hookline.runtime.turn import Turn, Turned
+from hookline.runtime.app import MAX_STEPS
+from hookline.runtime.effects import apply_effects, apply_requests
+from hookline.runtime.history import CONTINUE_PROMPT
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.recovery import NOT_RUN, open_calls
+from hookline.runtime.subagent import abandon_subagents
+from hookline.runtime.thread import MessageNotStoredError, StoredThread
+from hookline.runtime.tool_calls import ToolCalls
+from hookline.runtime.turn import Turn, TurnResult
+from hookline.runtime.updates import Ending, ExchangeEnded
 
-MOST_DENIED_STOPS: Final = 5  # in a row, whatever the agent does between them
-_PROMPTS: Final = "prompts"  # the key under which a session keeps how many it has taken
+MAX_DENIED_STOPS: Final = 5  # in a row, whatever the agent does between them
+_PROMPT_COUNT_KEY: Final = "prompts"  # the key under which a session keeps how many it has taken
 
 
 class Exchange:
@@ -37,71 +37,71 @@ class Exchange:
         self._rounds = 0  # answers of two AIs
         self._went_on = 0  # because hooks wanted it, since it could last stop
 
-    async def begun_with(self, prompt: str) -> Ended:
+    async def start(self, prompt: str) -> ExchangeEnded:
         """A person's words: they pass the hooks, are stored, and answered."""
-        return await self._ended(self._admitted(prompt))
+        return await self._run_to_end(self._submit_within_limit(prompt))
 
-    async def taken_up(self) -> Ended:
+    async def resume(self) -> ExchangeEnded:
         """Goes on with what the store has."""
-        return await self._ended(self._taken_up())
+        return await self._run_to_end(self._resume_interrupted())
 
-    async def given(self, task: str) -> Ended:
+    async def start_task(self, task: str) -> ExchangeEnded:
         """What one agent asks of another; no person said it."""
-        self._new_flow(task)
-        return await self._ended(self._told(task))
+        self._begin_flow(task)
+        return await self._run_to_end(self._answer_message(task))
 
-    async def answered_before(self) -> Ended:
+    async def finish_answered(self) -> ExchangeEnded:
         """It had answered when it was cut off."""
-        return await self._ended(self._as_it_was())
+        return await self._run_to_end(self._reuse_last_answer())
 
-    async def told(self, decision: Decision) -> Ended:
+    async def continue_after(self, decision: Decision) -> ExchangeEnded:
         """Goes on because somebody was not content."""
-        return await self._ended(self._told(_why(decision)))
+        return await self._run_to_end(self._answer_message(_continuation_text(decision)))
 
-    async def _ended(self, work: Awaitable[tuple[Ending, str]]) -> Ended:
+    async def _run_to_end(self, work: Awaitable[tuple[Ending, str]]) -> ExchangeEnded:
         """However it ends, whoever watches is told, in one clear line."""
         try:
-            ending, text = await self._counted(work)
+            ending, text = await self._save_counts_after(work)
         except Halted as halted:
             ending, text = Ending.HALTED, halted.reason
         except HooklineError as error:
             ending, text = Ending.FAILED, str(error)
         except asyncio.CancelledError:
-            self._tell_end(Ending.CANCELLED, self.thread.abort.reason or "cancelled")
+            self._emit_end(Ending.CANCELLED, self.thread.abort.reason or "cancelled")
             raise
-        return self._tell_end(ending, text)
+        return self._emit_end(ending, text)
 
-    async def _counted(self, work: Awaitable[tuple[Ending, str]]) -> tuple[Ending, str]:
+    async def _save_counts_after(self, work: Awaitable[tuple[Ending, str]]) -> tuple[Ending, str]:
         """However it ends, what was counted is kept with the session."""
         try:
             return await work
         finally:
-            await self.session.save_rest()
+            await self.session.save_if_changed()
 
-    def _tell_end(self, ending: Ending, text: str) -> Ended:
+    def _emit_end(self, ending: Ending, text: str) -> ExchangeEnded:
         self.thread.progress.stopped = True
-        ended = Ended(self.thread.id, self.thread.agent.id, ending, text)
-        self.session.tell(ended)
+        ended = ExchangeEnded(self.thread.id, self.thread.agent.id, ending, text)
+        self.session.emit(ended)
         return ended
 
-    async def _admitted(self, prompt: str) -> tuple[Ending, str]:
+    async def _submit_within_limit(self, prompt: str) -> tuple[Ending, str]:
         """A person may say only so much in a session; of two AIs, the answers to each prompt are limited."""
         agent, id, store = self.thread.agent, self.session.id, self.session.store
         most = agent.max_session_turns
         if most is None or agent.side_b is not None:
-            return await self._prompted(prompt)
-        taken = await store.kept(id, _PROMPTS) or 0
+            return await self._submit_prompt(prompt)
+        taken = await store.get_value(id, _PROMPT_COUNT_KEY) or 0
         if taken >= most:
             return Ending.STEPS, f"this session has had the {most} prompts that it may have"
-        await store.keep(id, _PROMPTS, taken + 1)
-        ending, text = await self._prompted(prompt)
+        await store.set_value(id, _PROMPT_COUNT_KEY, taken + 1)
+        ending, text = await self._submit_prompt(prompt)
         if ending is Ending.REFUSED:
-            await store.keep(id, _PROMPTS, taken)
+            await store.set_value(id, _PROMPT_COUNT_KEY, taken)
         return ending, text
 
-    async def _prompted(self, prompt: str) -> tuple[Ending, str]:
-        await self._settle()
-        self._new_flow(prompt)
+    async def _submit_prompt(self, prompt: str) -> tuple[Ending, str]:
+        await self._close_interrupted()
+        self._begin_flow(prompt)
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
         if decision.denied or decision.halt:  # the prompt is gone: neither stored nor sent
             return Ending.REFUSED, decision.reason
@@ -110,82 +110,85 @@ class Exchange:
         if self.thread.agent.side_b is not None:  # whose turn it is, should we be cut off before its end
             await self.session.save(self.thread)
         await self.thread.inject_message({"role": "user", "content": text})
-        await take_notes(self.thread, decision)
-        await obey_requests(self.thread, decision)
-        return await self._answered()
+        await inject_notes(self.thread, decision)
+        await apply_requests(self.thread, decision)
+        return await self._run_sides()
 
-    async def _as_it_was(self) -> tuple[Ending, str]:
+    async def _reuse_last_answer(self) -> tuple[Ending, str]:
         self.answer = str((await self.thread.history())[-1].get("content") or "")
-        await Turn(self.thread).leave()
+        await Turn(self.thread).abandon()
         return Ending.ANSWERED, self.answer
 
-    async def _told(self, text: str) -> tuple[Ending, str]:
+    async def _answer_message(self, text: str) -> tuple[Ending, str]:
         await self.thread.inject_message({"role": "user", "content": text})
-        return await self._answered()
+        return await self._run_sides()
 
-    async def _settle(self) -> None:
+    async def _close_interrupted(self) -> None:
         """Before a new prompt: what was cut off ends. Every call gets a result that hooks let be stored; none is run."""
-        await leave_children(self.thread)
+        await abandon_subagents(self.thread)
         calling = ToolCalls(self.thread)
         for wants, row in await open_calls(self.thread):
             try:
-                await (calling.not_run(wants, NEVER) if row is None else calling.cut_off(wants, row))
-            except (NotStored, Halted) as error:  # the model is told that there is none; no agent runs that could stop
-                self.session.line(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
-        await Turn(self.thread).leave()
+                await (calling.reject(wants, NOT_RUN) if row is None else calling.recover(wants, row))
+            except (
+                MessageNotStoredError,
+                Halted,
+            ) as error:  # the model is told that there is none; no agent runs that could stop
+                self.session.emit_status(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
+        await Turn(self.thread).abandon()
 
-    async def _taken_up(self) -> tuple[Ending, str]:
+    async def _resume_interrupted(self) -> tuple[Ending, str]:
         progress, messages = self.thread.progress, await self.thread.history()
         last = next((message.get("content") for message in reversed(messages) if message["role"] == "user"), None)
         progress.stopped, progress.halted, progress.prompt = False, None, last or ""
         self._steps = self._mine = progress.step
         if self.thread.agent.side_b is not None:
-            self._rounds, self._mine = _answers(messages, progress.side)
-        progress.left = self._left() + 1
+            self._rounds, self._mine = _count_answers(messages, progress.side)
+        progress.turns_left = self._steps_left() + 1
         done = await Turn(self.thread).finish()
-        end = await self._end_of(done) if done is not None and (done.called or done.ending is not None) else None
-        return await self._answered() if end is None else await self._after(*end)
+        end = await self._ending_after(done) if done is not None and (done.called or done.ending is not None) else None
+        return await self._run_sides() if end is None else await self._alternate_sides(*end)
 
-    def _new_flow(self, prompt: str) -> None:
+    def _begin_flow(self, prompt: str) -> None:
         progress = self.thread.progress
         if progress.step:  # the first one was announced when the thread began
             progress.flow = f"flow_{uuid.uuid4().hex[:12]}"
-        progress.side, progress.step, progress.left = "a", 0, None
+        progress.side, progress.step, progress.turns_left = "a", 0, None
         progress.stopped, progress.halted, progress.prompt = False, None, prompt
 
-    async def _answered(self) -> tuple[Ending, str]:
+    async def _run_sides(self) -> tuple[Ending, str]:
         """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
-        waited = await Turn(self.thread).run_queued(Turned())
+        waited = await Turn(self.thread).run_queued(TurnResult())
         if waited.ending is not None:
             return waited.ending, waited.text
-        return await self._after(*await self._one_side())
+        return await self._alternate_sides(*await self._run_side())
 
-    async def _after(self, ending: Ending, text: str) -> tuple[Ending, str]:
+    async def _alternate_sides(self, ending: Ending, text: str) -> tuple[Ending, str]:
         """What comes after one side's answer: the other's, where that is an AI as well."""
         agent, progress = self.thread.agent, self.thread.progress
         while agent.side_b is not None and ending is Ending.ANSWERED:
             self._rounds += 1
-            if self._rounds >= (agent.max_session_turns or MOST_STEPS):
+            if self._rounds >= (agent.max_session_turns or MAX_STEPS):
                 return Ending.STEPS, text
             progress.side, self._mine = "b" if progress.side == "a" else "a", 0
             await self.session.save(self.thread)
-            ending, text = await self._one_side()
+            ending, text = await self._run_side()
         return ending, text
 
-    async def _one_side(self) -> tuple[Ending, str]:
+    async def _run_side(self) -> tuple[Ending, str]:
         while True:
-            left = self._left()
+            left = self._steps_left()
             if left <= 0:
                 return Ending.STEPS, f"it has made the {self._mine} steps that it may"
-            self._steps, self._mine, self.thread.progress.left = self._steps + 1, self._mine + 1, left
-            end = await self._end_of(await Turn(self.thread).run())
+            self._steps, self._mine, self.thread.progress.turns_left = self._steps + 1, self._mine + 1, left
+            end = await self._ending_after(await Turn(self.thread).run())
             if end is not None:
                 return end
 
-    def _left(self) -> int:
-        return min(MOST_STEPS - self._steps, (self.thread.side.max_steps or MOST_STEPS) - self._mine)
+    def _steps_left(self) -> int:
+        return min(MAX_STEPS - self._steps, (self.thread.side.max_steps or MAX_STEPS) - self._mine)
 
-    async def _end_of(self, turned: Turned) -> tuple[Ending, str] | None:
+    async def _ending_after(self, turned: TurnResult) -> tuple[Ending, str] | None:
         """None if there is one more turn: tools have answered, or somebody wants the agent to go on."""
         side = self.thread.side
         if turned.ending is not None:
@@ -193,38 +196,38 @@ class Exchange:
         self.answer = turned.text or self.answer
         if side.stop_tool is not None and side.stop_tool in turned.called:
             return Ending.ANSWERED, self.answer
-        if turned.called or (turned.queued and self._once_more()):
+        if turned.called or (turned.queued and self._may_continue()):
             return None
         if not side.stop_on_response:
-            await self.thread.inject_message({"role": "user", "content": GO_ON})
+            await self.thread.inject_message({"role": "user", "content": CONTINUE_PROMPT})
             return None
         if self.thread.parent is not None:  # a sub-agent's end is told by whoever started it
             return Ending.ANSWERED, self.answer
-        return await self._stopped(turned.text)
+        return await self._fire_stop(turned.text)
 
-    async def _stopped(self, text: str) -> tuple[Ending, str] | None:
+    async def _fire_stop(self, text: str) -> tuple[Ending, str] | None:
         stop = {"reason": "end_turn", "active": self._went_on > 0, "message": text}
         decision = await self.session.decide(self.thread, "stop", {"stop": stop})
-        halted = await obey(self.thread, decision)
+        halted = await apply_effects(self.thread, decision)
         if halted is not None:
             raise Halted(halted)
-        done = await Turn(self.thread).run_queued(Turned())
+        done = await Turn(self.thread).run_queued(TurnResult())
         if done.ending is not None:
             return done.ending, done.text
-        if not (decision.denied or done.queued) or not self._once_more():
+        if not (decision.denied or done.queued) or not self._may_continue():
             self._went_on = 0
             return Ending.ANSWERED, self.answer
         if decision.denied:
-            await self.thread.inject_message({"role": "user", "content": _why(decision)})
+            await self.thread.inject_message({"role": "user", "content": _continuation_text(decision)})
         return None
 
-    def _once_more(self) -> bool:
+    def _may_continue(self) -> bool:
         """Whether hooks may make the agent go on that had ended its turn."""
         self._went_on += 1
-        return self._went_on <= MOST_DENIED_STOPS
+        return self._went_on <= MAX_DENIED_STOPS
 
 
-def _answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]:
+def _count_answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]:
     """How often two AIs have answered since they were last told something, and how many steps this one has made."""
     told = max((at for at, message in enumerate(messages, 1) if message["role"] == "user"), default=0)
     sides = [message.get("side") for message in messages[told:] if message["role"] == "assistant"]
@@ -233,6 +236,6 @@ def _answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]:
     return len(runs), mine
 
 
-def _why(decision: Decision) -> str:
+def _continuation_text(decision: Decision) -> str:
     """A hook's own words for the agent; that a hook blocked something is no task."""
-    return GO_ON if decision.reason in ("", f"Blocked by hook {decision.by}") else decision.reason
+    return CONTINUE_PROMPT if decision.reason in ("", f"Blocked by hook {decision.by}") else decision.reason

@@ -9,33 +9,33 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hookline.engine.account import Decision
+from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
-from hookline.hooks.actions.python import told
+from hookline.hooks.actions.python_function import describe_exception
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
-from hookline.runtime.storage.rows import ApprovalRow, CallRow
-from hookline.runtime.tools.tool import Place, Tool
+from hookline.runtime.storage.tables import ApprovalRow, CallRow
+from hookline.runtime.tools.tool_definition import Tool, ToolContext
 from hookline.standard_agents.state import result_text
 
-QUEUED: Final = "queue"
+QUEUE_CALLER: Final = "queue"
 
 
-class NotDecided(HooklineError):
+class CallNotAllowedError(HooklineError):
     """Somebody wanted to execute a call that the hooks did not let pass, or were never asked about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     id: str
     name: str
     input: dict[str, Any]
     caller: str = ""  # "": the model; else the hook or the part of an agent that makes it
 
     @property
-    def beside(self) -> bool:
+    def is_internal(self) -> bool:
         """Whether it was made beside the conversation, by a hook or somebody's code: no message has its result."""
-        return self.caller not in ("", QUEUED)
+        return self.caller not in ("", QUEUE_CALLER)
 
 
 def fingerprint(name: str, input: Any) -> str:
@@ -45,16 +45,16 @@ def fingerprint(name: str, input: Any) -> str:
 
 
 async def execute(
-    call: Call, decision: Decision, tool: Tool, place: Place, approval: ApprovalRow | None = None
+    call: ToolCall, decision: Decision, tool: Tool, place: ToolContext, approval: ApprovalRow | None = None
 ) -> ToolResult:
     """Runs the tool, and writes down before and after it what is run and why it may be.
 
     Raises NotDecided unless the decision, or a person's answer to its question, lets exactly this call pass.
     """
     hash = fingerprint(call.name, call.input)
-    _let_pass(call, hash, decision, approval)
+    _check_allowed(call, hash, decision, approval)
     if tool.name != call.name:
-        raise NotDecided(f"{call.name} was decided, not {tool.name}")
+        raise CallNotAllowedError(f"{call.name} was decided, not {tool.name}")
     why = {"verdict": decision.verdict.word, "reason": decision.reason, "by": decision.by}
     agreed = None if approval is None else approval.id
     row = CallRow(
@@ -63,7 +63,7 @@ async def execute(
     attempt = await place.store.begin_call(row)
     result = ToolResult(None, False, f"{call.name} was cancelled")
     try:
-        result = await _performed(tool, call, place)
+        result = await _perform_tool(tool, call, place)
     finally:
         stored = ToolResult(result_text(result.content), result.ok, result.error)
         ending = place.store.end_call(row.thread, call.id, attempt, stored)
@@ -71,20 +71,20 @@ async def execute(
     return result
 
 
-def _let_pass(call: Call, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:
+def _check_allowed(call: ToolCall, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:
     tool = decision.event.facts.get("tool") or {}
     if decision.event.name != "tool.before" or fingerprint(tool.get("name", ""), tool.get("input")) != hash:
-        raise NotDecided(f"the decision is about another call than {call.name} with this input")
+        raise CallNotAllowedError(f"the decision is about another call than {call.name} with this input")
     if decision.denied or decision.halt:
-        raise NotDecided(f"{call.name} was denied: {decision.reason}")
+        raise CallNotAllowedError(f"{call.name} was denied: {decision.reason}")
     if decision.verdict is Verdict.ASK and (
         approval is None or approval.answered is not True or approval.input_hash != hash or approval.call != call.id
     ):
-        raise NotDecided(f"nobody agreed to {call.name}: {decision.reason}")
+        raise CallNotAllowedError(f"nobody agreed to {call.name}: {decision.reason}")
 
 
-async def _performed(tool: Tool, call: Call, place: Place) -> ToolResult:
+async def _perform_tool(tool: Tool, call: ToolCall, place: ToolContext) -> ToolResult:
     try:
         return await tool.perform(call.input, replace(place, call=call.id))
     except Exception as error:  # a tool may be anybody's code; its error is its answer
-        return ToolResult(None, False, told(error))
+        return ToolResult(None, False, describe_exception(error))

@@ -6,69 +6,76 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from hookline.engine.account import Decision
-from hookline.hooks.outcome import Place
-from hookline.runtime.models.model import Request, Wants
-from hookline.runtime.storage.rows import Injection
-from hookline.runtime.threads import StoredThread
+from hookline.engine.decision import Decision
+from hookline.hooks.outcome import NotePlace
+from hookline.runtime.models.model import CompletionRequest, RequestedCall
+from hookline.runtime.storage.tables import Injection
+from hookline.runtime.thread import StoredThread
 
 Message = dict[str, Any]
 
-GO_ON: Final = "Please continue."
-NO_RESULT: Final = "There is no result: the call was interrupted, or what came of it was not kept."
+CONTINUE_PROMPT: Final = "Please continue."
+MISSING_RESULT: Final = "There is no result: the call was interrupted, or what came of it was not kept."
 
 
-async def request_for(thread: StoredThread, messages: list[Message]) -> Request:
+async def build_model_request(thread: StoredThread, messages: list[Message]) -> CompletionRequest:
     """The request of a turn, as the hooks on the history leave it."""
     session, injections = thread.session, await thread.injections()
-    system = await _system(thread, injections)
+    system = await _build_system_prompt(thread, injections)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
-    kept = messages_left(thread, filtered, messages, "messages")
-    sent = [*([{"role": "system", "content": system}] if system else []), *converted(kept, injections, _side(thread))]
+    kept = messages_after_hooks(thread, filtered, messages, "messages")
+    sent = [
+        *([{"role": "system", "content": system}] if system else []),
+        *to_model_messages(kept, injections, _speaking_side(thread)),
+    ]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
-    final = messages_left(thread, complete, sent, "request", "messages")
-    return Request(tuple(final), thread.toolbox.offered(thread.tools))
+    final = messages_after_hooks(thread, complete, sent, "request", "messages")
+    return CompletionRequest(tuple(final), thread.toolbox.offered_tools(thread.tools))
 
 
-async def _system(thread: StoredThread, injections: Sequence[Injection]) -> str:
+async def _build_system_prompt(thread: StoredThread, injections: Sequence[Injection]) -> str:
     added = [injection.text for injection in injections if injection.anchor is None]
-    parts = (thread.side.prompt.text, thread.session.runtime.skills.text(), *added)
+    parts = (thread.side.prompt.text, thread.session.runtime.skills.prompt_text(), *added)
     text = "\n\n".join(part for part in parts if part)
     rendered = await thread.session.decide(thread, "history.system", {"system": text})
     left = rendered.event.facts.get("system")
     return left if isinstance(left, str) else text
 
 
-def messages_left(thread: StoredThread, decision: Decision, otherwise: list[Message], *place: str) -> list[Message]:
+def messages_after_hooks(
+    thread: StoredThread, decision: Decision, otherwise: list[Message], *place: str
+) -> list[Message]:
     """As the hooks left them; what is no list of messages does not count, and whoever watches is told."""
     left = decision.event.read(place)
     if isinstance(left, list) and all(isinstance(message, dict) for message in left):
         return left
-    thread.session.line(
+    thread.session.emit_status(
         thread, f"hooks on {decision.event.name} left no list of messages; theirs is not sent", "warning"
     )
     return otherwise
 
 
-def _side(thread: StoredThread) -> str | None:
+def _speaking_side(thread: StoredThread) -> str | None:
     """None where the other one is a person."""
     return thread.progress.side if thread.agent.side_b is not None else None
 
 
-def converted(messages: Sequence[Message], injections: Iterable[Injection], side: str | None = None) -> list[Message]:
+def to_model_messages(
+    messages: Sequence[Message], injections: Iterable[Injection], side: str | None = None
+) -> list[Message]:
     """Messages as a model takes them: each tool call with its result, and what hooks injected in its place."""
     injected: dict[str, list[Injection]] = {}
     sent: list[Message] = []
     for injection in injections:
-        if injection.place == Place.MESSAGE and injection.position == "start" and injection.anchor is not None:
-            sent.append(_own(injection))
+        if injection.place == NotePlace.MESSAGE and injection.position == "start" and injection.anchor is not None:
+            sent.append(_injected_message(injection))
         elif injection.anchor is not None:
             injected.setdefault(injection.anchor, []).append(injection)
-    for message in _paired([_seen_from(side, message) for message in messages]):
+    for message in _pair_results([_view_from_side(side, message) for message in messages]):
         sent += _with_injections(message, injected.get(message.get("id", ""), []))
     if side is not None and sent and sent[-1].get("role") == "assistant":  # the other one ended its turn without a word
-        sent.append({"role": "user", "content": GO_ON})
-    return [_plain(message) for message in sent]
+        sent.append({"role": "user", "content": CONTINUE_PROMPT})
+    return [_strip_message(message) for message in sent]
 
 
 def calls_of(message: Message) -> list[Message]:
@@ -88,7 +95,7 @@ def _is_call(value: Any) -> bool:
     return isinstance(function.get("name"), str) and isinstance(function.get("arguments", ""), str)
 
 
-def written_calls(calls: Iterable[Wants]) -> str:
+def format_calls(calls: Iterable[RequestedCall]) -> str:
     """The calls as an assistant's message holds them; `calls_of` reads them."""
     listed = [
         {"id": wants.id, "type": "function", "function": {"name": wants.name, "arguments": wants.arguments}}
@@ -97,14 +104,14 @@ def written_calls(calls: Iterable[Wants]) -> str:
     return json.dumps(listed, ensure_ascii=False)
 
 
-def _seen_from(side: str | None, message: Message) -> Message:
+def _view_from_side(side: str | None, message: Message) -> Message:
     """To one of two AIs the other one is its user, and the other's tools are none of its business."""
     if side is None or message.get("role") != "assistant" or message.get("side", "a") == side:
         return message
     return {**message, "role": "user", "tool_calls": None}
 
 
-def _paired(messages: Sequence[Message]) -> Iterator[Message]:
+def _pair_results(messages: Sequence[Message]) -> Iterator[Message]:
     """Results without their call are left out; a call without a result gets one that says so."""
     results = {str(m.get("tool_call_id")): m for m in messages if m.get("role") == "tool"}
     for message in messages:
@@ -115,13 +122,13 @@ def _paired(messages: Sequence[Message]) -> Iterator[Message]:
             continue
         yield message
         for call in calls:
-            yield results.get(call["id"]) or {"role": "tool", "tool_call_id": call["id"], "content": NO_RESULT}
+            yield results.get(call["id"]) or {"role": "tool", "tool_call_id": call["id"], "content": MISSING_RESULT}
 
 
 def _with_injections(message: Message, injections: list[Injection]) -> list[Message]:
-    before = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position == "before_last"]
-    after = [_own(i) for i in injections if i.place == Place.MESSAGE and i.position != "before_last"]
-    texts = [i.text for i in injections if i.place != Place.MESSAGE]
+    before = [_injected_message(i) for i in injections if i.place == NotePlace.MESSAGE and i.position == "before_last"]
+    after = [_injected_message(i) for i in injections if i.place == NotePlace.MESSAGE and i.position != "before_last"]
+    texts = [i.text for i in injections if i.place != NotePlace.MESSAGE]
     if not texts:
         return [*before, message, *after]
     if message.get("role") in ("user", "tool"):
@@ -130,11 +137,11 @@ def _with_injections(message: Message, injections: list[Injection]) -> list[Mess
     return [*before, message, {"role": "user", "content": "\n\n".join(texts)}, *after]
 
 
-def _own(injection: Injection) -> Message:
+def _injected_message(injection: Injection) -> Message:
     return {"role": injection.role, "content": injection.text}
 
 
-def _plain(message: Message) -> Message:
+def _strip_message(message: Message) -> Message:
     plain = {"role": message.get("role", "user"), "content": message.get("content")}
     calls = calls_of(message)
     if calls:

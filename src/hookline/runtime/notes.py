@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from hookline.engine.account import Decision
-from hookline.hooks.outcome import Audience, Note, Place
-from hookline.runtime.storage.rows import Injection
-from hookline.runtime.threads import StoredThread
+from hookline.engine.decision import Decision
+from hookline.hooks.outcome import Audience, Note, NotePlace
+from hookline.runtime.storage.tables import Injection
+from hookline.runtime.thread import StoredThread
 
 
-async def take_notes(thread: StoredThread, decision: Decision, result: str | None = None) -> None:
+async def inject_notes(thread: StoredThread, decision: Decision, result: str | None = None) -> None:
     """`result` is the id of the message with a tool's result, where the decision was about one."""
     for note in decision.notes:
         if note.audience is Audience.AGENT:
-            anchor = await _anchor(thread, note, result)
+            anchor = await _anchor_id(thread, note, result)
             await thread.inject(Injection(note.text, str(note.place), anchor, note.role, note.position))
 
 
-async def _anchor(thread: StoredThread, note: Note, result: str | None) -> str | None:
-    if note.place is Place.SYSTEM:
+async def _anchor_id(thread: StoredThread, note: Note, result: str | None) -> str | None:
+    if note.place is NotePlace.SYSTEM:
         return None
     messages = await thread.history()
-    if note.place is Place.LAST_USER:
+    if note.place is NotePlace.LAST_USER:
         return next((m["id"] for m in reversed(messages) if m["role"] == "user"), None)
-    if result is not None and note.place is not Place.MESSAGE:
+    if result is not None and note.place is not NotePlace.MESSAGE:
         return result
     return messages[-1]["id"] if messages else None

@@ -18,31 +18,30 @@ from hookline.config.problem import Problem
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.host import Clock
-from hookline.project.loading import load
-from hookline.project.sources import Source, find
-from hookline.project.watched import Watched
-from hookline.runners.process import Slots
+from hookline.project.loader import load
+from hookline.project.sources import Source, find_sources
+from hookline.project.watch import BookWatcher
+from hookline.runners.process import ProcessLimit
+from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.app import Agent, App
-from hookline.runtime.approvals import Ask
-from hookline.runtime.apps.load import app_source, load_app
-from hookline.runtime.happenings import Happening
+from hookline.runtime.approvals import AskCallback
+from hookline.runtime.apps.app_loader import app_source, load_app
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
-from hookline.runtime.models.table import model_named
-from hookline.runtime.session import Session
+from hookline.runtime.models.registry import create_model
 from hookline.runtime.settings import Settings
 from hookline.runtime.skills import Skills
-from hookline.runtime.storage.rows import SessionRow
 from hookline.runtime.storage.store import Store
-from hookline.runtime.subagents import StartAgent, StartAgents, startable
-from hookline.runtime.threads import StoredThread
-from hookline.runtime.tools.table import built_in, modules
-from hookline.runtime.tools.tool import Tool
-from hookline.runtime.tools.toolbox import Toolbox
+from hookline.runtime.storage.tables import SessionRow
+from hookline.runtime.subagents import StartAgentsTool, StartAgentTool, startable_agents
+from hookline.runtime.thread import StoredThread
+from hookline.runtime.tools.tool_definition import Tool
+from hookline.runtime.tools.toolbox import Toolbox, built_in_tools, module_tools
+from hookline.runtime.updates import Update
 
 T = TypeVar("T")
 
-_BOOKS: Final = 64  # whose wants are remembered
+_MAX_BOOKS: Final = 64  # whose wants are remembered
 NO_MODEL: Final = (
     "no model is named: write `model: anthropic:claude-sonnet-4-5` (or openai:…, google:…, ollama:…) into hookline.yaml, "
     "or give --model"
@@ -56,16 +55,16 @@ class Runtime:
         self.workspace = workspace
         self.app = app
         self.store = store
-        self.slots = Slots()
-        self.skills = _skills(app, workspace, settings)
-        self.sessions: dict[str, Session] = {}
+        self.slots = ProcessLimit()
+        self.skills = _load_skills(app, workspace, settings)
+        self.sessions: dict[str, AgentSession] = {}
         self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that do not answer
         self._settings = settings
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._toolbox = Toolbox(())
         self._own_tools: tuple[Tool, ...] = ()
         self._served_now: Callable[[], tuple[Tool, ...]] | None = None
-        self._watched: Watched | None = None
+        self._watched: BookWatcher | None = None
         self._book = settings.book
         self._models: dict[tuple[str, str], Model] = {}
         self._reads: dict[int, tuple[Book, dict[str, frozenset[str]]]] = {}
@@ -81,14 +80,14 @@ class Runtime:
             settings.home,
             settings.trust,
             settings.app_file,
-            config_home=settings.absolute("XDG_CONFIG_HOME"),
+            config_home=settings.env_path("XDG_CONFIG_HOME"),
         )
         store = await Store.open(settings.store or app.store or settings.default_store)
         runtime = cls(workspace, settings, app, store)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)
             await runtime._start(stack)
-            stack.push_async_callback(runtime._end_all)
+            stack.push_async_callback(runtime._stop_all)
             yield runtime
 
     async def _start(self, stack: AsyncExitStack) -> None:
@@ -96,39 +95,44 @@ class Runtime:
         if settings.config is not None:
             self._book = load(settings.config)
         elif self._book is None:
-            self._watched = stack.enter_context(Watched(self._sources, settings.trust))
-        served, unserved = await self._served(stack)
+            self._watched = stack.enter_context(BookWatcher(self._sources, settings.trust))
+        served, unserved = await self._start_servers(stack)
         languages = await stack.enter_async_context(
             LanguageServers(self.app.language_servers, self.workspace, settings.env)
         )
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
         self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
-        self._own_tools = (*built_in(self.app.private_hosts), *modules(), *languages.tools(), *self._defined_tools())
+        self._own_tools = (
+            *built_in_tools(self.app.private_hosts),
+            *module_tools(),
+            *languages.tools(),
+            *self._defined_tools(),
+        )
         self._toolbox = Toolbox((*self._own_tools, *served))
         cleaning = asyncio.ensure_future(self._keep_expiring())
-        stack.push_async_callback(_stopped, cleaning)
+        stack.push_async_callback(_cancel_and_wait, cleaning)
 
-    async def _served(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
+    async def _start_servers(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
         """The tools of the app's MCP servers, and what is wrong with those that do not answer."""
         if not self.app.servers:
             return (), ()
-        from hookline.runtime.mcp.servers import Servers  # a third of the time that starting an agent takes
+        from hookline.runtime.mcp.server_tools import McpServers  # a third of the time that starting an agent takes
 
-        servers = await stack.enter_async_context(Servers(self.app.servers, self.workspace, self._settings.env))
+        servers = await stack.enter_async_context(McpServers(self.app.servers, self.workspace, self._settings.env))
         self._served_now = servers.tools
         return servers.tools(), servers.problems
 
     def _defined_tools(self) -> tuple[Tool, ...]:
         """Those of Python; what reads their types takes long to import."""
-        from hookline.runtime.tools.function import defined, function_tool
+        from hookline.runtime.tools.function_tool import defined_tool, function_tool
 
         definitions = self.app.definitions
         given = tuple(function_tool(function) for function in self._settings.tools)
-        return (*given, *(defined(each, definitions) for each in definitions.tools.values()))
+        return (*given, *(defined_tool(each, definitions) for each in definitions.tools.values()))
 
     def _sources(self) -> tuple[Source, ...]:
         """The hooks in force here; those of an app that the user named count as named, wherever it stands."""
-        found = find(self.workspace, self._settings.home, self._settings.absolute("XDG_CONFIG_HOME"))
+        found = find_sources(self.workspace, self._settings.home, self._settings.env_path("XDG_CONFIG_HOME"))
         file = self._settings.app_file
         if file is None:
             return found
@@ -151,11 +155,11 @@ class Runtime:
         return self._settings.clock
 
     @property
-    def watch(self) -> Callable[[Happening], None] | None:
+    def watch(self) -> Callable[[Update], None] | None:
         return self._settings.watch
 
     @property
-    def ask(self) -> Ask | None:
+    def ask(self) -> AskCallback | None:
         return self._settings.ask
 
     @property
@@ -174,7 +178,7 @@ class Runtime:
     def sleep(self) -> Callable[[float], Awaitable[None]]:
         return self._settings.sleep
 
-    async def start(self, agent: str | None = None, id: str | None = None) -> Session:
+    async def start(self, agent: str | None = None, id: str | None = None) -> AgentSession:
         """A new session. Raises Denied if hooks do not let the agent start."""
         who = self.agent(agent)
         now = self.clock.wall()
@@ -183,11 +187,11 @@ class Runtime:
             app=str(self.workspace),
             agent=who.id,
             workspace=str(self.workspace),
-            user=_user(),
+            user=_user_name(),
             created=now,
             last_used=now,
         )
-        session = Session(self, row, who)
+        session = AgentSession(self, row, who)
         await self.store.claim(row.id)
         try:
             await session.begin()
@@ -197,71 +201,71 @@ class Runtime:
         self.sessions[session.id] = session
         return session
 
-    async def resume(self, id: str) -> Session:
+    async def resume(self, id: str) -> AgentSession:
         """A session that a process before us, or this one, had begun. Raises HooklineError if another has it now."""
-        return await self._taken_up(id, self._resumed)
+        return await self._open_session(id, self._resume_row)
 
-    async def reopen(self, id: str) -> Session:
+    async def reopen(self, id: str) -> AgentSession:
         """As `resume`, and a session that had ended begins again: its first events come, and later its last ones.
 
         What its skills brought is gone. Raises Denied if hooks do not let the agent start.
         """
-        return await self._taken_up(id, self._reopened)
+        return await self._open_session(id, self._reopen_row)
 
-    async def _taken_up(self, id: str, take_up: Callable[[SessionRow], Awaitable[Session]]) -> Session:
+    async def _open_session(self, id: str, take_up: Callable[[SessionRow], Awaitable[AgentSession]]) -> AgentSession:
         """Of those who want the same one at once, all get the same."""
         async with self._opening.setdefault(id, asyncio.Lock()):
             session = self.sessions.get(id)
-            if session is not None and await self.store.holds(id):
+            if session is not None and await self.store.holds_claim(id):
                 return session
             if session is not None:
                 await self.forget(session)
-            self.sessions[id] = session = await self._claimed(id, take_up)
+            self.sessions[id] = session = await self._with_claim(id, take_up)
             return session
 
-    async def _claimed(self, id: str, work: Callable[[SessionRow], Awaitable[T]]) -> T:
+    async def _with_claim(self, id: str, work: Callable[[SessionRow], Awaitable[T]]) -> T:
         """With its row as nobody else changes it any more; the claim stays, unless the work fails."""
-        await self._row(id)
+        await self._session_row(id)
         await self.store.claim(id)
         try:
-            return await work(await self._row(id))
+            return await work(await self._session_row(id))
         except BaseException:
             await self.store.release(id)
             raise
 
-    async def _row(self, id: str) -> SessionRow:
+    async def _session_row(self, id: str) -> SessionRow:
         row = await self.store.session(id)
         if row is None:
             raise HooklineError(f"there is no session {id!r}")
         return row
 
-    async def _resumed(self, row: SessionRow) -> Session:
-        self._must_be_here(row)
+    async def _resume_row(self, row: SessionRow) -> AgentSession:
+        self._check_workspace(row)
         if row.ended is not None:
             raise HooklineError(f"the session {row.id} has ended ({row.ended}); reopen() begins it again")
-        session = Session(self, row, self.agent(row.agent))
+        session = AgentSession(self, row, self.agent(row.agent))
         await session.restore()
         session.last_used = self.clock.wall()
         return session
 
-    async def _reopened(self, row: SessionRow) -> Session:
+    async def _reopen_row(self, row: SessionRow) -> AgentSession:
         if row.ended is None:
-            return await self._resumed(row)
-        session = await self._resumed(replace(row, ended=None, hooks=None))
-        await session.begin_again()
-        await self.store.touch_session(row.id, ended=None, hooks=None)
+            return await self._resume_row(row)
+        session = await self._resume_row(replace(row, ended=None, hooks=None))
+        await session.reopen()
+        await self.store.update_session(row.id, ended=None, hooks=None)
         return session
 
-    def _must_be_here(self, row: SessionRow) -> None:
+    def _check_workspace(self, row: SessionRow) -> None:
         """Tools would run in another place than the one that hooks hear of."""
         if row.workspace != str(self.workspace):
             raise HooklineError(f"the session {row.id} belongs to {row.workspace}; resume it there")
 
     async def delete(self, id: str) -> None:
         """Ends the session, and removes everything of it."""
-        if (await self._row(id)).ended is None:
+        if (await self._session_row(id)).ended is None:
             await (await self.resume(id)).end("deleted")
-        await self._claimed(id, lambda row: self.store.delete_session(row.id))
+        await self._with_claim(id, lambda row: self.store.delete_session(row.id))
         await self.store.release(id)
 
     async def answer(self, approval: str, yes: bool, by: str = "python") -> bool:
@@ -272,15 +276,17 @@ class Runtime:
         """Ends the sessions that nobody has used for too long."""
         before = self.clock.wall() - self._settings.idle.total_seconds()
         for session in list(self.sessions.values()):
-            if session.last_used <= before and not session.busy:  # now: ending the ones before it may have taken long
+            if (
+                session.last_used <= before and not session.is_busy
+            ):  # now: ending the ones before it may have taken long
                 await self.end(session, "idle")
 
-    async def end(self, session: Session, reason: str) -> None:
+    async def end(self, session: AgentSession, reason: str) -> None:
         """It is over afterwards; that the store does not know it yet is told to whoever watches the session."""
         try:
             await session.end(reason)
         except HooklineError as error:
-            session.line(session.main, str(error), "error")
+            session.emit_status(session.main, str(error), "error")
 
     async def model(self, name: str | None, session: str = "") -> Model:
         """The model of this name; what was said on the command line counts before all names.
@@ -295,7 +301,7 @@ class Runtime:
             raise HooklineError(NO_MODEL)
         key = (session, wanted) if _is_script(wanted, self.app) else ("", wanted)
         if key not in self._models:
-            made = await asyncio.to_thread(model_named, wanted, self.app, self._settings.env, self.workspace)
+            made = await asyncio.to_thread(create_model, wanted, self.app, self._settings.env, self.workspace)
             self._models.setdefault(key, made)
         return self._models[key]
 
@@ -309,11 +315,11 @@ class Runtime:
             self._settings = before
             raise
 
-    def reads(self, book: Book, event: str) -> frozenset[str]:
+    def fact_roots(self, book: Book, event: str) -> frozenset[str]:
         """The first steps of the facts that hooks on this event read."""
         held = self._reads.get(id(book))
         if held is None or held[0] is not book:
-            if len(self._reads) >= _BOOKS:
+            if len(self._reads) >= _MAX_BOOKS:
                 self._reads.clear()
             held = self._reads[id(book)] = (book, {})
         if event not in held[1]:
@@ -334,11 +340,11 @@ class Runtime:
 
     def toolbox_for(self, thread: StoredThread) -> Toolbox:
         more = self.skills.tools(thread.session)
-        if startable(thread):
-            more = (*more, StartAgent(thread), StartAgents(thread))
+        if startable_agents(thread):
+            more = (*more, StartAgentTool(thread), StartAgentsTool(thread))
         return self.toolbox.with_tools(more) if more else self.toolbox
 
-    async def forget(self, session: Session) -> None:
+    async def forget(self, session: AgentSession) -> None:
         self.sessions.pop(session.id, None)
         for key in [key for key in self._models if key[0] == session.id]:
             del self._models[key]
@@ -358,18 +364,18 @@ class Runtime:
             await asyncio.sleep(min(self._settings.idle.total_seconds(), 30))
             await self.expire()
 
-    async def _end_all(self) -> None:
+    async def _stop_all(self) -> None:
         """A process that ends leaves its sessions to be resumed; only what runs is stopped."""
         for session in list(self.sessions.values()):
             session.cancel("the agent is closed")
-            await session.settle_down()
+            await session.wait_until_stopped()
         for model in self._models.values():
             await model.close()
 
 
-def _skills(app: App, workspace: Path, settings: Settings) -> Skills:
+def _load_skills(app: App, workspace: Path, settings: Settings) -> Skills:
     named = settings.app_file is not None
-    config_home = settings.absolute("XDG_CONFIG_HOME")
+    config_home = settings.env_path("XDG_CONFIG_HOME")
     return Skills(app, workspace, settings.home, settings.trust, named=named, config_home=config_home)
 
 
@@ -378,12 +384,12 @@ def _is_script(name: str, app: App) -> bool:
     return (named.model if named is not None else name).startswith("script:")
 
 
-async def _stopped(task: asyncio.Future[Any]) -> None:
+async def _cancel_and_wait(task: asyncio.Future[Any]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
-def _user() -> str:
+def _user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):

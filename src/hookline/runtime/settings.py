@@ -12,12 +12,12 @@ from typing import Any
 
 from hookline.engine.book import Book
 from hookline.hooks.host import Clock, SystemClock
-from hookline.project.trust import Trust, state_file
+from hookline.project.trust_store import Trust, trust_file_path
 from hookline.runtime.app import App
-from hookline.runtime.approvals import Ask
-from hookline.runtime.happenings import Happening
+from hookline.runtime.approvals import AskCallback
 from hookline.runtime.models.model import Model
-from hookline.runtime.storage.urls import file_url
+from hookline.runtime.storage.store import file_url
+from hookline.runtime.updates import Update
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,8 @@ class Settings:
     model: str | Model | None = None
     tools: tuple[Callable[..., Any], ...] = ()  # Python functions that the agent may call
     store: str | None = None  # a URL
-    watch: Callable[[Happening], None] | None = None  # told of all that happens, from a session's first event on
-    ask: Ask | None = None  # called where hooks want a person to look
+    watch: Callable[[Update], None] | None = None  # told of all that happens, from a session's first event on
+    ask: AskCallback | None = None  # called where hooks want a person to look
     unattended: bool = False  # nobody can be asked: a question is a no at once
     patience: timedelta = timedelta(minutes=10)  # with a question
     idle: timedelta = timedelta(minutes=30)  # after which a session ends
@@ -44,9 +44,9 @@ class Settings:
 
     @property
     def trust(self) -> Trust:
-        return Trust(state_file(self.home, self.absolute("XDG_STATE_HOME")))
+        return Trust(trust_file_path(self.home, self.env_path("XDG_STATE_HOME")))
 
-    def absolute(self, name: str) -> Path | None:
+    def env_path(self, name: str) -> Path | None:
         """A relative path in such a variable counts as unset, as its specification says."""
         value = self.env.get(name, "")
         return Path(value) if os.path.isabs(value) else None
@@ -54,5 +54,5 @@ class Settings:
     @property
     def default_store(self) -> str:
         """In the user's state, never in the workspace: a repository could bring a store with answers in it."""
-        state = self.absolute("XDG_STATE_HOME") or self.home / ".local" / "state"
+        state = self.env_path("XDG_STATE_HOME") or self.home / ".local" / "state"
         return file_url(state / "hookline" / "sessions.db")

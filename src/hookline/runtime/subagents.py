@@ -7,22 +7,21 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from hookline.errors import HooklineError
-from hookline.hooks.host import ToolResult
-from hookline.hooks.thread import Abort
-from hookline.hooks.tools import Kind
+from hookline.hooks.host import Abort, ToolResult
+from hookline.hooks.tools import ToolKind
 from hookline.runtime.app import Agent
-from hookline.runtime.children import Child, children_of
-from hookline.runtime.exchange import MOST_DENIED_STOPS, Exchange
-from hookline.runtime.happenings import Ended, Ending, Spawned
-from hookline.runtime.interrupted import unfinished
-from hookline.runtime.notes import take_notes
-from hookline.runtime.threads import Errand, StoredThread
-from hookline.runtime.tools.tool import Place
+from hookline.runtime.exchange import MAX_DENIED_STOPS, Exchange
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.recovery import is_unfinished
+from hookline.runtime.subagent import Subagent, subagents_of
+from hookline.runtime.thread import StoredThread, SubagentTask
+from hookline.runtime.tools.tool_definition import ToolContext
+from hookline.runtime.updates import Ending, ExchangeEnded, SubagentStarted
 
-DEEPEST: Final = 5
-MOST_AT_ONCE: Final = 8
+MAX_DEPTH: Final = 5
+MAX_PARALLEL: Final = 8
 
-_TASK: Final[dict[str, Any]] = {
+_TASK_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "agent": {"type": "string", "description": "which agent"},
@@ -32,32 +31,32 @@ _TASK: Final[dict[str, Any]] = {
 }
 
 
-class StartAgent:
+class StartAgentTool:
     """Hands a task to another agent, waits, and returns what it found out."""
 
     name = "agent"
-    kind = Kind.AGENT
-    schema: Final = _TASK
+    kind = ToolKind.AGENT
+    schema: Final = _TASK_SCHEMA
 
     def __init__(self, thread: StoredThread) -> None:
         self._thread = thread
 
     @property
     def description(self) -> str:
-        return f"Hand a task to another agent and wait for its answer. Agents: {_listed(self._thread)}"
+        return f"Hand a task to another agent and wait for its answer. Agents: {_format_agents(self._thread)}"
 
-    async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
-        return await started(self._thread, input, place.call, _started_by(self._thread, place.call))
+    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+        return await start_subagent(self._thread, input, place.call, _subagents_of_call(self._thread, place.call))
 
 
-class StartAgents:
+class StartAgentsTool:
     """Hands tasks to several agents at once, waits for all, and returns what each found out."""
 
     name = "agents"
-    kind = Kind.AGENT
+    kind = ToolKind.AGENT
     schema: Final[dict[str, Any]] = {
         "type": "object",
-        "properties": {"tasks": {"type": "array", "items": _TASK, "maxItems": MOST_AT_ONCE}},
+        "properties": {"tasks": {"type": "array", "items": _TASK_SCHEMA, "maxItems": MAX_PARALLEL}},
         "required": ["tasks"],
     }
 
@@ -66,16 +65,18 @@ class StartAgents:
 
     @property
     def description(self) -> str:
-        return f"Hand tasks to several agents at once and wait for all. Agents: {_listed(self._thread)}"
+        return f"Hand tasks to several agents at once and wait for all. Agents: {_format_agents(self._thread)}"
 
-    async def perform(self, input: dict[str, Any], place: Place) -> ToolResult:
+    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
         tasks = input.get("tasks")
-        if not isinstance(tasks, list) or not 0 < len(tasks) <= MOST_AT_ONCE:
-            return ToolResult(None, False, f"tasks: between 1 and {MOST_AT_ONCE} of them")
-        before = _started_by(self._thread, place.call)
+        if not isinstance(tasks, list) or not 0 < len(tasks) <= MAX_PARALLEL:
+            return ToolResult(None, False, f"tasks: between 1 and {MAX_PARALLEL} of them")
+        before = _subagents_of_call(self._thread, place.call)
         async with asyncio.TaskGroup() as group:
             running = [
-                group.create_task(started(self._thread, task if isinstance(task, dict) else {}, place.call, before))
+                group.create_task(
+                    start_subagent(self._thread, task if isinstance(task, dict) else {}, place.call, before)
+                )
                 for task in tasks
             ]
         results = [task.result() for task in running]
@@ -86,84 +87,88 @@ class StartAgents:
         return ToolResult(told, ok, "" if ok else "; ".join(result.error for result in results))
 
 
-async def started(parent: StoredThread, input: dict[str, Any], call: str, before: list[Child]) -> ToolResult:
+async def start_subagent(parent: StoredThread, input: dict[str, Any], call: str, before: list[Subagent]) -> ToolResult:
     """One sub-agent from its first event to its last; its answer is the result.
 
     `before` are those that this call had started when it was cut off: the one with this task goes on.
     """
     task, wanted = input.get("prompt"), input.get("agent")
-    agent = next((agent for agent in startable(parent) if wanted in (agent.id, agent.name)), None)
+    agent = next((agent for agent in startable_agents(parent) if wanted in (agent.id, agent.name)), None)
     if agent is None:
-        return ToolResult(None, False, f"there is no agent {wanted!r}; there are {_listed(parent)}")
+        return ToolResult(None, False, f"there is no agent {wanted!r}; there are {_format_agents(parent)}")
     if not isinstance(task, str) or not task.strip():
         return ToolResult(None, False, "prompt: the agent's task is missing")
-    if parent.depth + 1 > DEEPEST:
-        return ToolResult(None, False, f"agents may not start agents more than {DEEPEST} deep")
+    if parent.depth + 1 > MAX_DEPTH:
+        return ToolResult(None, False, f"agents may not start agents more than {MAX_DEPTH} deep")
     for child in before:
-        if (child.thread.agent.id, child.errand.task) == (agent.id, task):
+        if (child.thread.agent.id, child.subagent_task.task) == (agent.id, task):
             before.remove(child)
-            return await (_gone_on(child) if child.cut_off else child.back())
-    return await _begun(parent, agent, Errand(call, task))
+            return await (_continue_interrupted(child) if child.is_interrupted else child.store_result())
+    return await _start_new(parent, agent, SubagentTask(call, task))
 
 
-async def _begun(parent: StoredThread, agent: Agent, errand: Errand) -> ToolResult:
+async def _start_new(parent: StoredThread, agent: Agent, errand: SubagentTask) -> ToolResult:
     session = parent.session
-    child = Child(parent, await session.open_thread(agent, parent), errand)
-    about = child.about
+    child = Subagent(parent, await session.open_thread(agent, parent), errand)
+    about = child.facts
     await session.decide(child.thread, "thread.created", {})
     await session.decide(parent, "subagent.created", {"subagent": about})
-    start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": child.given}})
-    parent.put_off(start)
+    start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": child.tool_input}})
+    parent.defer_effects(start)
     if start.denied or start.halt:
         return ToolResult(None, False, start.reason or f"{agent.id} was denied")
-    await child.sent()
-    await take_notes(child.thread, start)
-    return await _run(child, lambda exchange: exchange.given(errand.task))
+    await child.store_task()
+    await inject_notes(child.thread, start)
+    return await _run_subagent(child, lambda exchange: exchange.start_task(errand.task))
 
 
-async def _gone_on(child: Child) -> ToolResult:
+async def _continue_interrupted(child: Subagent) -> ToolResult:
     child.thread.abort = Abort()
     if not await child.thread.history():
-        return await _run(child, lambda exchange: exchange.given(child.errand.task))
-    return await _run(child, Exchange.taken_up if await unfinished(child.thread) else Exchange.answered_before)
+        return await _run_subagent(child, lambda exchange: exchange.start_task(child.subagent_task.task))
+    return await _run_subagent(
+        child, Exchange.resume if await is_unfinished(child.thread) else Exchange.finish_answered
+    )
 
 
-async def _run(child: Child, begin: Callable[[Exchange], Awaitable[Ended]]) -> ToolResult:
+async def _run_subagent(child: Subagent, begin: Callable[[Exchange], Awaitable[ExchangeEnded]]) -> ToolResult:
     parent, thread = child.parent, child.thread
-    parent.session.tell(Spawned(parent.id, parent.agent.id, thread.id, thread.agent.id, child.errand.task))
-    child.errand.running = True
+    parent.session.emit(
+        SubagentStarted(parent.id, parent.agent.id, thread.id, thread.agent.id, child.subagent_task.task)
+    )
+    child.subagent_task.running = True
     try:
-        return await _ended(child, begin)
+        return await _run_until_end_allowed(child, begin)
     finally:
-        child.errand.running = False
+        child.subagent_task.running = False
 
 
-async def _ended(child: Child, begin: Callable[[Exchange], Awaitable[Ended]]) -> ToolResult:
+async def _run_until_end_allowed(child: Subagent, begin: Callable[[Exchange], Awaitable[ExchangeEnded]]) -> ToolResult:
     """Its end may be denied, so that it goes on, only so often."""
     exchange = Exchange(child.thread)
-    ended = await _child(begin(exchange), child.thread)
-    for denied in range(MOST_DENIED_STOPS + 1):
-        decision = await child.tell_end(ended, exchange.answer, denied > 0)
-        if not decision.denied or decision.halt or denied == MOST_DENIED_STOPS:
+    ended = await _await_exchange(begin(exchange), child.thread)
+    for denied in range(MAX_DENIED_STOPS + 1):
+        decision = await child.fire_end(ended, exchange.answer, denied > 0)
+        if not decision.denied or decision.halt or denied == MAX_DENIED_STOPS:
             break
-        child.errand.result = None
-        ended = await _child(exchange.told(decision), child.thread)
-    return await child.back()
+        child.subagent_task.result = None
+        ended = await _await_exchange(exchange.continue_after(decision), child.thread)
+    return await child.store_result()
 
 
-async def _child(exchange: Awaitable[Ended], child: StoredThread) -> Ended:
+async def _await_exchange(exchange: Awaitable[ExchangeEnded], child: StoredThread) -> ExchangeEnded:
     """However the child ends, its parent goes on."""
     try:
         return await exchange
     except HooklineError as error:
-        return Ended(child.id, child.agent.id, Ending.FAILED, str(error))
+        return ExchangeEnded(child.id, child.agent.id, Ending.FAILED, str(error))
 
 
-def _started_by(parent: StoredThread, call: str) -> list[Child]:
-    return [child for child in children_of(parent) if child.errand.call == call]
+def _subagents_of_call(parent: StoredThread, call: str) -> list[Subagent]:
+    return [child for child in subagents_of(parent) if child.subagent_task.call == call]
 
 
-def startable(thread: StoredThread) -> list[Agent]:
+def startable_agents(thread: StoredThread) -> list[Agent]:
     """The agents that this one may start."""
     allowed, others = thread.agent.subagents, thread.session.runtime.app.agents
     if allowed is None:
@@ -171,6 +176,6 @@ def startable(thread: StoredThread) -> list[Agent]:
     return [agent for agent in others if agent.id in allowed]
 
 
-def _listed(thread: StoredThread) -> str:
-    agents = startable(thread)
+def _format_agents(thread: StoredThread) -> str:
+    agents = startable_agents(thread)
     return "; ".join(f"{agent.id}{f' ({agent.description})' if agent.description else ''}" for agent in agents)

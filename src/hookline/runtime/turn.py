@@ -8,24 +8,24 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookline.errors import HooklineError
-from hookline.runtime.answer import answer_in
-from hookline.runtime.calls import Done, ToolCalls
-from hookline.runtime.children import children_of, leave_children
-from hookline.runtime.happenings import Ending
-from hookline.runtime.history import messages_left, written_calls
-from hookline.runtime.interrupted import last_answer, open_calls
-from hookline.runtime.models.model import Wants
-from hookline.runtime.notes import take_notes
-from hookline.runtime.obeying import obey, obey_requests
-from hookline.runtime.storage.rows import CallRow
-from hookline.runtime.threads import StoredThread
+from hookline.runtime.effects import apply_effects, apply_requests
+from hookline.runtime.history import format_calls, messages_after_hooks
+from hookline.runtime.model_call import call_model
+from hookline.runtime.models.model import RequestedCall
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.recovery import last_answer, open_calls
+from hookline.runtime.storage.tables import CallRow
+from hookline.runtime.subagent import abandon_subagents, subagents_of
+from hookline.runtime.thread import StoredThread
+from hookline.runtime.tool_calls import CompletedCall, ToolCalls
+from hookline.runtime.updates import Ending
 
-_NONE: Final[Mapping[str, CallRow]] = {}
-_LONGEST_ID: Final = 200  # characters; a call of a longer one gets an id of ours
+_NO_CALLS: Final[Mapping[str, CallRow]] = {}
+_MAX_ID_LENGTH: Final = 200  # characters; a call of a longer one gets an id of ours
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class TurnResult:
     text: str = ""
     called: tuple[str, ...] = ()  # the tools that the model asked for
     queued: bool = False  # tools that hooks had queued have answered
@@ -37,52 +37,52 @@ class Turn:
         self.thread = thread
         self.session = thread.session
 
-    async def run(self) -> Turned:
+    async def run(self) -> TurnResult:
         await self._begin()
-        return await self._to_its_end(self._made())
+        return await self._run_to_end(self._call_model_and_tools())
 
-    async def _made(self) -> Turned:
+    async def _call_model_and_tools(self) -> TurnResult:
         stored = await self.thread.history()
         facts = {"prompt": self.thread.progress.prompt, "messages": stored}
         started = await self.session.decide(self.thread, "turn.start", facts)
-        halted = await obey(self.thread, started)
+        halted = await apply_effects(self.thread, started)
         if halted is not None:
-            return Turned(halted, ending=Ending.HALTED)
-        left = messages_left(self.thread, started, stored, "messages")
-        answer = await answer_in(self.thread, left if left is not stored else None)
-        calls = distinct(answer.calls, await self.thread.call_ids()) if answer.calls else []
+            return TurnResult(halted, ending=Ending.HALTED)
+        left = messages_after_hooks(self.thread, started, stored, "messages")
+        answer = await call_model(self.thread, left if left is not stored else None)
+        calls = with_unique_ids(answer.calls, await self.thread.call_ids()) if answer.calls else []
         message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
         if calls:
-            message["tool_calls"] = written_calls(calls)
-        await self.thread.inject_message(message | self.thread.spoken_by)
-        called = tuple(self._name(wants) for wants in calls)
-        return await self._call_all(calls) or Turned(answer.text, called)
+            message["tool_calls"] = format_calls(calls)
+        await self.thread.inject_message(message | self.thread.speaker_fields)
+        called = tuple(self._tool_name(wants) for wants in calls)
+        return await self._run_calls(calls) or TurnResult(answer.text, called)
 
-    async def finish(self) -> Turned | None:
+    async def finish(self) -> TurnResult | None:
         """What was cut off, if anything: calls of the last answer, and the turn's end."""
         found = await open_calls(self.thread)
         if not found and not self.thread.progress.in_turn:
             return None
-        return await self._to_its_end(self._finished(found))
+        return await self._run_to_end(self._finish_calls(found))
 
-    async def leave(self) -> None:
+    async def abandon(self) -> None:
         """Nobody goes on with what was cut off: its end comes, and nothing is run."""
         if self.thread.progress.in_turn:
             await self._end()
 
-    async def _finished(self, found: list[tuple[Wants, CallRow | None]]) -> Turned:
-        begun = {wants.id: row for wants, row in found if row is not None and not self._goes_on(row)}
-        stopped = await self._call_all([wants for wants, _ in found], begun)
-        await leave_children(self.thread)
+    async def _finish_calls(self, found: list[tuple[RequestedCall, CallRow | None]]) -> TurnResult:
+        begun = {wants.id: row for wants, row in found if row is not None and not self._has_open_subagents(row)}
+        stopped = await self._run_calls([wants for wants, _ in found], begun)
+        await abandon_subagents(self.thread)
         if stopped is not None or not found:
-            return stopped or Turned()
+            return stopped or TurnResult()
         text, calls = await last_answer(self.thread)
-        return Turned(text, tuple(self._name(wants) for wants in calls))
+        return TurnResult(text, tuple(self._tool_name(wants) for wants in calls))
 
-    def _goes_on(self, row: CallRow) -> bool:
+    def _has_open_subagents(self, row: CallRow) -> bool:
         """True if it started agents and did not hear of the end of each: they are not started a second time."""
-        started = [child for child in children_of(self.thread) if child.errand.call == row.call]
-        return any(child.cut_off for child in started) or (bool(started) and row.ended is None)
+        started = [child for child in subagents_of(self.thread) if child.subagent_task.call == row.call]
+        return any(child.is_interrupted for child in started) or (bool(started) and row.ended is None)
 
     async def _begin(self) -> None:
         """It is stored before anybody hears of it, so that no other turn has its number after a crash."""
@@ -96,7 +96,7 @@ class Turn:
             progress.in_turn = False
             raise
 
-    async def _to_its_end(self, work: Awaitable[Turned]) -> Turned:
+    async def _run_to_end(self, work: Awaitable[TurnResult]) -> TurnResult:
         """The turn's last event comes whatever the turn came to; then run the tools that wait for their turn."""
         try:
             turned = await work
@@ -105,66 +105,68 @@ class Turn:
             raise
         halted = await self._end()
         if halted is not None:
-            return Turned(halted, ending=Ending.HALTED)
+            return TurnResult(halted, ending=Ending.HALTED)
         return turned if turned.ending is not None else await self.run_queued(turned)
 
     async def _end(self) -> str | None:
         """Why the agent is to stop, if it is."""
         ended = await self.session.decide(self.thread, "turn.end", {})
         self.thread.progress.in_turn = False
-        await take_notes(self.thread, ended)
-        await obey_requests(self.thread, *self.thread.take_requests(), ended)
+        await inject_notes(self.thread, ended)
+        await apply_requests(self.thread, *self.thread.take_requests(), ended)
         await self.session.save(self.thread)
         return self.thread.take_halt(ended)
 
-    async def run_queued(self, turned: Turned) -> Turned:
+    async def run_queued(self, turned: TurnResult) -> TurnResult:
         """The same turn, with the tools that waited for its end; those after one that ends it are not run."""
-        waiting = await self.thread.queued()
+        waiting = await self.thread.queued_tools()
         for at, row in enumerate(waiting, 1):
-            stopped = self._stopped_by(await ToolCalls(self.thread).queued(row))
+            stopped = self._stop_result(await ToolCalls(self.thread).run_queued(row))
             if stopped is not None:
-                await self.session.store.unqueue(self.thread.id, waiting[at:])
+                await self.session.store.unqueue_tools(self.thread.id, waiting[at:])
                 return stopped
             turned = replace(turned, queued=True)
         return turned
 
-    def _name(self, wants: Wants) -> str:
+    def _tool_name(self, wants: RequestedCall) -> str:
         tool = self.thread.toolbox.find(wants.name)
         return wants.name if tool is None else tool.name
 
-    async def _call_all(self, calls: list[Wants], begun: Mapping[str, CallRow] = _NONE) -> Turned | None:
+    async def _run_calls(
+        self, calls: list[RequestedCall], begun: Mapping[str, CallRow] = _NO_CALLS
+    ) -> TurnResult | None:
         """One after the other; what remains after a stop is answered with that, so that each call has its result."""
         calling, stopped = ToolCalls(self.thread), None
         for wants in calls:
             if wants.id in begun:
-                stopped = self._stopped_by(await calling.cut_off(wants, begun[wants.id])) or stopped
+                stopped = self._stop_result(await calling.recover(wants, begun[wants.id])) or stopped
                 continue
             if stopped is not None:
-                await calling.not_run(wants, "not run: the agent was stopped")
+                await calling.reject(wants, "not run: the agent was stopped")
                 continue
-            done = await calling.wanted(wants)
-            stopped = self._stopped_by(done)
+            done = await calling.run(wants)
+            stopped = self._stop_result(done)
         return stopped
 
-    def _stopped_by(self, done: Done) -> Turned | None:
+    def _stop_result(self, done: CompletedCall) -> TurnResult | None:
         side = self.thread.side
         if done.halted is not None:
-            return Turned(done.halted, ending=Ending.HALTED)
+            return TurnResult(done.halted, ending=Ending.HALTED)
         if done.ok and done.name == side.session_stop:
-            return Turned(done.text, ending=Ending.SESSION_STOP)
+            return TurnResult(done.text, ending=Ending.SESSION_STOP)
         if done.ok and done.name == side.session_fail:
-            return Turned(done.text, ending=Ending.SESSION_FAIL)
+            return TurnResult(done.text, ending=Ending.SESSION_FAIL)
         return None
 
 
-def distinct(calls: list[Wants], taken: set[str]) -> list[Wants]:
+def with_unique_ids(calls: list[RequestedCall], taken: set[str]) -> list[RequestedCall]:
     """Some servers number the calls of each answer anew; a result, and a person's answer, must belong to one call.
 
     What is returned is taken from now on.
     """
     named = []
     for wants in calls:
-        own = wants.id and len(wants.id) <= _LONGEST_ID and wants.id not in taken
+        own = wants.id and len(wants.id) <= _MAX_ID_LENGTH and wants.id not in taken
         named.append(wants if own else replace(wants, id=f"call_{uuid.uuid4().hex[:12]}"))
         taken.add(named[-1].id)
     return named

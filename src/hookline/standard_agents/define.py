@@ -12,9 +12,9 @@ from hookline.standard_agents.definitions import (
     DefinitionError,
     HookDefinition,
     ModelDefinition,
-    Place,
     PromptDefinition,
     Side,
+    SourceLocation,
     ToolDefinition,
     current_definitions,
 )
@@ -34,13 +34,13 @@ from hookline.standard_agents.signatures import (
 )
 
 
-class _Nothing:
+class _Unset:
     pass
 
 
-_NOTHING: Final = _Nothing()
+_UNSET: Final = _Unset()
 _SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", re.ASCII)
-_LONGEST_SHOWN: Final = 80
+_MAX_SHOWN_LENGTH: Final = 80
 
 
 class SideOptions(TypedDict, total=False):
@@ -123,7 +123,7 @@ def define_hook(
 ) -> Callable[[AfterToolCall], AfterToolCall]: ...
 
 
-def define_hook(hook: Any, id: Any, execute: Any = _NOTHING) -> Any:
+def define_hook(hook: Any, id: Any, execute: Any = _UNSET) -> Any:
     """A hook, for the prompts and agents that list its id.
 
         define_hook(hook="filter_messages", id="last_20", execute=last_20)
@@ -134,18 +134,18 @@ def define_hook(hook: Any, id: Any, execute: Any = _NOTHING) -> Any:
 
     Returns the definition, or as a decorator the function as it was. Raises DefinitionError.
     """
-    place = _caller()
+    place = _caller_location()
     check_hook(hook, id)
     definitions = current_definitions()
-    if not isinstance(execute, _Nothing):
-        definition = HookDefinition(hook, id, _callable(execute, f"the hook {id}"), place)
+    if not isinstance(execute, _Unset):
+        definition = HookDefinition(hook, id, _check_callable(execute, f"the hook {id}"), place)
         definitions.add(definition)
         return definition
     definitions.unfinished[id] = place
 
     def decorate(function: Any) -> Any:
         definitions.unfinished.pop(id, None)
-        definitions.add(HookDefinition(hook, id, _callable(function, f"the hook {id}"), place))
+        definitions.add(HookDefinition(hook, id, _check_callable(function, f"the hook {id}"), place))
         return function
 
     return decorate
@@ -154,9 +154,9 @@ def define_hook(hook: Any, id: Any, execute: Any = _NOTHING) -> Any:
 def check_hook(hook: object, id: object) -> None:
     """Raises DefinitionError if there is no such hook, or if this is no id."""
     if not isinstance(hook, str) or hook not in HOOK_NAMES:
-        _refuse(f"there is no hook {_shown(hook)}. The hooks are {', '.join(HOOK_NAMES)}.")
+        _refuse(f"there is no hook {_format_value(hook)}. The hooks are {', '.join(HOOK_NAMES)}.")
     if not isinstance(id, str) or not _SNAKE_CASE.fullmatch(id):
-        _refuse(f"the id {_shown(id)} is not snake_case. Write it like limit_to_20_messages.")
+        _refuse(f"the id {_format_value(id)} is not snake_case. Write it like limit_to_20_messages.")
 
 
 def define_prompt(
@@ -169,15 +169,15 @@ def define_prompt(
     tool_description: str = "",
 ) -> PromptDefinition:
     """A system prompt. With `hooks`, even an empty list, exactly those run while it is active."""
-    what = f"the prompt {_shown(name)}"
+    what = f"the prompt {_format_value(name)}"
     definition = PromptDefinition(
-        _name(name, "prompt"),
+        _check_name(name, "prompt"),
         prompt,
         model,
-        _texts(tools, f"tools of {what}"),
-        None if hooks is None else _texts(hooks, f"hooks of {what}"),
+        _check_names(tools, f"tools of {what}"),
+        None if hooks is None else _check_names(hooks, f"hooks of {what}"),
         tool_description,
-        _caller(),
+        _caller_location(),
     )
     current_definitions().add(definition)
     return definition
@@ -194,20 +194,20 @@ def define_agent(
     description: str = "",
 ) -> AgentDefinition:
     """An agent. Its `hooks` run while the active prompt declares none of its own."""
-    what = f"the agent {_shown(name)}"
+    what = f"the agent {_format_value(name)}"
     if type not in ("ai_human", "dual_ai"):
-        _refuse(f"{what}: there is no type {_shown(type)}. Write ai_human or dual_ai.")
+        _refuse(f"{what}: there is no type {_format_value(type)}. Write ai_human or dual_ai.")
     if type == "dual_ai" and (side_a is None or side_b is None):
         _refuse(f"{what}: two AIs need side_a and side_b.")
     definition = AgentDefinition(
-        _name(name, "agent"),
+        _check_name(name, "agent"),
         type,
-        _side(side_a, f"side_a of {what}"),
-        _side(side_b, f"side_b of {what}"),
-        None if hooks is None else _texts(hooks, f"hooks of {what}"),
-        _count(max_session_turns, f"max_session_turns of {what}"),
+        _parse_side(side_a, f"side_a of {what}"),
+        _parse_side(side_b, f"side_b of {what}"),
+        None if hooks is None else _check_names(hooks, f"hooks of {what}"),
+        _check_count(max_session_turns, f"max_session_turns of {what}"),
         description,
-        _caller(),
+        _caller_location(),
     )
     current_definitions().add(definition)
     return definition
@@ -217,73 +217,73 @@ def define_tool(
     *, name: str, description: str, execute: Callable[..., Any], args: Mapping[str, Any] | None = None
 ) -> ToolDefinition:
     """A tool that agents may call; `args` is the JSON Schema of its input."""
-    _callable(execute, f"the tool {_shown(name)}")
-    definition = ToolDefinition(_name(name, "tool"), description, execute, args, _caller())
+    _check_callable(execute, f"the tool {_format_value(name)}")
+    definition = ToolDefinition(_check_name(name, "tool"), description, execute, args, _caller_location())
     current_definitions().add(definition)
     return definition
 
 
 def define_model(*, name: str, provider: str, model: str, fallbacks: Iterable[str] = ()) -> ModelDefinition:
     """A model by a name of its own, and those that stand in for it."""
-    standing_in = _texts(fallbacks, f"fallbacks of the model {_shown(name)}")
-    definition = ModelDefinition(_name(name, "model"), provider, model, standing_in, _caller())
+    standing_in = _check_names(fallbacks, f"fallbacks of the model {_format_value(name)}")
+    definition = ModelDefinition(_check_name(name, "model"), provider, model, standing_in, _caller_location())
     current_definitions().add(definition)
     return definition
 
 
-def _side(given: SideOptions | Side | None, what: str) -> Side | None:
+def _parse_side(given: SideOptions | Side | None, what: str) -> Side | None:
     if given is None:
         return None
     if isinstance(given, Side):
-        _count(given.max_steps, f"max_steps in {what}")
+        _check_count(given.max_steps, f"max_steps in {what}")
         return given
     unknown = [key for key in given if key not in SideOptions.__annotations__]
     if unknown:
-        _refuse(f"{what} has no {_shown(unknown[0])}. It may have {', '.join(SideOptions.__annotations__)}.")
+        _refuse(f"{what} has no {_format_value(unknown[0])}. It may have {', '.join(SideOptions.__annotations__)}.")
     if "prompt" not in given:
         _refuse(f"{what} needs a prompt.")
-    _count(given.get("max_steps"), f"max_steps in {what}")
+    _check_count(given.get("max_steps"), f"max_steps in {what}")
     return Side(**given)
 
 
-def _count(given: object, what: str) -> int | None:
+def _check_count(given: object, what: str) -> int | None:
     if given is not None and (type(given) is not int or given < 1):
-        _refuse(f"{what}: {_shown(given)} is not a whole number from 1.")
+        _refuse(f"{what}: {_format_value(given)} is not a whole number from 1.")
     return given
 
 
-def _name(name: object, kind: str) -> str:
+def _check_name(name: object, kind: str) -> str:
     if not isinstance(name, str) or not name.strip():
-        _refuse(f"{_shown(name)} is no name for one of the {kind}s.")
+        _refuse(f"{_format_value(name)} is no name for one of the {kind}s.")
     return name
 
 
-def _texts(given: object, what: str) -> tuple[str, ...]:
+def _check_names(given: object, what: str) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        _refuse(f"{what}: {_shown(given)} is not a list of names.")
+        _refuse(f"{what}: {_format_value(given)} is not a list of names.")
     found = tuple(given)
     wrong = [each for each in found if not isinstance(each, str)]
     if wrong:
-        _refuse(f"{what}: {_shown(wrong[0])} is not a name.")
+        _refuse(f"{what}: {_format_value(wrong[0])} is not a name.")
     return cast("tuple[str, ...]", found)
 
 
-def _callable(execute: object, what: str) -> Callable[..., Any]:
+def _check_callable(execute: object, what: str) -> Callable[..., Any]:
     if not callable(execute):
         _refuse(f"{what}: execute is missing or cannot be called. Write execute=an async function.")
     return execute
 
 
-def _caller() -> Place:
+def _caller_location() -> SourceLocation:
     """Whoever called the define function that asks."""
     frame = sys._getframe(2)
-    return Place(frame.f_code.co_filename, frame.f_lineno)
+    return SourceLocation(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _refuse(what: str) -> NoReturn:
     raise DefinitionError(what)
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     text = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else f"a {type(value).__name__}"
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_SHOWN_LENGTH else text[: _MAX_SHOWN_LENGTH - 1] + "…"

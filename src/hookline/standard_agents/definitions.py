@@ -20,7 +20,7 @@ class NotDefined(HooklineError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """Where a definition was made."""
 
     file: str = ""
@@ -32,7 +32,7 @@ class HookDefinition:
     hook: str  # one of the twelve
     id: str
     execute: Callable[..., Any] = field(compare=False)
-    place: Place = field(default=Place(), compare=False)
+    place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class PromptDefinition:
     tools: tuple[str, ...] = ()
     hooks: tuple[str, ...] | None = None  # None: the agent's count
     tool_description: str = ""
-    place: Place = field(default=Place(), compare=False)
+    place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class AgentDefinition:
     hooks: tuple[str, ...] | None = None
     max_session_turns: int | None = None
     description: str = ""
-    place: Place = field(default=Place(), compare=False)
+    place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ToolDefinition:
     description: str
     execute: Callable[..., Any] = field(compare=False)
     args: Mapping[str, Any] | None = None  # JSON Schema of its input; None: it takes none
-    place: Place = field(default=Place(), compare=False)
+    place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,15 @@ class ModelDefinition:
     provider: str
     model: str
     fallbacks: tuple[str, ...] = ()
-    place: Place = field(default=Place(), compare=False)
+    place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
-class _Placed(Protocol):
+class _Definition(Protocol):
     @property
-    def place(self) -> Place: ...
+    def place(self) -> SourceLocation: ...
 
 
-D = TypeVar("D", bound=_Placed)
+D = TypeVar("D", bound=_Definition)
 
 
 class Definitions:
@@ -106,35 +106,35 @@ class Definitions:
         self.agents: dict[str, AgentDefinition] = {}
         self.tools: dict[str, ToolDefinition] = {}
         self.models: dict[str, ModelDefinition] = {}
-        self.unfinished: dict[str, Place] = {}  # ids of hooks whose decorator decorates nothing so far
+        self.unfinished: dict[str, SourceLocation] = {}  # ids of hooks whose decorator decorates nothing so far
 
-    def add(self, definition: _Placed) -> None:
+    def add(self, definition: _Definition) -> None:
         """Raises DefinitionError if the name is taken."""
         match definition:
             case HookDefinition(id=id):
-                _put(self.hooks, id, definition, "hook")
+                _add_unique(self.hooks, id, definition, "hook")
             case PromptDefinition(name=name):
-                _put(self.prompts, name, definition, "prompt")
+                _add_unique(self.prompts, name, definition, "prompt")
             case AgentDefinition(name=name):
-                _put(self.agents, name, definition, "agent")
+                _add_unique(self.agents, name, definition, "agent")
             case ToolDefinition(name=name):
-                _put(self.tools, name, definition, "tool")
+                _add_unique(self.tools, name, definition, "tool")
             case ModelDefinition(name=name):
-                _put(self.models, name, definition, "model")
+                _add_unique(self.models, name, definition, "model")
             case _:
                 raise DefinitionError(f"{type(definition).__name__} is nothing that can be defined")
 
     def agent(self, name: str) -> AgentDefinition:
-        return _found(self.agents, name, "agent")
+        return _look_up(self.agents, name, "agent")
 
     def prompt(self, name: str) -> PromptDefinition:
-        return _found(self.prompts, name, "prompt")
+        return _look_up(self.prompts, name, "prompt")
 
     def model(self, name: str) -> ModelDefinition:
-        return _found(self.models, name, "model")
+        return _look_up(self.models, name, "model")
 
 
-def _put(known: dict[str, D], name: str, definition: D, kind: str) -> None:
+def _add_unique(known: dict[str, D], name: str, definition: D, kind: str) -> None:
     first = known.setdefault(name, definition)
     if first is not definition:
         where = f", first in {first.place.file}:{first.place.line}" if first.place.file else ""
@@ -142,7 +142,7 @@ def _put(known: dict[str, D], name: str, definition: D, kind: str) -> None:
         raise DefinitionError(f"the {kind} {name} is defined twice{where}. Give one of them another {word}.")
 
 
-def _found(known: dict[str, D], name: str, kind: str) -> D:
+def _look_up(known: dict[str, D], name: str, kind: str) -> D:
     try:
         return known[name]
     except (KeyError, TypeError):

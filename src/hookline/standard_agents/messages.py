@@ -30,7 +30,7 @@ class LLMMessage(TypedDict):
     name: NotRequired[str]
 
 
-class CalledFunction(TypedDict):
+class ToolCallFunction(TypedDict):
     name: str
     arguments: str  # JSON text
 
@@ -38,7 +38,7 @@ class CalledFunction(TypedDict):
 class HookToolCall(TypedDict):
     id: str
     type: Literal["function"]
-    function: CalledFunction
+    function: ToolCallFunction
 
 
 class ToolAttachment(TypedDict):

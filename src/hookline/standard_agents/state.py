@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from hookline.errors import Unavailable
-from hookline.hooks.thread import Abort, Thread
+from hookline.errors import UnavailableError
+from hookline.hooks.host import Abort, Thread
 from hookline.standard_agents.definitions import AgentDefinition, Definitions, ModelDefinition, PromptDefinition
 from hookline.standard_agents.messages import AttachmentRef, HookMessage, HookToolResult, Record
 
-_NEVER = Abort()
+_NEVER_ABORTED = Abort()
 
 
 class AbortSignal:
@@ -38,8 +38,8 @@ class AbortSignal:
     def _abort(self) -> Abort:
         try:
             return self._find()
-        except Unavailable:
-            return _NEVER
+        except UnavailableError:
+            return _NEVER_ABORTED
 
 
 @dataclass(frozen=True, slots=True)

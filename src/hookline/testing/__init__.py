@@ -11,25 +11,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from hookline.hooks.session_facts import session_facts
     from hookline.testing.case import Case, Step, find_case_files, load_cases
-    from hookline.testing.facts import session_facts
-    from hookline.testing.firing import fire
-    from hookline.testing.host import FakeClock, ScriptedHost
-    from hookline.testing.parametrized import hook_cases
-    from hookline.testing.run import Result, run_case
+    from hookline.testing.case_runner import Result, run_case
+    from hookline.testing.fire_event import fire, hook_cases
+    from hookline.testing.scripted_host import FakeClock, ScriptedHost
 
 _HOMES: Final = {
-    "Case": "case",
-    "FakeClock": "host",
-    "Result": "run",
-    "ScriptedHost": "host",
-    "Step": "case",
-    "find_case_files": "case",
-    "fire": "firing",
-    "hook_cases": "parametrized",
-    "load_cases": "case",
-    "run_case": "run",
-    "session_facts": "facts",
+    "Case": "hookline.testing.case",
+    "FakeClock": "hookline.testing.scripted_host",
+    "Result": "hookline.testing.case_runner",
+    "ScriptedHost": "hookline.testing.scripted_host",
+    "Step": "hookline.testing.case",
+    "find_case_files": "hookline.testing.case",
+    "fire": "hookline.testing.fire_event",
+    "hook_cases": "hookline.testing.fire_event",
+    "load_cases": "hookline.testing.case",
+    "run_case": "hookline.testing.case_runner",
+    "session_facts": "hookline.hooks.session_facts",
 }
 __all__ = [
     "Case",
@@ -49,4 +48,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"hookline.testing.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

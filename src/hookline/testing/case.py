@@ -8,16 +8,16 @@ from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from hookline.config.node import Node
 from hookline.config.problem import Problem
-from hookline.config.read import read_file
-from hookline.config.shape import Reader
-from hookline.dialects.table import NAMES
+from hookline.config.reader import read_file
+from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.errors import ConfigError, HooklineError
-from hookline.hooks.events import EVENTS, all_names, canonical, names_in
+from hookline.hooks.events import EVENTS, all_event_names, canonical_event, events_by_name
 from hookline.hooks.host import ToolResult
-from hookline.testing.expect import AT_LOAD, Expected, expected
+from hookline.testing.expectation import LOAD_KEYS, Expected, read_expected
 
-KEYS: Final = (
+CASE_KEYS: Final = (
     "note",
     "dialect",
     "config",
@@ -32,7 +32,7 @@ KEYS: Final = (
     "expect",
 )
 STEP_KEYS: Final = ("event", "expect", "advance")
-PLACES: Final = ("tests/hooks/**/*.yaml", "hooks_tests/**/*.yaml", ".hookline/tests/*.yaml")
+CASE_PATTERNS: Final = ("tests/hooks/**/*.yaml", "hooks_tests/**/*.yaml", ".hookline/tests/*.yaml")
 """Where a project's case files are looked for."""
 NO_TIME: Final = timedelta()
 
@@ -69,7 +69,7 @@ class Case:
 
 
 def find_case_files(directory: Path) -> list[Path]:
-    return sorted({path for pattern in PLACES for path in directory.glob(pattern) if path.is_file()})
+    return sorted({path for pattern in CASE_PATTERNS for path in directory.glob(pattern) if path.is_file()})
 
 
 def load_cases(path: str | Path) -> list[Case]:
@@ -86,16 +86,16 @@ def load_cases(path: str | Path) -> list[Case]:
         if problems:
             raise ConfigError(problems)
         return cases
-    return _cases_of(path)
+    return _load_case_file(path)
 
 
-def _cases_of(path: Path) -> list[Case]:
+def _load_case_file(path: Path) -> list[Case]:
     document, problems = read_file(path)
     if document is None:
         raise ConfigError(problems)
     found: list[Problem] = []
-    at = Reader.of(document, found)
-    cases = [_case(place, path) for place in _places(at)]
+    at = Node.of(document, found)
+    cases = [_read_case(place, path) for place in _case_nodes(at)]
     if found:
         raise ConfigError(sorted(found))
     if not cases:
@@ -103,81 +103,85 @@ def _cases_of(path: Path) -> list[Case]:
     return [case for case in cases if case is not None]
 
 
-def _places(at: Reader) -> Iterator[Reader]:
+def _case_nodes(at: Node) -> Iterator[Node]:
     many = at.get("cases")
     if many is None:
         yield at
         return
-    at.keys(("cases", "note"), "a file of cases")
+    at.check_keys(("cases", "note"), "a file of cases")
     yield from many.items()
 
 
-def _case(at: Reader, path: Path) -> Case | None:
+def _read_case(at: Node, path: Path) -> Case | None:
     """None after a problem was noted."""
     before = len(at.problems)
-    at.keys(KEYS, "a case")
+    at.check_keys(CASE_KEYS, "a case")
     if at.mapping() is None:
         return None
-    _one_config(at)
-    note, file, dialect = _text(at, "note"), _text(at, "file"), at.get("dialect")
-    spoken = None if dialect is None else dialect.one_of(NAMES)
-    steps, at_load = _steps(at, spoken)
+    _check_one_config(at)
+    note, file, dialect = _read_text(at, "note"), _read_text(at, "file"), at.get("dialect")
+    spoken = None if dialect is None else dialect.one_of(DIALECT_NAMES)
+    steps, at_load = _read_steps(at, spoken)
     made = Case(
         note=note or "",
         path=path,
         line=at.line,
         dialect=spoken,
-        config=_config(at),
+        config=_read_config(at),
         config_file=None if file is None else path.parent / file,
-        files=_files(at),
-        tools=_tools(at),
-        model=_model(at),
-        env=_env(at),
+        files=_read_files(at),
+        tools=_read_tools(at),
+        model=_read_model(at),
+        env=_read_env(at),
         steps=steps,
         at_load=at_load,
-        trusted=_trusted(at),
+        trusted=_read_trusted(at),
     )
     return made if len(at.problems) == before else None
 
 
-def _text(at: Reader, key: str) -> str | None:
+def _read_text(at: Node, key: str) -> str | None:
     place = at.get(key)
     return None if place is None else place.text()
 
 
-def _one_config(at: Reader) -> None:
+def _check_one_config(at: Node) -> None:
     given = [key for key in ("config", "file") if at.get(key) is not None]
     if len(given) == 2:
-        at.problem("two-configs", f"{_shown(at)}config and file say the same thing twice.", "Leave one of them out.")
+        at.add_problem(
+            "two-configs", f"{_place_prefix(at)}config and file say the same thing twice.", "Leave one of them out."
+        )
     if not given and at.get("files") is None:
-        at.problem(
-            "no-config", f"{_shown(at)}there is no config.", "Write config: {…}, file: path or files: {path: text}."
+        at.add_problem(
+            "no-config",
+            f"{_place_prefix(at)}there is no config.",
+            "Write config: {…}, file: path or files: {path: text}.",
         )
 
 
-def _shown(at: Reader) -> str:
-    return f"{at.place}: " if at.path else ""
+def _place_prefix(at: Node) -> str:
+    return f"{at.location}: " if at.path else ""
 
 
-def _config(at: Reader) -> Any:
+def _read_config(at: Node) -> Any:
     config = at.get("config")
     if config is None:
         return None
     if not isinstance(config.value, (str, dict, list)):
-        config.problem(
-            "wrong-type", f"{config.place}: a config is a mapping, or its text.", "Write config: {hooks: …}."
+        config.add_problem(
+            "wrong-type", f"{config.location}: a config is a mapping, or its text.", "Write config: {hooks: …}."
         )
     return config.value
 
 
-def _files(at: Reader) -> dict[str, str]:
+def _read_files(at: Node) -> dict[str, str]:
     files = at.get("files")
     found: dict[str, str] = {}
     for name, place in files.entries() if files is not None else ():
         text = place.text(empty=True)
         if not is_inside(name):
-            what = f"{place.place}: the path must stay inside the case's own directory."
-            place.problem("bad-path", what, "Write a relative path without `..`.", at_key=True)
+            what = f"{place.location}: the path must stay inside the case's own directory."
+            place.add_problem("bad-path", what, "Write a relative path without `..`.", at_key=True)
         elif text is not None:
             found[name] = text
     return found
@@ -188,88 +192,94 @@ def is_inside(name: str) -> bool:
     return bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts and path.name != ""
 
 
-def _tools(at: Reader) -> dict[str, ToolResult]:
+def _read_tools(at: Node) -> dict[str, ToolResult]:
     tools = at.get("tools")
     found: dict[str, ToolResult] = {}
     for name, place in tools.entries() if tools is not None else ():
-        place.keys(("content", "error"), "a tool")
+        place.check_keys(("content", "error"), "a tool")
         content, error = place.get("content"), place.get("error")
         if (content is None) == (error is None):
-            place.problem("no-answer", f"{place.place}: a tool has either content or an error.", "Write {content: …}.")
+            place.add_problem(
+                "no-answer", f"{place.location}: a tool has either content or an error.", "Write {content: …}."
+            )
             continue
         said = None if error is None else error.text()
         found[name] = ToolResult(None if content is None else content.value, error is None, said or "")
     return found
 
 
-def _trusted(at: Reader) -> bool:
+def _read_trusted(at: Node) -> bool:
     trusted = at.get("trusted")
     return trusted is None or trusted.flag() is not False
 
 
-def _model(at: Reader) -> tuple[str, ...]:
+def _read_model(at: Node) -> tuple[str, ...]:
     model = at.get("model")
     return () if model is None else model.texts(empty=True) or ()
 
 
-def _env(at: Reader) -> dict[str, str]:
+def _read_env(at: Node) -> dict[str, str]:
     env = at.get("env")
     texts = [(name, place.text(empty=True)) for name, place in env.entries()] if env is not None else []
     return {name: text for name, text in texts if text is not None}
 
 
-def _steps(at: Reader, dialect: str | None) -> tuple[tuple[Step, ...], Expected]:
+def _read_steps(at: Node, dialect: str | None) -> tuple[tuple[Step, ...], Expected]:
     steps, event, expect = at.get("steps"), at.get("event"), at.get("expect")
     if steps is None and event is not None:
-        step = _step(at, dialect)
+        step = _read_step(at, dialect)
         return ((step,) if step else ()), step.expect.at_load() if step else Expected()
-    at_load = Expected() if expect is None else expected(expect, AT_LOAD)
+    at_load = Expected() if expect is None else read_expected(expect, LOAD_KEYS)
     if steps is not None:
         if event is not None:
-            event.problem("two-events", f"{event.place}: event and steps exclude each other.", at_key=True)
-        made = [_step(place, dialect) for place in steps.items()]
+            event.add_problem("two-events", f"{event.location}: event and steps exclude each other.", at_key=True)
+        made = [_read_step(place, dialect) for place in steps.items()]
         return tuple(step for step in made if step is not None), at_load
     if expect is None:
-        at.problem(
-            "no-event", f"{_shown(at)}there is nothing to try.", "Write event: {name: tool.before, …} and expect: {…}."
+        at.add_problem(
+            "no-event",
+            f"{_place_prefix(at)}there is nothing to try.",
+            "Write event: {name: tool.before, …} and expect: {…}.",
         )
     return (), at_load
 
 
-def _step(at: Reader, dialect: str | None) -> Step | None:
+def _read_step(at: Node, dialect: str | None) -> Step | None:
     if at.get("steps") is None and at.path[-2:-1] == ("steps",):
-        at.keys(STEP_KEYS, "a step")
+        at.check_keys(STEP_KEYS, "a step")
     event, expect, advance = at.get("event"), at.get("expect"), at.get("advance")
     if event is None or expect is None:
         missing = "event" if event is None else "expect"
-        at.problem("missing-key", f"{_shown(at)}{missing} is missing.", "A case has an event and what to expect.")
+        at.add_problem(
+            "missing-key", f"{_place_prefix(at)}{missing} is missing.", "A case has an event and what to expect."
+        )
         return None
-    name, facts = _event(event, dialect)
+    name, facts = _read_event(event, dialect)
     length = NO_TIME if advance is None else advance.duration()
-    wanted = expected(expect)
+    wanted = read_expected(expect)
     return None if name is None or length is None else Step(name, facts, wanted, length)
 
 
-def _event(at: Reader, dialect: str | None) -> tuple[str | None, dict[str, Any]]:
+def _read_event(at: Node, dialect: str | None) -> tuple[str | None, dict[str, Any]]:
     """The event's own name, and its facts: everything beside `name`."""
     name = at if isinstance(at.value, str) else at.get("name")
     if name is None:
         if at.mapping() is not None:
-            at.problem("missing-key", f"{at.place}: name is missing.", "Write event: {name: tool.before, …}.")
+            at.add_problem("missing-key", f"{at.location}: name is missing.", "Write event: {name: tool.before, …}.")
         return None, {}
     text = name.text()
     found = None if text is None else event_named(text, dialect)
     if text is not None and found is None:
-        from hookline.config.problem import nearest
+        from hookline.formatting import closest_match
 
-        guess = nearest(text, all_names())
+        guess = closest_match(text, all_event_names())
         hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(EVENTS)}."
-        name.problem("unknown-event", f"{name.place}: there is no event {text!r}.", hint)
+        name.add_problem("unknown-event", f"{name.location}: there is no event {text!r}.", hint)
     facts = {} if isinstance(at.value, str) else {key: value for key, value in at.value.items() if key != "name"}
     return found, facts
 
 
 def event_named(name: str, dialect: str | None) -> str | None:
     """The event that `name` means in this dialect, or else here or in any."""
-    own = names_in(dialect).get(name) if dialect else None
-    return own or canonical(name)
+    own = events_by_name(dialect).get(name) if dialect else None
+    return own or canonical_event(name)

@@ -37,7 +37,7 @@ class Terminal:
     def text(self) -> str:
         return _CODES.sub("", self._output.decode("utf-8", "replace"))
 
-    def sees(self, pattern: str) -> str:
+    def wait_for_output(self, pattern: str) -> str:
         """Waits until it comes, behind what was seen before; returns what came until then."""
         deadline = time.monotonic() + _WITHIN
         while time.monotonic() < deadline:
@@ -50,10 +50,10 @@ class Terminal:
                 break
         raise AssertionError(f"{pattern!r} did not come:\n{self.text}")
 
-    def types(self, keys: str) -> None:
+    def type_keys(self, keys: str) -> None:
         os.write(self._end, keys.encode())
 
-    def ends(self) -> int:
+    def wait_for_exit(self) -> int:
         """Its exit code."""
         deadline = time.monotonic() + _WITHIN
         while self._more():

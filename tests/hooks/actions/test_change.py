@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.actions.change import Append, Change, Remove, Replace, Set, own_paths
+from hookline.hooks.actions.change import Append, ChangeFacts, Remove, Replace, Set, resolve_paths
 from hookline.hooks.event import REMOVED, Event, parse_path
-from hookline.hooks.facts import Names
-from hookline.hooks.filled import Filled
 from hookline.hooks.host import NOBODY
-from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind
-from hookline.hooks.template import template
+from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind
+from hookline.hooks.placeholders import PlaceholderResolver
+from hookline.hooks.templates import DataTemplate, parse_template
 from hookline.patterns.pattern import pattern
 
 INPUT = {"path": "a.txt", "list": [1, "ab"], "n": 5}
@@ -22,8 +21,8 @@ INPUT = {"path": "a.txt", "list": [1, "ab"], "n": 5}
 def changed(*edits: Any, input: Any = None, tool: str = "write_file", host: str = "") -> Any:
     facts: dict[str, Any] = {"tool": {"name": tool, "input": INPUT if input is None else input}}
     event = Event("tool.before", facts | ({"host": {"name": host}} if host else {}))
-    outcome = asyncio.run(Change(edits).run(event, NOBODY))
-    return event.changed(outcome.changes).facts["tool"]["input"] if outcome is not NOT_APPLIED else None
+    outcome = asyncio.run(ChangeFacts(edits).run(event, NOBODY))
+    return event.with_changes(outcome.changes).facts["tool"]["input"] if outcome is not NOT_APPLIED else None
 
 
 def place(path: str) -> tuple[str | int, ...]:
@@ -31,12 +30,12 @@ def place(path: str) -> tuple[str | int, ...]:
 
 
 def text(source: str) -> Any:
-    return template(source, Names())
+    return parse_template(source, PlaceholderResolver())
 
 
 def test_set_remove_append_and_replace() -> None:
     edits = (
-        Set(place("new.deep"), Filled({"at": text("{{input.n}}")})),
+        Set(place("new.deep"), DataTemplate({"at": text("{{input.n}}")})),
         Remove(place("list.0")),
         Append(place("path"), text("more")),
         Append(place("n"), text("\nmore")),
@@ -48,8 +47,8 @@ def test_set_remove_append_and_replace() -> None:
 @pytest.mark.parametrize(
     "edit",
     [
-        Set(place("n"), Filled(5)),
-        Set(place("x"), Filled(text("{{input.absent}}"))),
+        Set(place("n"), DataTemplate(5)),
+        Set(place("x"), DataTemplate(text("{{input.absent}}"))),
         Remove(place("absent.deep")),
         Remove(place("list.7")),
         Replace(place("path"), pattern("zzz"), ""),
@@ -61,29 +60,31 @@ def test_what_changes_nothing_had_nothing_to_do(edit: Any) -> None:
 
 
 def test_later_edits_see_earlier_ones_and_overlap() -> None:
-    assert changed(Set(place("a"), Filled({"b": 1})), Set(place("a.b"), Filled(2)), Remove(place("a.b"))) == {
+    assert changed(
+        Set(place("a"), DataTemplate({"b": 1})), Set(place("a.b"), DataTemplate(2)), Remove(place("a.b"))
+    ) == {
         **INPUT,
         "a": {},
     }
-    assert changed(Set(place("n"), Filled(True)), input={"n": 1}) == {"n": True}
+    assert changed(Set(place("n"), DataTemplate(True)), input={"n": 1}) == {"n": True}
 
 
 def test_a_field_is_changed_by_the_name_that_the_input_has_for_it() -> None:
-    assert changed(Set(place("path"), Filled("new")), input={"file_path": "old"}) == {"file_path": "new"}
+    assert changed(Set(place("path"), DataTemplate("new")), input={"file_path": "old"}) == {"file_path": "new"}
     assert changed(Remove(place("path")), input={"filePath": "old", "x": 1}) == {"x": 1}
 
 
 def test_where_both_are_given_the_one_that_the_host_reads_is_changed() -> None:
     both = {"path": "decoy", "file_path": "real"}
-    edit = Set(place("path"), Filled("new"))
+    edit = Set(place("path"), DataTemplate("new"))
     assert changed(edit, input=both, host="claude-code") == {"path": "decoy", "file_path": "new"}
     assert changed(edit, input=both) == {"path": "new", "file_path": "new"}, "nobody knows which of them is read"
 
 
 def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:
-    change = Change((Replace(place("text"), pattern("(?<=key )[a-z]+"), "***"),))
+    change = ChangeFacts((Replace(place("text"), pattern("(?<=key )[a-z]+"), "***"),))
     event = Event("tool.before", {"tool": {"name": "x", "input": {"text": "key abc " * 300_000}}})
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ActionError) as failed:
         asyncio.run(change.run(event, NOBODY))
     assert failed.value.failure.kind is FailureKind.TIMEOUT
     assert failed.value.failure.text.startswith("could not replace (?<=key )[a-z]+ in tool.input.text: look-around")
@@ -91,9 +92,9 @@ def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:
 
 @pytest.mark.parametrize("tool", [None, 5, [], {}, {"input": "x"}, {"input": None}])
 def test_the_place_is_as_written_where_there_is_no_input(tool: Any) -> None:
-    assert own_paths(place("path"), Event("tool.before", {"tool": tool})) == (place("path"),)
+    assert resolve_paths(place("path"), Event("tool.before", {"tool": tool})) == (place("path"),)
 
 
 def test_removing_reports_a_removal() -> None:
     event = Event("tool.before", {"tool": {"name": "x", "input": {"a": 1}}})
-    assert asyncio.run(Change((Remove(place("a")),)).run(event, NOBODY)).changes == ((place("a"), REMOVED),)
+    assert asyncio.run(ChangeFacts((Remove(place("a")),)).run(event, NOBODY)).changes == ((place("a"), REMOVED),)

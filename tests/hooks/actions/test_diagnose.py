@@ -11,8 +11,8 @@ import pytest
 
 from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.event import Event
-from hookline.hooks.host import Nobody, Notice, ToolResult
-from hookline.hooks.outcome import NOT_APPLIED, SILENT, Failed, Outcome, Place
+from hookline.hooks.host import Notice, NullHost, ToolResult
+from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, NotePlace, Outcome
 from hookline.testing import ScriptedHost
 
 
@@ -48,7 +48,7 @@ def test_the_result_keeps_its_shape(result: dict[str, Any], changes: Any, notes:
     outcome = run(after({**WRITE, **result}), server(ONE))
     assert outcome.changes == changes
     assert tuple(note.text for note in outcome.notes) == notes
-    assert all(note.place is Place.RESULT for note in outcome.notes)
+    assert all(note.place is NotePlace.RESULT for note in outcome.notes)
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_a_file_without_utf8_is_read_all_the_same(tmp_path: Path) -> None:
 
 def test_a_server_that_fails_is_a_failure() -> None:
     host = ScriptedHost({"lsp.notify_change": ToolResult(None, False, "gone")})
-    with pytest.raises(Failed, match=r"lsp\.notify_change: gone"):
+    with pytest.raises(ActionError, match=r"lsp\.notify_change: gone"):
         run(after(WRITE), host)
 
 
 def test_nobody_has_to_watch() -> None:
     class Deaf(ScriptedHost):
         async def publish(self, notice: Notice) -> None:
-            await Nobody().publish(notice)
+            await NullHost().publish(notice)
 
     host = Deaf({"lsp.notify_change": ToolResult({}), "lsp.diagnostics": ToolResult(ONE)})
     assert run(after({**WRITE, "result": "ok"}), host).changes

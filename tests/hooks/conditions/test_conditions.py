@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.condition import Condition
-from hookline.hooks.conditions.computed import Computes, Custom
-from hookline.hooks.conditions.content import RecentMessagesSay
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, AnyOf, Not, all_of
-from hookline.hooks.conditions.numbers import Compared, Every
-from hookline.hooks.conditions.text import Exists, Fact, Is, Matches, shown
-from hookline.hooks.conditions.tool import KindIs
+from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
+from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain, format_fact
+from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import MISSING, Event
-from hookline.hooks.tools import Kind
+from hookline.hooks.protocols import Condition
+from hookline.hooks.tools import ToolKind
 from hookline.patterns.expressions import expression
 from hookline.patterns.pattern import pattern
 
@@ -43,12 +41,12 @@ def with_fact(value: Any) -> Event:
 )
 def test_true_is_not_one_wherever_it_stands(value: Any, fact: Any, holds: bool) -> None:
     given = with_fact(float("nan")) if fact != fact else with_fact(fact)
-    assert Is(("x",), value).holds(given) is holds
+    assert Equals(("x",), value).holds(given) is holds
 
 
 def test_nothing_is_what_an_absent_fact_is() -> None:
     for value in (None, "", 0, False, MISSING.__repr__()):
-        assert not Is(("y",), value).holds(with_fact(1))
+        assert not Equals(("y",), value).holds(with_fact(1))
     assert Exists(("x",)).holds(with_fact(None))
     assert not Exists(("y",)).holds(with_fact(None))
 
@@ -75,7 +73,7 @@ def test_nothing_is_what_an_absent_fact_is() -> None:
 def test_a_fact_is_compared_with_a_number_if_it_is_one_or_can_be_counted(
     comparison: str, number: float, fact: Any, holds: bool
 ) -> None:
-    condition = Compared(("x",), comparison, number)
+    condition = Comparison(("x",), comparison, number)
     assert condition.holds(with_fact(fact)) is holds
     assert condition.why_not(with_fact(fact)).startswith("x is ")
 
@@ -85,11 +83,11 @@ def test_a_fact_is_compared_with_a_number_if_it_is_one_or_can_be_counted(
     [(0, False), (3, True), (6.0, True), (4, False), (-3, False), (3.5, False), (math.nan, False), (math.inf, False), (True, False), ("3", False), (3 * 10**400, True)],
 )  # fmt: skip
 def test_every_third_is_three_six_nine(fact: Any, holds: bool) -> None:
-    assert Every(("x",), 3).holds(with_fact(fact)) is holds
+    assert MultipleOf(("x",), 3).holds(with_fact(fact)) is holds
 
 
 def test_every_zeroth_is_never() -> None:
-    assert not Every(("x",), 0).holds(with_fact(3))
+    assert not MultipleOf(("x",), 0).holds(with_fact(3))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def test_every_zeroth_is_never() -> None:
     ],
 )
 def test_one_of_the_last_five_messages_says_it_in_any_case(messages: Any, holds: bool) -> None:
-    assert RecentMessagesSay("Keyword").holds(Event("turn.start", {"messages": messages})) is holds
+    assert RecentMessagesContain("Keyword").holds(Event("turn.start", {"messages": messages})) is holds
 
 
 def test_all_of_nothing_holds_and_any_of_nothing_does_not() -> None:
@@ -154,16 +152,16 @@ def test_only_what_must_match_is_a_need() -> None:
 @pytest.mark.parametrize(
     ("tool", "kind"),
     [
-        ({"name": "bash"}, Kind.SHELL),
-        ({"name": "bash", "kind": "read"}, Kind.READ),
-        ({"name": "odd"}, Kind.OTHER),
-        ({"name": "bash", "kind": 5}, Kind.SHELL),
+        ({"name": "bash"}, ToolKind.SHELL),
+        ({"name": "bash", "kind": "read"}, ToolKind.READ),
+        ({"name": "odd"}, ToolKind.OTHER),
+        ({"name": "bash", "kind": 5}, ToolKind.SHELL),
     ],
 )
-def test_the_declared_kind_counts_else_that_of_the_name(tool: Any, kind: Kind) -> None:
+def test_the_declared_kind_counts_else_that_of_the_name(tool: Any, kind: ToolKind) -> None:
     event = Event("tool.before", {"tool": tool})
-    assert [each for each in Kind if KindIs(each).holds(event)] == [kind]
-    assert not KindIs(Kind.OTHER).holds(Event("stop", {}))
+    assert [each for each in ToolKind if ToolKindIs(each).holds(event)] == [kind]
+    assert not ToolKindIs(ToolKind.OTHER).holds(Event("stop", {}))
 
 
 def test_a_third_partys_condition_gets_a_copy_and_may_raise() -> None:
@@ -175,13 +173,13 @@ def test_a_third_partys_condition_gets_a_copy_and_may_raise() -> None:
         raise KeyError("x")
 
     event = with_fact([])
-    assert Custom("spoil", spoil, 1).holds(event)
+    assert CustomCondition("spoil", spoil, 1).holds(event)
     assert event.facts == {"x": []}
-    assert not Custom("fail", fail).holds(event)
+    assert not CustomCondition("fail", fail).holds(event)
 
 
 def test_an_expression_that_cannot_be_computed_is_false() -> None:
-    condition = Computes(expression("1 / x > 0", frozenset({"x"})), (("x", ("x",)),))
+    condition = ExpressionCondition(expression("1 / x > 0", frozenset({"x"})), (("x", ("x",)),))
     assert condition.holds(with_fact(2))
     assert not condition.holds(with_fact(0))
     assert not condition.holds(with_fact("text"))
@@ -191,7 +189,7 @@ def test_an_expression_that_cannot_be_computed_is_false() -> None:
 def test_what_is_shown_is_short() -> None:
     deep = {"a": {"b": {"c": {"d": {"e": {}}}}}}
     for value in (10**5000, [10**5000], "x" * 1000, ["x" * 1000] * 50, deep, b"x" * 500):
-        assert 0 < len(shown(value)) <= 70
+        assert 0 < len(format_fact(value)) <= 70
 
 
 @pytest.mark.parametrize(
@@ -199,10 +197,10 @@ def test_what_is_shown_is_short() -> None:
     [
         (Matches(Fact(("x",)), pattern("a")), "x 'text' does not match a"),
         (Matches(Fact(("y",)), pattern("a")), "y is absent or not text"),
-        (Is(("x",), "other"), "x is 'text', not 'other'"),
+        (Equals(("x",), "other"), "x is 'text', not 'other'"),
         (Exists(("y",)), "y is absent"),
-        (Every(("x",), 2), "x is 'text', not a multiple of 2"),
-        (KindIs(Kind.SHELL), "the tool's kind is other, not shell"),
+        (MultipleOf(("x",), 2), "x is 'text', not a multiple of 2"),
+        (ToolKindIs(ToolKind.SHELL), "the tool's kind is other, not shell"),
         (All((ALWAYS, Exists(("y",)))), "y is absent"),
     ],
 )

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from bridge_desk import Desk, wait_for
+from bridge_sandbox import BridgeSandbox, wait_for
 from hookline.hosts.bridge import client
-from hookline.hosts.bridge.compiled import compile_client, python_client
+from hookline.hosts.install.launcher import compile_client, python_client
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    made = Desk(Path(tempfile.mkdtemp(prefix="hl")))
+def desk() -> Iterator[BridgeSandbox]:
+    made = BridgeSandbox(Path(tempfile.mkdtemp(prefix="hl")))
     for directory in (made.home, made.project, made.root / "run"):
         directory.mkdir()
     yield made
-    engine = made.engine()
+    engine = made.engine_pid()
     if engine is not None:
         for number in (signal.SIGCONT, signal.SIGKILL):
             with suppress(ProcessLookupError):
@@ -48,10 +48,10 @@ def argv(request: pytest.FixtureRequest) -> list[str]:
 
 
 @pytest.fixture
-def engine(desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
+def engine(desk: BridgeSandbox) -> Iterator[subprocess.Popen[bytes]]:
     """One that is ours to end, and listens."""
-    process = desk.start(client.command("serve"))
-    wait_for(desk.engine)
+    process = desk.start_client(client.hookline_command("serve"))
+    wait_for(desk.engine_pid)
     yield process
     process.kill()
     process.communicate()

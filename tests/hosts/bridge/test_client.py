@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from bridge_desk import GUARD, Desk, reason_of
+from bridge_sandbox import GUARD, BridgeSandbox, deny_reason
 from hookline.hosts.bridge import client
-from hookline.hosts.bridge.compiled import compile_client, python_client
+from hookline.hosts.install.launcher import compile_client, python_client
+
+pytestmark = pytest.mark.slow
+
 
 SOURCE = Path(client.__file__)
 
@@ -32,16 +35,16 @@ def test_it_imports_the_standard_library_only() -> None:
     assert imported <= sys.stdlib_module_names
 
 
-def test_nothing_in_the_project_is_imported(desk: Desk) -> None:
+def test_nothing_in_the_project_is_imported(desk: BridgeSandbox) -> None:
     """Neither by the client, nor by the process that decides instead of an engine."""
     for name in ("click", "hookline", "json", "socket", "fcntl", "sitecustomize", "usercustomize"):
         (desk.project / f"{name}.py").write_text("import os; os.system('touch ran')")
-    desk.hooks(GUARD)
+    desk.write_hooks(GUARD)
     desk.variables["PYTHONPATH"] = str(desk.project)
     desk.variables["PYTHONSTARTUP"] = str(desk.project / "click.py")
-    desk.run.parent.chmod(0o500)
-    for argv in (python_client(), client.command("bridge", "--direct")):
-        assert reason_of(desk.ask(argv, desk.payload())[0]) == "Never."
+    desk.runtime_directory.parent.chmod(0o500)
+    for argv in (python_client(), client.hookline_command("bridge", "--direct")):
+        assert deny_reason(desk.run_client(argv, desk.payload())[0]) == "Never."
     assert not (desk.project / "ran").exists()
 
 
@@ -58,18 +61,18 @@ def test_where_the_engine_listens(environment: dict[str, str], expected: str) ->
     assert client.run_directory(environment) == expected
 
 
-def test_without_a_place_for_an_engine_it_decides_itself(desk: Desk) -> None:
-    desk.hooks(GUARD)
+def test_without_a_place_for_an_engine_it_decides_itself(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
     desk.variables["XDG_RUNTIME_DIR"] = "/proc/nowhere"
-    assert reason_of(desk.ask(python_client(), desk.payload())[0]) == "Never."
+    assert deny_reason(desk.run_client(python_client(), desk.payload())[0]) == "Never."
 
 
-def test_a_socket_s_path_that_is_too_long_is_no_trouble(desk: Desk, argv: list[str]) -> None:
-    desk.hooks(GUARD)
+def test_a_socket_s_path_that_is_too_long_is_no_trouble(desk: BridgeSandbox, argv: list[str]) -> None:
+    desk.write_hooks(GUARD)
     long = desk.root / ("x" * 120)
     (long / "hookline").mkdir(parents=True, mode=0o700)
     desk.variables["XDG_RUNTIME_DIR"] = str(long)
-    assert reason_of(desk.ask(argv, desk.payload())[0]) == "Never."
+    assert deny_reason(desk.run_client(argv, desk.payload())[0]) == "Never."
 
 
 def test_an_interpreter_that_is_gone_holds_the_tool_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

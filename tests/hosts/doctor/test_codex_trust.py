@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from hookline.hosts.doctor.codex_trust import trust
+from hookline.config.json_edit import parse_object
+from hookline.hosts.doctor.codex_trust import check_trust
 from hookline.hosts.doctor.finding import Finding, Mark
-from hookline.hosts.install.command import calling
-from hookline.hosts.install.edit import read
-from hookline.hosts.install.machine import Machine, Scope
-from installing import install, machine_in
+from hookline.hosts.install.entries import hook_command
+from hookline.hosts.install.machine import InstallScope, Machine
+from install_sandbox import install, make_machine
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    machine = machine_in(tmp_path)
+    machine = make_machine(tmp_path)
     hooks = machine.home / ".codex/hooks.json"
     hooks.parent.mkdir()
     hooks.write_text(
@@ -28,7 +30,9 @@ def machine(tmp_path: Path) -> Machine:
 
 def found(machine: Machine) -> Finding:
     path = machine.home / ".codex/hooks.json"
-    return trust(read(path.read_text(), "hooks.json"), path, calling("codex", machine, Scope.USER), machine)
+    return check_trust(
+        parse_object(path.read_text(), "hooks.json"), path, hook_command("codex", machine, InstallScope.USER), machine
+    )
 
 
 def states(machine: Machine) -> list[str]:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hookline.hosts.install.launcher import Kind, made_as, put, take_away, text_for
+from hookline.hosts.install.launcher import (
+    LauncherKind,
+    install_launcher,
+    installed_kind,
+    launcher_script,
+    remove_launcher,
+)
 
 PAYLOAD = '{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
 
@@ -29,34 +35,34 @@ def called(launcher: Path, home: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_launcher_is_made_once(tmp_path: Path) -> None:
     launcher = tmp_path / "share" / "hookline" / "bridge"
-    assert made_as(launcher) is None
-    kind = put(launcher)
-    assert kind is (Kind.COMPILED if shutil.which("cc") else Kind.PYTHON)
+    assert installed_kind(launcher) is None
+    kind = install_launcher(launcher)
+    assert kind is (LauncherKind.COMPILED if shutil.which("cc") else LauncherKind.PYTHON)
     first = launcher.stat().st_mtime_ns, launcher.stat().st_ino
-    assert put(launcher) is kind
+    assert install_launcher(launcher) is kind
     assert (launcher.stat().st_mtime_ns, launcher.stat().st_ino) == first
     launcher.chmod(0o600)
-    assert made_as(launcher) is None
-    take_away(launcher)
+    assert installed_kind(launcher) is None
+    remove_launcher(launcher)
     assert not list(launcher.parent.iterdir())
 
 
 def test_a_launcher_of_another_version_is_made_anew(tmp_path: Path) -> None:
     launcher = tmp_path / "bridge"
-    put(launcher)
+    install_launcher(launcher)
     (tmp_path / "bridge.made").write_text("compiled 123\n")
-    assert made_as(launcher) is None
-    put(launcher)
-    assert made_as(launcher) is not None
+    assert installed_kind(launcher) is None
+    install_launcher(launcher)
+    assert installed_kind(launcher) is not None
 
 
 def test_a_launcher_that_somebody_put_there_is_made_anew(tmp_path: Path) -> None:
     launcher = tmp_path / "bridge"
-    put(launcher)
+    install_launcher(launcher)
     launcher.write_text("#!/bin/sh\nexit 0\n")
-    assert made_as(launcher) is None
-    put(launcher)
-    assert made_as(launcher) is not None
+    assert installed_kind(launcher) is None
+    install_launcher(launcher)
+    assert installed_kind(launcher) is not None
 
 
 @pytest.mark.parametrize("folder", ["plain", "it's a space", "long" * 40])
@@ -64,7 +70,7 @@ def test_the_python_launcher_answers(tmp_path: Path, folder: str) -> None:
     python, launcher = tmp_path / folder / "python", tmp_path / "bridge"
     python.parent.mkdir()
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    launcher.write_text(text_for(str(python)))
+    launcher.write_text(launcher_script(str(python)))
     for program in (python, launcher):
         program.chmod(0o755)
     (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
@@ -73,7 +79,7 @@ def test_the_python_launcher_answers(tmp_path: Path, folder: str) -> None:
 
 
 def test_the_launcher_answers_what_the_hooks_decide(tmp_path: Path) -> None:
-    put(tmp_path / "bridge")
+    install_launcher(tmp_path / "bridge")
     (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
     done = called(tmp_path / "bridge", tmp_path)
     assert "not today" in done.stdout, done.stderr

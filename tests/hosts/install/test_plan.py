@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.read import Kind, read_text
+from hookline.config.json_edit import Splice
+from hookline.config.reader import FileFormat, read_text
 from hookline.errors import ConfigError, HooklineError
-from hookline.hosts.install.edit import Splice
-from hookline.hosts.install.machine import Machine, Scope
-from hookline.hosts.install.plan import BACKUP, apply, installed, installing, uninstalling
-from hookline.hosts.install.records import Record, keep
-from hookline.hosts.table import NAMES, agent
-from installing import files_below, install, machine_in, uninstall
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.install.plan import BACKUP_SUFFIX, apply_changes, installed_entries, plan_install, plan_uninstall
+from hookline.hosts.install.undo import InstallRecord, save_record
+from install_sandbox import install, make_machine, read_files, uninstall
 
 MERGED = {
     "claude-code": ".claude/settings.json",
@@ -74,7 +74,7 @@ TEXTS = {
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    return machine_in(tmp_path)
+    return make_machine(tmp_path)
 
 
 def put(machine: Machine, name: str, text: str) -> Path:
@@ -85,7 +85,7 @@ def put(machine: Machine, name: str, text: str) -> Path:
 
 
 def value_of(path: Path) -> dict:
-    document, problems = read_text(path.read_bytes(), str(path), Kind.JSON)
+    document, problems = read_text(path.read_bytes(), str(path), FileFormat.JSON)
     assert document is not None, problems
     return document.value
 
@@ -104,39 +104,39 @@ def without_ours(name: str, value: dict) -> dict:
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_every_text_comes_back_to_the_byte(machine: Machine, name: str, text: str) -> None:
     path = put(machine, name, text)
-    before = files_below(machine.home)
+    before = read_files(machine.home)
     value = value_of(path)
     install(name, machine)
-    assert [sorted(events) for _, _, events in installed(agent(name), machine)] == [
-        sorted(event.name for event in agent(name).events)
+    assert [sorted(events) for _, _, events in installed_entries(get_agent(name), machine)] == [
+        sorted(event.name for event in get_agent(name).events)
     ]
     if value:
         assert without_ours(name, value_of(path)) == without_ours(name, value)
         assert list(value_of(path))[: len(value)] == list(value)
-    assert (path.parent / (path.name + BACKUP)).read_bytes() == text.encode()
+    assert (path.parent / (path.name + BACKUP_SUFFIX)).read_bytes() == text.encode()
     uninstall(name, machine)
-    assert files_below(machine.home) == before
+    assert read_files(machine.home) == before
 
 
-@pytest.mark.parametrize("scope", Scope)
-@pytest.mark.parametrize("name", NAMES)
-def test_where_there_was_nothing_there_is_nothing_again(machine: Machine, name: str, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", InstallScope)
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_where_there_was_nothing_there_is_nothing_again(machine: Machine, name: str, scope: InstallScope) -> None:
     install(name, machine, scope)
-    assert next(found for found, _, _ in installed(agent(name), machine)) is scope
+    assert next(found for found, _, _ in installed_entries(get_agent(name), machine)) is scope
     uninstall(name, machine, scope)
     left = {path.relative_to(machine.home).parts[0] for path in machine.home.rglob("*")}
     assert left == {".local"}
     assert not list(machine.project.iterdir())
-    assert not list(machine.records.iterdir())
+    assert not list(machine.records_directory.iterdir())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_second_install_changes_nothing(machine: Machine, name: str) -> None:
     install(name, machine)
-    before = files_below(machine.home)
-    assert not [change for change in installing(agent(name), machine, Scope.USER) if change.needed]
+    before = read_files(machine.home)
+    assert not [change for change in plan_install(get_agent(name), machine, InstallScope.USER) if change.is_needed]
     install(name, machine)
-    assert files_below(machine.home) == before
+    assert read_files(machine.home) == before
 
 
 def test_a_key_that_the_user_adds_since_stays_and_nothing_else_does(machine: Machine) -> None:
@@ -179,7 +179,7 @@ def test_a_file_of_ours_with_something_of_the_users_stays(machine: Machine) -> N
 def test_without_a_record_our_entries_are_known_by_their_commands(machine: Machine, name: str) -> None:
     path = put(machine, name, '{"a": [1], "hooks": {"x": [{"command": "y"}]}}')
     install(name, machine)
-    for record in machine.records.iterdir():
+    for record in machine.records_directory.iterdir():
         record.unlink()
     uninstall(name, machine)
     assert path.read_text() == '{"a": [1], "hooks": {"x": [{"command": "y"}]}}'
@@ -248,8 +248,8 @@ def put_http_entries(machine: Machine, name: str) -> Path:
     splice = Splice(at, HTTP_ENTRIES.replace("AGENT", name))
     path = put(machine, name, HTTP_BEFORE[:at] + splice.text + HTTP_BEFORE[at:])
     path.chmod(0o600)
-    keep(Record(name, Scope.USER, machine.project, path, HTTP_BEFORE, (splice,)), machine)
-    (record,) = machine.records.iterdir()
+    save_record(InstallRecord(name, InstallScope.USER, machine.project, path, HTTP_BEFORE, (splice,)), machine)
+    (record,) = machine.records_directory.iterdir()
     record.write_text(json.dumps({**json.loads(record.read_text()), "mode": 0o644}))
     return path
 
@@ -259,8 +259,8 @@ def put_http_entries(machine: Machine, name: str) -> Path:
 def test_http_entries_of_an_older_version_are_replaced(machine: Machine, name: str, recorded: bool) -> None:
     path = put_http_entries(machine, name)
     if not recorded:
-        next(machine.records.iterdir()).unlink()
-    ((_, _, events),) = installed(agent(name), machine)
+        next(machine.records_directory.iterdir()).unlink()
+    ((_, _, events),) = installed_entries(get_agent(name), machine)
     assert events == {"SessionStart", "PreToolUse", "Stop"}
     install(name, machine)
     assert "http:" not in path.read_text()
@@ -276,7 +276,7 @@ def test_http_entries_of_an_older_version_are_replaced(machine: Machine, name: s
 def test_http_entries_of_an_older_version_are_taken_out(machine: Machine, name: str, recorded: bool) -> None:
     path = put_http_entries(machine, name)
     if not recorded:
-        next(machine.records.iterdir()).unlink()
+        next(machine.records_directory.iterdir()).unlink()
     uninstall(name, machine)
     assert path.read_text() == HTTP_BEFORE
     assert stat.S_IMODE(path.stat().st_mode) == (0o644 if recorded else 0o600)
@@ -302,30 +302,30 @@ def test_a_record_survives_an_edit_and_a_second_install(machine: Machine) -> Non
     assert value_of(path) == {"a": 2}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", AGENT_NAMES)
 def test_commands_are_the_same_for_ever(machine: Machine, name: str) -> None:
     """Codex trusts a hook by the text of its command: who changes this asks every user to trust it anew."""
     install(name, machine)
-    texts = "\n".join(data.decode() for path, data in files_below(machine.home).items() if ".local" not in path)
+    texts = "\n".join(data.decode() for path, data in read_files(machine.home).items() if ".local" not in path)
     launcher = machine.home / ".local/share/hookline/bridge"
     if name == "opencode":
         assert json.dumps(str(launcher)) in texts
         assert '["opencode", event]' in texts
     else:
-        assert all(f"{launcher} {name} {event.name}" in texts for event in agent(name).events)
+        assert all(f"{launcher} {name} {event.name}" in texts for event in get_agent(name).events)
 
 
 def test_a_projects_file_names_nobodys_home(machine: Machine) -> None:
-    for name in NAMES:
-        install(name, machine, Scope.PROJECT)
-    texts = files_below(machine.project)
+    for name in AGENT_NAMES:
+        install(name, machine, InstallScope.PROJECT)
+    texts = read_files(machine.project)
     assert texts
     assert not [file for file, data in texts.items() if str(machine.home).encode() in data]
 
 
 def test_a_home_with_a_space_is_quoted(tmp_path: Path) -> None:
     (tmp_path / "a b").mkdir()
-    machine = machine_in(tmp_path / "a b")
+    machine = make_machine(tmp_path / "a b")
     install("claude-code", machine)
     entry = value_of(machine.home / MERGED["claude-code"])["hooks"]["Stop"][0]["hooks"][0]
     assert entry["command"] == f"'{machine.launcher}' claude-code Stop"
@@ -348,7 +348,7 @@ def test_a_file_that_cannot_be_edited_is_not_touched(machine: Machine, text: str
     with pytest.raises(HooklineError) as error:
         install("claude-code", machine)
     assert said in str(error.value)
-    assert files_below(machine.home) == {MERGED["claude-code"]: text.encode()}
+    assert read_files(machine.home) == {MERGED["claude-code"]: text.encode()}
     assert path.exists()
 
 
@@ -363,7 +363,7 @@ def test_rights_are_kept_and_a_backup_has_no_more(machine: Machine) -> None:
     path = put(machine, "claude-code", '{"env": {"KEY": "secret"}}')
     path.chmod(0o600)
     install("claude-code", machine)
-    for file in (path, path.with_name(path.name + BACKUP), *machine.records.iterdir()):
+    for file in (path, path.with_name(path.name + BACKUP_SUFFIX), *machine.records_directory.iterdir()):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -385,16 +385,16 @@ def test_a_projects_link_to_elsewhere_is_not_followed(machine: Machine) -> None:
     (machine.project / ".claude").mkdir()
     (machine.project / ".claude/settings.json").symlink_to(machine.home / "private.json")
     with pytest.raises(HooklineError, match="leads out of the project"):
-        install("claude-code", machine, Scope.PROJECT)
+        install("claude-code", machine, InstallScope.PROJECT)
     assert (machine.home / "private.json").read_text() == "{}"
 
 
 def test_a_file_that_changed_since_the_plan_is_not_overwritten(machine: Machine) -> None:
     path = put(machine, "claude-code", "{}")
-    plan = installing(agent("claude-code"), machine, Scope.USER)
+    plan = plan_install(get_agent("claude-code"), machine, InstallScope.USER)
     path.write_text('{"new": 1}')
     with pytest.raises(HooklineError, match="try again"):
-        apply(plan, machine)
+        apply_changes(plan, machine)
     assert path.read_text() == '{"new": 1}'
 
 
@@ -404,8 +404,8 @@ def test_a_hook_of_the_users_in_our_place_is_not_overwritten(machine: Machine) -
     mine.write_text("#!/bin/sh\nexit 0\n")
     with pytest.raises(HooklineError, match="not ours"):
         install("cline", machine)
-    assert list(files_below(machine.home)) == ["Documents/Cline/Hooks/PreToolUse"]
-    assert not uninstalling(agent("cline"), machine, Scope.USER)
+    assert list(read_files(machine.home)) == ["Documents/Cline/Hooks/PreToolUse"]
+    assert not plan_uninstall(get_agent("cline"), machine, InstallScope.USER)
 
 
 def test_clines_files_can_be_run(machine: Machine) -> None:
@@ -415,7 +415,7 @@ def test_clines_files_can_be_run(machine: Machine) -> None:
 
 def test_variables_name_other_places(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
-    machine = machine_in(
+    machine = make_machine(
         tmp_path, CODEX_HOME=str(elsewhere), XDG_DATA_HOME=str(tmp_path / "data"), COPILOT_HOME="relative"
     )
     install("codex", machine)
@@ -431,7 +431,9 @@ def test_every_agent_of_kiro_is_guarded(machine: Machine) -> None:
     install("kiro", machine)
     assert value_of(first)["name"] == "mine"
     assert (
-        set(value_of(first)["hooks"]) == set(value_of(second)["hooks"]) == {each.name for each in agent("kiro").events}
+        set(value_of(first)["hooks"])
+        == set(value_of(second)["hooks"])
+        == {each.name for each in get_agent("kiro").events}
     )
     uninstall("kiro", machine)
     assert second.read_text() == "{}"

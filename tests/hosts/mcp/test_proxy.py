@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
-from mcp_proxy import TIMEOUT, Project, Raw, raw
+from mcp_proxy_client import TIMEOUT, Project, RawClient, raw_client
+
+pytestmark = pytest.mark.slow
+
 
 FORM = {"elicitation": {}}
 DENY = {
@@ -39,10 +42,10 @@ def project(tmp_path: Path) -> Project:
 
 
 def driven(
-    project: Project, play: Callable[[Raw], Coroutine[Any, Any, None]], *words: str, **capabilities: Any
+    project: Project, play: Callable[[RawClient], Coroutine[Any, Any, None]], *words: str, **capabilities: Any
 ) -> None:
     async def run() -> None:
-        async with raw(project, project.raw_argv(*words), **capabilities) as client:
+        async with raw_client(project, project.raw_argv(*words), **capabilities) as client:
             await play(client)
 
     asyncio.run(run())
@@ -53,11 +56,11 @@ def text_of(message: dict[str, Any]) -> str:
 
 
 def calls_heard(project: Project) -> list[dict[str, Any]]:
-    return [message for message in project.heard() if message.get("method") == "tools/call"]
+    return [message for message in project.received_messages() if message.get("method") == "tools/call"]
 
 
 def test_a_denied_call_is_a_tool_error_and_the_server_never_hears_of_it(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x="bad")
         denied = await client.answer(1)
         assert denied["result"] == {"content": [{"type": "text", "text": "not this"}], "isError": True}
@@ -70,7 +73,7 @@ def test_a_denied_call_is_a_tool_error_and_the_server_never_hears_of_it(project:
 
 @pytest.mark.parametrize("name", ["mcp.raw.echo", "mcp_raw.echo", "mcp__raw__echo"])
 def test_a_tool_answers_to_each_of_its_names(project: Project, name: str) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo")
         assert (await client.answer(1))["result"]["isError"] is True
 
@@ -82,7 +85,7 @@ def test_the_name_that_was_given_counts_more_than_the_servers_own(project: Proje
     project.hooks(hook)
 
     async def run() -> None:
-        async with raw(project, project.raw_argv(options=("--name", "my files"))) as client:
+        async with raw_client(project, project.raw_argv(options=("--name", "my files"))) as client:
             client.call(1, "echo")
             assert (await client.answer(1))["result"]["isError"] is True
 
@@ -92,7 +95,7 @@ def test_the_name_that_was_given_counts_more_than_the_servers_own(project: Proje
 def test_everything_else_passes_as_it_came(project: Project) -> None:
     line = b'{"params":{"z":1.10, "a":"\\u00e9","_meta":{"progressToken":7,"x/y":[null]}} ,"method":"custom/thing","id":"a","jsonrpc":"2.0"}'
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.write(line)
         assert (await client.answer("a"))["result"]["_meta"] == {"progressToken": 7, "x/y": [None]}
         client.write(b'{"jsonrpc":"2.0","method":"notifications/whatever","params":{"n":1e3}}')
@@ -109,7 +112,7 @@ def test_what_the_server_says_by_itself_passes_as_it_came(project: Project) -> N
     said = '{"method":"notifications/progress",  "params":{"progressToken":7,"progress":0.50},"jsonrpc":"2.0"}'
     asked = '{"id":9,"method":"sampling/createMessage","params":{"_meta":{"k":1}},"jsonrpc":"2.0"}'
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "raw", line=said)
         assert await client.line() == said.encode() + b"\n"
         client.call(2, "raw", line=asked)
@@ -119,7 +122,7 @@ def test_what_the_server_says_by_itself_passes_as_it_came(project: Project) -> N
         await client.answer(3)
 
     driven(project, play)
-    assert {"jsonrpc": "2.0", "id": 9, "result": {"role": "assistant"}} in project.heard()
+    assert {"jsonrpc": "2.0", "id": 9, "result": {"role": "assistant"}} in project.received_messages()
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_what_the_server_says_by_itself_passes_as_it_came(project: Project) -> N
     ],
 )
 def test_a_line_that_others_could_read_differently_is_passed_on_as_we_read_it(project: Project, line: bytes) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.write(line)
         await client.answer(1)
 
@@ -144,7 +147,7 @@ def test_a_line_that_others_could_read_differently_is_passed_on_as_we_read_it(pr
 
 
 def test_each_message_of_a_batch_is_judged(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         calls = [
             {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "echo", "arguments": {"x": x}}}
             for n, x in ((1, "bad"), (2, "good"))
@@ -162,7 +165,7 @@ def test_what_cannot_be_read_or_judged_is_not_passed_on(project: Project) -> Non
     for _ in range(200):
         deep = [deep]
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.write(b"{not json")
         assert (await client.next())["error"]["code"] == -32700
         client.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\xff"}}')
@@ -178,11 +181,11 @@ def test_what_cannot_be_read_or_judged_is_not_passed_on(project: Project) -> Non
         await client.answer(5)
 
     driven(project, play)
-    assert [message["method"] for message in project.heard()] == ["initialize", "ping"]
+    assert [message["method"] for message in project.received_messages()] == ["initialize", "ping"]
 
 
 def test_an_id_that_is_in_use_is_refused(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "hold")
         client.request(1, "ping")
         assert (await client.answer(1))["error"]["code"] == -32600
@@ -195,7 +198,7 @@ def test_an_id_that_is_in_use_is_refused(project: Project) -> None:
 def test_changed_input_is_what_the_server_gets(project: Project) -> None:
     hook = {"id": "change", "on": "tool.before", "when": {"tool": "mcp.raw.echo"}, "then": {"set": {"input.x": "mine"}}}
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.request(
             1, "tools/call", {"name": "echo", "arguments": {"x": "a", "y": 1}, "_meta": {"progressToken": 5}}
         )
@@ -206,7 +209,7 @@ def test_changed_input_is_what_the_server_gets(project: Project) -> None:
 
 
 def test_a_slow_hook_holds_up_only_its_own_call(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x="slow")
         for n in range(2, 52):
             client.call(n, "echo", x=f"quick {n}")
@@ -227,7 +230,7 @@ def test_fifty_calls_at_once_that_all_wait_for_a_hook(project: Project) -> None:
         "on_error": "closed",
     }
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         for n in range(1, 51):
             client.call(n, "echo", x="bad" if n % 2 else "good")
         got = {message["id"]: message for message in [await client.next() for _ in range(50)]}
@@ -238,27 +241,27 @@ def test_fifty_calls_at_once_that_all_wait_for_a_hook(project: Project) -> None:
 
 
 def test_a_call_that_is_cancelled_while_a_hook_decides_never_reaches_the_server(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x="slow")
         client.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
         client.call(2, "echo", x="next")
         assert (await client.next())["id"] == 2
 
     driven(project.hooks(SLOW), play)
-    assert [message.get("id") for message in project.heard()] == [0, 2]
+    assert [message.get("id") for message in project.received_messages()] == [0, 2]
 
 
 def test_cancelling_a_call_that_runs_is_told_to_the_server(project: Project) -> None:
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "hold")
         client.write(cancelled)
         client.request(2, "ping")
         await client.answer(2)
 
     driven(project, play)
-    assert cancelled in project.heard()
+    assert cancelled in project.received_messages()
 
 
 @pytest.mark.parametrize(
@@ -273,7 +276,7 @@ def test_cancelling_a_call_that_runs_is_told_to_the_server(project: Project) -> 
     ],
 )
 def test_ask_is_a_form_for_the_user(project: Project, reply: dict[str, Any], allowed: bool) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x=1)
         asked = await client.next()
         assert asked["method"] == "elicitation/create"
@@ -291,7 +294,7 @@ def test_ask_is_a_form_for_the_user(project: Project, reply: dict[str, Any], all
 
 @pytest.mark.parametrize("capabilities", [{}, {"elicitation": {"url": {}}}])
 def test_ask_is_a_deny_where_the_client_shows_no_forms(project: Project, capabilities: dict[str, Any]) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo")
         assert text_of(await client.answer(1)) == "Really? (nobody can be asked here)"
 
@@ -300,7 +303,7 @@ def test_ask_is_a_deny_where_the_client_shows_no_forms(project: Project, capabil
 
 
 def test_the_question_is_withdrawn_when_its_call_is_cancelled(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo")
         asked = await client.next()
         client.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
@@ -315,7 +318,7 @@ def test_the_question_is_withdrawn_when_its_call_is_cancelled(project: Project) 
 def test_a_changed_result_is_what_the_client_gets(project: Project) -> None:
     hook = {"id": "mask", "on": "tool.after", "when": {"tool": "mcp.raw.*"}, "then": {"set": {"result": "masked"}}}
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x="secret")
         assert text_of(await client.answer(1)) == "masked"
         client.call(2, "error", text="secret")
@@ -328,7 +331,7 @@ def test_notes_for_the_agent_stand_with_the_result(project: Project) -> None:
     before = {"id": "before", "on": "tool.before", "then": {"tell": "mind the gap"}}
     after = {"id": "after", "on": "tool.after", "then": {"tell": "and the step"}}
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x=1)
         content = (await client.answer(1))["result"]["content"]
         assert [block["text"] for block in content] == ['{"x": 1}', "mind the gap\n\nand the step"]
@@ -339,7 +342,7 @@ def test_notes_for_the_agent_stand_with_the_result(project: Project) -> None:
 def test_a_result_waits_for_a_hook_that_runs_a_program(project: Project) -> None:
     hook = {"id": "look", "on": "tool.after", "then": {"run": "sleep 0.2; echo looked", "tell": "agent"}}
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x=1)
         client.request(2, "ping")
         assert (await client.next())["id"] == 2
@@ -351,7 +354,7 @@ def test_a_result_waits_for_a_hook_that_runs_a_program(project: Project) -> None
 def test_only_one_answer_to_a_call_is_passed_on(project: Project) -> None:
     early = '{"jsonrpc":"2.0","id":3,"result":{"content":[]}}'
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "twice")
         assert text_of(await client.next()) == "first"
         client.call(2, "raw", line=early)
@@ -364,7 +367,7 @@ def test_only_one_answer_to_a_call_is_passed_on(project: Project) -> None:
 
 
 def test_ten_megabytes_pass_both_ways(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         big = "x" * 10_000_000
         client.call(1, "echo", x=big)
         assert json.loads(text_of(await client.answer(1)))["x"] == big
@@ -373,10 +376,10 @@ def test_ten_megabytes_pass_both_ways(project: Project) -> None:
 
 
 def test_what_is_no_json_from_the_server_is_skipped(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "garbage")
         assert text_of(await client.next()) == "after the garbage"
-        code, said = await client.ended()
+        code, said = await client.close_and_wait()
         assert code == 0
         assert "no message" in said
 
@@ -384,7 +387,7 @@ def test_what_is_no_json_from_the_server_is_skipped(project: Project) -> None:
 
 
 def test_a_server_that_dies_fails_the_calls_in_flight(project: Project) -> None:
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "hold")
         client.call(2, "echo", x="slow")
         client.call(3, "exit", code=7)
@@ -392,7 +395,7 @@ def test_a_server_that_dies_fails_the_calls_in_flight(project: Project) -> None:
         assert set(got) == {1, 2, 3}
         assert all("exit code 7" in error["message"] for error in got.values())
         assert await client.line() == b""
-        code, said = await client.ended()
+        code, said = await client.close_and_wait()
         assert code == 1
         assert said.strip().splitlines()[-1] == "hookline: the MCP server ended with exit code 7"
         assert "Traceback" not in said
@@ -423,7 +426,7 @@ def test_what_is_being_decided_when_the_input_ends_is_still_answered(project: Pr
         "on_error": "closed",
     }
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         assert client.process.stdin is not None
         client.call(1, "echo", x=1)
         client.process.stdin.close()
@@ -439,10 +442,10 @@ def test_a_server_whose_child_keeps_the_pipe_open_has_ended_all_the_same(project
     )
 
     async def run() -> None:
-        async with raw(project, argv) as client:
+        async with raw_client(project, argv) as client:
             client.call("last", "exit", code=5)
             assert "exit code 5" in (await client.answer("last"))["error"]["message"]
-            code, said = await client.ended()
+            code, said = await client.close_and_wait()
             assert code == 1
             assert "Traceback" not in said
 
@@ -472,11 +475,11 @@ def test_the_server_and_its_children_end_with_the_proxy(project: Project, how: s
     argv = project.argv("sh", "-c", server, *project.raw_argv()[-3:])
 
     async def run() -> None:
-        async with raw(project, argv) as client:
+        async with raw_client(project, argv) as client:
             child = int(pids.read_text())
             assert alive(child)
             if how is None:
-                assert (await client.ended())[0] == 0
+                assert (await client.close_and_wait())[0] == 0
             else:
                 client.process.send_signal(how)
                 await client.process.wait()
@@ -516,10 +519,10 @@ def test_the_session_starts_and_ends(project: Project) -> None:
         for n, event in enumerate(("session.start", "tool.before", "session.end"))
     ]
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         client.call(1, "echo", x=1)
         await client.answer(1)
-        assert (await client.ended())[0] == 0
+        assert (await client.close_and_wait())[0] == 0
 
     driven(project.hooks(*hooks), play)
     events = [line.split() for line in out.read_text().splitlines()]
@@ -538,7 +541,7 @@ def test_a_question_in_a_result_for_clients_that_call_again(project: Project) ->
     def params(**more: Any) -> dict[str, Any]:
         return {"name": "echo", "arguments": {"x": 1}, "_meta": meta, **more}
 
-    async def asked(client: Raw, id: int) -> str:
+    async def asked(client: RawClient, id: int) -> str:
         client.request(id, "tools/call", params())
         result = (await client.answer(id))["result"]
         assert result["resultType"] == "input_required"
@@ -546,7 +549,7 @@ def test_a_question_in_a_result_for_clients_that_call_again(project: Project) ->
         state: str = result["requestState"]
         return state
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         yes = {"hookline": {"action": "accept", "content": {"allow": True}}}
         state = await asked(client, 1)
         client.request(2, "tools/call", params(requestState=state, inputResponses=yes))
@@ -571,7 +574,7 @@ def test_the_result_of_a_task_is_judged_when_it_is_fetched(project: Project) -> 
     mask = {"id": "mask", "on": "tool.after", "when": {"tool": "mcp.raw.result"}, "then": {"set": {"result": "masked"}}}
     created = {"task": {"taskId": "t1", "status": "working"}}
 
-    async def play(client: Raw) -> None:
+    async def play(client: RawClient) -> None:
         params = {"name": "result", "arguments": {"result": created}}
         client.request(1, "tools/call", {**params, "task": {"ttl": 1000}})
         assert (await client.answer(1))["result"] == created

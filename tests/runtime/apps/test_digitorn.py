@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from hookline.runtime.app import App, ModelNamed
-from hookline.runtime.apps.described import DEFAULT_PROMPT
-from hookline.runtime.apps.load import load_app
+from hookline.runtime.app import App, NamedModel
+from hookline.runtime.apps.app_loader import load_app
+from hookline.runtime.apps.fields import DEFAULT_PROMPT
 
 TEXT = """
 app: {name: Reviews, version: 3}
@@ -48,7 +48,7 @@ def test_the_coordinator_is_talked_to_and_starts_the_specialists(tmp_path: Path)
 def test_brains_and_prompts(tmp_path: Path) -> None:
     found = app(tmp_path)
     boss, reviewer, plain = found.agents
-    assert found.models == {"brain-of-boss": ModelNamed("ollama:llama3@http://localhost:1", (), 8000)}
+    assert found.models == {"brain-of-boss": NamedModel("ollama:llama3@http://localhost:1", (), 8000)}
     assert (boss.model, reviewer.model, plain.model) == ("brain-of-boss", "openai:gpt-5", None)
     assert (boss.side_a.prompt.text, reviewer.side_a.prompt.text) == (DEFAULT_PROMPT, "You review.")
     assert (boss.side_a.max_steps, reviewer.side_a.max_steps) == (30, 250)

@@ -6,12 +6,12 @@ import jsonschema
 import pytest
 
 from hookline.config.problem import Problem
-from hookline.config.read import read_text
-from hookline.dialects.table import dialect
-from hookline.runtime.app import App, LanguageServer, ModelNamed, Server, Trigger, TriggerKind
+from hookline.config.reader import read_text
+from hookline.dialects.dialect import get_dialect
+from hookline.runtime.app import App, LanguageServer, McpServer, NamedModel, Trigger, TriggerKind
 from hookline.runtime.apps import native
-from hookline.runtime.apps.described import DEFAULT_PROMPT, Base
-from hookline.runtime.apps.load import load_app
+from hookline.runtime.apps.app_loader import load_app
+from hookline.runtime.apps.fields import DEFAULT_PROMPT, BaseDirectory
 
 WHOLE = """
 model: careful
@@ -74,14 +74,14 @@ def test_a_whole_file(folder: Path) -> None:
     assert (found.model, found.store) == ("careful", "sqlite:///sessions.db")
     assert found.private_hosts == ("wiki.internal", "localhost:8080", "::1")
     assert found.models == {
-        "careful": ModelNamed("anthropic:claude-sonnet-4-5", ("quick",), 100_000),
-        "quick": ModelNamed("groq:llama"),
-        "own": ModelNamed("openai:local@http://localhost:8000/v1"),
+        "careful": NamedModel("anthropic:claude-sonnet-4-5", ("quick",), 100_000),
+        "quick": NamedModel("groq:llama"),
+        "own": NamedModel("openai:local@http://localhost:8000/v1"),
     }
     assert found.servers == (
-        Server("git", ("uvx", "mcp-server-git", "--quiet"), {"A": "1"}, timeout=timedelta(seconds=5)),
-        Server("words", ("npx", "-y", "some server")),
-        Server("far", url="https://example.com/mcp", headers={"X": "y"}),
+        McpServer("git", ("uvx", "mcp-server-git", "--quiet"), {"A": "1"}, timeout=timedelta(seconds=5)),
+        McpServer("words", ("npx", "-y", "some server")),
+        McpServer("far", url="https://example.com/mcp", headers={"X": "y"}),
     )
     assert found.language_servers == (LanguageServer("python", ("ruff", "server"), ("*.py",), "python"),)
     assert found.triggers == (
@@ -201,12 +201,12 @@ def test_the_schema_and_the_reader_agree(folder: Path, value: dict[str, Any]) ->
 
     document, _ = read_text(json.dumps(value), "hookline.json")
     assert document is not None
-    said = native.described(document, Base(folder))
-    valid = jsonschema.Draft202012Validator(dialect("native").schema()).is_valid(value)
+    said = native.read_app(document, BaseDirectory(folder))
+    valid = jsonschema.Draft202012Validator(get_dialect("native").schema()).is_valid(value)
     assert valid is (said.problems == ()), said.problems
 
 
 def test_the_whole_file_is_valid() -> None:
     document, _ = read_text(WHOLE, "hookline.yaml")
     assert document is not None
-    jsonschema.validate(document.value, dialect("native").schema())
+    jsonschema.validate(document.value, get_dialect("native").schema())

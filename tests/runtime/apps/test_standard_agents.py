@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from hookline.project import load
-from hookline.runtime.app import App, ModelNamed
-from hookline.runtime.apps.load import load_app
+from hookline.runtime.app import App, NamedModel
+from hookline.runtime.apps.app_loader import load_app
 
 CODE = """
 from hookline.standard_agents import define_agent, define_hook, define_model, define_prompt, define_tool
@@ -58,7 +58,7 @@ def test_definitions_become_agents(folder: Path) -> None:
     assert (helper.side_a.prompt.model, helper.side_b) == ("fast", None)
     assert researcher.side_b is not None
     assert researcher.side_b.prompt.name == "support"
-    assert found.models == {"fast": ModelNamed("groq:llama", ("slow",)), "slow": ModelNamed("openai:gpt-5")}
+    assert found.models == {"fast": NamedModel("groq:llama", ("slow",)), "slow": NamedModel("openai:gpt-5")}
     assert list(found.definitions.tools) == ["look_up"]
     assert summarise.description == "Makes it short"
 

@@ -18,7 +18,10 @@ import pytest
 from hookline.hooks.host import ToolResult
 from hookline.runtime.app import LanguageServer
 from hookline.runtime.lsp.servers import LanguageServers
-from office import place
+from mcp_test_server import tool_place
+
+pytestmark = pytest.mark.slow
+
 
 ODD = Path(__file__).parents[2] / "fixtures" / "lsp" / "odd_server.py"
 Play = Callable[[LanguageServers], Coroutine[Any, Any, None]]
@@ -40,7 +43,7 @@ def heard(workspace: Path) -> list[dict[str, Any]]:
 
 async def asked(servers: LanguageServers, name: str, /, **input: Any) -> ToolResult:
     tool = next(tool for tool in servers.tools() if tool.name == f"lsp.{name}")
-    return await tool.perform(input, place(Path()))
+    return await tool.perform(input, tool_place(Path()))
 
 
 def played(workspace: Path, play: Play, *specs: LanguageServer, patience: float = 20) -> None:

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.runtime.models.model import Offered, Request
+from hookline.runtime.models.model import CompletionRequest, OfferedTool
 from hookline.runtime.models.tokens import (
-    DEFAULT_LIMIT,
-    known_limit,
+    DEFAULT_CONTEXT_LIMIT,
+    known_context_limit,
     message_tokens,
     request_tokens,
-    tokens_of,
+    text_tokens,
 )
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
@@ -17,14 +19,14 @@ from hookline.runtime.models.tokens import (
     [("", 0), ("a", 1), ("a" * 7, 2), ("a" * 3_500, 1_000), ("日本語", 3), ("é" * 30, 20), ("\ud800", 1)],
 )
 def test_tokens_of_a_text(text: str, tokens: int) -> None:
-    assert tokens_of(text) == tokens
+    assert text_tokens(text) == tokens
 
 
 def test_what_the_estimate_is_worth_for_code() -> None:
     """gpt-4o's tokenizer counts 23 here."""
     assert (
         17
-        <= tokens_of('def area(radius: float) -> float:\n    """Of a circle."""\n    return 3.14 * radius**2\n')
+        <= text_tokens('def area(radius: float) -> float:\n    """Of a circle."""\n    return 3.14 * radius**2\n')
         <= 30
     )
 
@@ -36,9 +38,9 @@ def test_calls_count_whether_they_are_text_or_a_list() -> None:
 
 
 def test_tools_are_part_of_a_request() -> None:
-    tool = Offered("bash", "Runs a command.", {"type": "object", "properties": {"command": {"type": "string"}}})
+    tool = OfferedTool("bash", "Runs a command.", {"type": "object", "properties": {"command": {"type": "string"}}})
     messages = ({"role": "user", "content": "Hello"},)
-    assert request_tokens(Request(messages, (tool,))) > request_tokens(Request(messages)) + 20
+    assert request_tokens(CompletionRequest(messages, (tool,))) > request_tokens(CompletionRequest(messages)) + 20
 
 
 @pytest.mark.parametrize(
@@ -52,9 +54,9 @@ def test_tools_are_part_of_a_request() -> None:
         ("claude-sonnet-4-5", 200_000),
         ("claude-sonnet-4-6", 1_000_000),
         ("openai/gpt-oss-120b", 131_072),
-        ("a-model-of-tomorrow", DEFAULT_LIMIT),
-        ("", DEFAULT_LIMIT),
+        ("a-model-of-tomorrow", DEFAULT_CONTEXT_LIMIT),
+        ("", DEFAULT_CONTEXT_LIMIT),
     ],
 )
 def test_limits_go_by_the_longest_known_beginning(model: str, limit: int) -> None:
-    assert known_limit(model) == limit
+    assert known_context_limit(model) == limit

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.runtime.storage.store import Store
-from runtime.storage import private_postgres
+from runtime.storage import temporary_postgres
 
 NO_POSTGRES = "there is no PostgreSQL on this machine (initdb and pg_ctl, e.g. of Debian's package postgresql)"
 
@@ -17,12 +17,12 @@ NO_POSTGRES = "there is no PostgreSQL on this machine (initdb and pg_ctl, e.g. o
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server, up to the name of a database."""
-    programs = private_postgres.programs()
+    programs = temporary_postgres.programs()
     if programs is None:
         pytest.skip(NO_POSTGRES)
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with private_postgres.running(programs, shared) as socket:
+    with temporary_postgres.running(programs, shared) as socket:
         yield f"postgresql://tests@/{{}}?host={socket}"
 
 
@@ -37,7 +37,7 @@ def worn_database(postgres: str) -> str:
 @pytest.fixture
 def postgres_database(worn_database: str) -> str:
     """It is empty, with our tables or none."""
-    asyncio.run(_emptied(worn_database))
+    asyncio.run(_truncate(worn_database))
     return worn_database
 
 
@@ -52,7 +52,7 @@ def new_database(postgres: str, request: pytest.FixtureRequest) -> Iterator[str]
 @pytest.fixture(scope="session")
 def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("sqlite") / "empty.db"
-    asyncio.run(_made(f"sqlite:///{file}"))
+    asyncio.run(_create_tables(f"sqlite:///{file}"))
     return file
 
 
@@ -75,7 +75,7 @@ def untouched(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return database
 
 
-async def _made(database: str) -> None:
+async def _create_tables(database: str) -> None:
     await (await Store.open(database)).close()
 
 
@@ -87,7 +87,7 @@ async def _run(server: str, statement: str) -> None:
     await connection.close()
 
 
-async def _emptied(database: str) -> None:
+async def _truncate(database: str) -> None:
     import asyncpg
 
     connection = await asyncpg.connect(database)

@@ -13,9 +13,22 @@ import asyncpg
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runtime.storage.rows import Injection
 from hookline.runtime.storage.store import Store
-from runtime.storage.parts import approval, call, ids, message, opened, runs, session, thread, with_thread
+from hookline.runtime.storage.tables import Injection
+from runtime.storage.row_factories import (
+    async_test,
+    make_approval,
+    make_call,
+    make_message,
+    make_session,
+    make_thread,
+    message_ids,
+    open_store,
+    open_store_with_thread,
+)
+
+pytestmark = pytest.mark.slow
+
 
 AT_WORK = "another hookline is at work on the session s; end it there first"
 TAKEN = "another hookline has taken over the session s; resume it to go on"
@@ -46,7 +59,7 @@ def claimed_elsewhere(url: str) -> Iterator[int]:
         other.communicate()
 
 
-async def broken(url: str) -> None:
+async def drop_connections(url: str) -> None:
     """Whatever connections there are to this database."""
     connection = await asyncpg.connect(url)
     others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -54,9 +67,9 @@ async def broken(url: str) -> None:
     await connection.close()
 
 
-@runs
+@async_test
 async def test_one_store_at_a_time_has_a_session(url: str) -> None:
-    async with with_thread(url) as store, opened(url) as other:
+    async with open_store_with_thread(url) as store, open_store(url) as other:
         await store.claim("s")
         await other.claim("another")
         with pytest.raises(HooklineError, match=AT_WORK):
@@ -67,50 +80,50 @@ async def test_one_store_at_a_time_has_a_session(url: str) -> None:
             await store.claim("s")
 
 
-@runs
+@async_test
 async def test_closing_a_store_ends_its_own_claims_only(url: str) -> None:
-    async with with_thread(url) as store, opened(url) as third:
+    async with open_store_with_thread(url) as store, open_store(url) as third:
         await store.claim("s")
-        async with opened(url) as other:
+        async with open_store(url) as other:
             await other.claim("another")
         await third.claim("another")
         with pytest.raises(HooklineError, match=AT_WORK):
             await third.claim("s")
 
 
-@runs
+@async_test
 async def test_a_claim_ends_when_its_process_is_killed(url: str) -> None:
-    async with with_thread(url) as store:
+    async with open_store_with_thread(url) as store:
         with claimed_elsewhere(url) as process:
             with pytest.raises(HooklineError, match=AT_WORK):
                 await store.claim("s")
             os.kill(process, signal.SIGKILL)
             await store.claim("s")
-            await store.add_message("t", message("1"))
+            await store.add_message("t", make_message("1"))
 
 
-@runs
+@async_test
 async def test_a_session_that_is_not_stored_yet_can_be_claimed(url: str) -> None:
-    async with opened(url) as store:
+    async with open_store(url) as store:
         await store.claim("s")
-        await store.add_session(session("s"))
-        await store.touch_session("s", turns=1)
-        assert await store.holds("s")
+        await store.add_session(make_session("s"))
+        await store.update_session("s", turns=1)
+        assert await store.holds_claim("s")
 
 
-@runs
+@async_test
 async def test_whoever_comes_by_another_name_of_the_file_is_refused(tmp_path: Path) -> None:
-    async with with_thread(f"sqlite:///{tmp_path}/store.db") as store:
+    async with open_store_with_thread(f"sqlite:///{tmp_path}/store.db") as store:
         (tmp_path / "link.db").symlink_to("store.db")
         await store.claim("s")
-        async with opened(f"sqlite:///{tmp_path}/link.db") as other:
+        async with open_store(f"sqlite:///{tmp_path}/link.db") as other:
             with pytest.raises(HooklineError, match=AT_WORK):
                 await other.claim("s")
 
 
-@runs
+@async_test
 async def test_a_thousand_sessions_take_one_open_file(tmp_path: Path) -> None:
-    async with opened(f"sqlite:///{tmp_path}/store.db") as store:
+    async with open_store(f"sqlite:///{tmp_path}/store.db") as store:
         await store.claim("first")
         before = len(os.listdir("/dev/fd"))
         for number in range(1000):
@@ -118,52 +131,52 @@ async def test_a_thousand_sessions_take_one_open_file(tmp_path: Path) -> None:
         assert len(os.listdir("/dev/fd")) <= before
 
 
-@runs
+@async_test
 async def test_a_lost_connection_loses_no_claim_that_nobody_else_took(postgres_database: str) -> None:
-    async with with_thread(postgres_database) as store, opened(postgres_database) as other:
+    async with open_store_with_thread(postgres_database) as store, open_store(postgres_database) as other:
         await store.claim("s")
-        await broken(postgres_database)
-        await store.add_message("t", message("1"))
+        await drop_connections(postgres_database)
+        await store.add_message("t", make_message("1"))
         with pytest.raises(HooklineError, match=AT_WORK):
             await other.claim("s")
-        await store.add_message("t", message("2"))
-        assert await store.holds("s")
+        await store.add_message("t", make_message("2"))
+        assert await store.holds_claim("s")
 
 
 @pytest.mark.parametrize("still_there", [True, False])
-@runs
+@async_test
 async def test_whoever_lost_a_session_to_another_writes_nothing_to_it(
     postgres_database: str, still_there: bool
 ) -> None:
-    async with with_thread(postgres_database) as store, opened(postgres_database) as other:
+    async with open_store_with_thread(postgres_database) as store, open_store(postgres_database) as other:
         await store.claim("s")
-        await store.add_message("t", message("1"))
-        attempt = await store.begin_call(call("running"))
-        await broken(postgres_database)
+        await store.add_message("t", make_message("1"))
+        attempt = await store.begin_call(make_call("running"))
+        await drop_connections(postgres_database)
         await other.claim("s")
-        await other.add_message("t", message("2"))
+        await other.add_message("t", make_message("2"))
         if not still_there:
             await other.release("s")
         for write in (
-            store.add_message("t", message("3")),
-            store.change_message("t", "1", {"content": "x"}),
-            store.compact_messages("t", ["1"], message("3")),
+            store.add_message("t", make_message("3")),
+            store.update_message("t", "1", {"content": "x"}),
+            store.compact_messages("t", ["1"], make_message("3")),
             store.add_injection("t", Injection("x", "system", None)),
-            store.begin_call(call("c")),
+            store.begin_call(make_call("c")),
             store.queue_tool("t", "bash", {}),
-            store.unqueue("t", []),
+            store.unqueue_tools("t", []),
             store.write_file("t", "a", b"", "text/plain"),
             store.delete_file("t", "a"),
-            store.add_thread(thread("more", "s")),
-            store.add_approval(approval("a")),
-            store.touch_session("s", turns=7),
+            store.add_thread(make_thread("more", "s")),
+            store.add_approval(make_approval("a")),
+            store.update_session("s", turns=7),
             store.save_progress("s", {"turns": 7}, [{"a": 1}], ("t", {"step": 3})),
         ):
             with pytest.raises(HooklineError, match=TAKEN):
                 await write
-        assert not await store.holds("s")
-        assert await ids(other) == ["1", "2"]
-        assert await other.threads("s") == [thread("t", "s")]
+        assert not await store.holds_claim("s")
+        assert await message_ids(other) == ["1", "2"]
+        assert await other.threads("s") == [make_thread("t", "s")]
         assert [row.call for row in await other.calls("t")] == ["running"]
         await ended(store, attempt)
 
@@ -176,10 +189,10 @@ async def ended(store: Store, attempt: int) -> None:
     assert [row.result for row in await store.calls("t")] == ["done"]
 
 
-@runs
+@async_test
 async def test_a_claim_waits_for_what_is_being_written(postgres_database: str) -> None:
     """Whoever has it then reads all that the one before has stored."""
-    async with with_thread(postgres_database) as store, opened(postgres_database) as other:
+    async with open_store_with_thread(postgres_database) as store, open_store(postgres_database) as other:
         await store.claim("s")
         slow = await asyncpg.connect(postgres_database)
         transaction = slow.transaction()

@@ -16,9 +16,11 @@ import pytest
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage import sqlite
-from hookline.runtime.storage.store import Store
-from hookline.runtime.storage.urls import file_url
-from runtime.storage.parts import ids, message, opened, runs, with_thread
+from hookline.runtime.storage.store import Store, file_url
+from runtime.storage.row_factories import async_test, make_message, message_ids, open_store, open_store_with_thread
+
+pytestmark = pytest.mark.slow
+
 
 NOBODY = 65534
 
@@ -29,37 +31,37 @@ def rights(path: Path) -> int:
 
 async def refusal(file: Path) -> str:
     with pytest.raises(HooklineError) as refused:
-        async with opened(file_url(file)):
+        async with open_store(file_url(file)):
             pass
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
-@runs
+@async_test
 async def test_file_and_directory_are_the_owners_alone(tmp_path: Path) -> None:
     file = tmp_path / "new" / "within" / "store.db"
-    async with with_thread(file_url(file)) as store:
-        await store.add_message("t", message("1"))
+    async with open_store_with_thread(file_url(file)) as store:
+        await store.add_message("t", make_message("1"))
         assert rights(file.parent) == 0o700
         assert {each.name: rights(each) for each in file.parent.iterdir()} == dict.fromkeys(
             ("store.db", "store.db-wal", "store.db-shm"), 0o600
         )
 
 
-@runs
+@async_test
 async def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
     file.touch(0o644)
     file.chmod(0o644)
-    async with opened(file_url(file)):
+    async with open_store(file_url(file)):
         assert rights(file) == 0o600
     assert rights(tmp_path) != 0o600
 
 
 @pytest.mark.parametrize(("setting", "level"), [("", 1), ("?synchronous=normal", 1), ("?synchronous=full", 2)])
-@runs
+@async_test
 async def test_how_much_is_synchronised_is_settled_by_the_url(tmp_path: Path, setting: str, level: int) -> None:
-    async with opened(f"sqlite:///{tmp_path}/store.db{setting}") as store:
+    async with open_store(f"sqlite:///{tmp_path}/store.db{setting}") as store:
         pragmas = [
             await store._database.write(
                 lambda connection, name=name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
@@ -79,50 +81,50 @@ def write_locked(file: Path) -> Iterator[sqlite3.Connection]:
         other.close()
 
 
-@runs
+@async_test
 async def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
-    async with with_thread(file_url(file)) as store:
+    async with open_store_with_thread(file_url(file)) as store:
         with write_locked(file) as other:
-            adding = asyncio.ensure_future(store.add_message("t", message("1")))
+            adding = asyncio.ensure_future(store.add_message("t", make_message("1")))
             assert await store.messages("t") == []
             done, _ = await asyncio.wait([adding], timeout=0.2)
             assert not done
             other.execute("COMMIT")
             await adding
-        assert await ids(store) == ["1"]
+        assert await message_ids(store) == ["1"]
 
 
-@runs
+@async_test
 async def test_a_lock_that_stays_is_told_and_nothing_is_doubled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_PATIENCE", 0.2)
+    monkeypatch.setattr(sqlite, "_LOCK_SECONDS", 0.2)
     file = tmp_path / "store.db"
-    async with with_thread(file_url(file)) as store:
+    async with open_store_with_thread(file_url(file)) as store:
         with write_locked(file):
-            tries = [store.add_message("t", message(str(number))) for number in range(20)]
+            tries = [store.add_message("t", make_message(str(number))) for number in range(20)]
             failed = await asyncio.gather(*tries, return_exceptions=True)
             assert {str(each) for each in failed} == {
                 f"the database {file} is locked by another program; try again when that has ended"
             }
         for number in range(20):
-            await store.add_message("t", message(str(number)))
-        assert await ids(store) == [str(number) for number in range(20)]
+            await store.add_message("t", make_message(str(number)))
+        assert await message_ids(store) == [str(number) for number in range(20)]
 
 
-@runs
+@async_test
 async def test_a_database_that_is_locked_can_be_opened_and_read(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
-    async with with_thread(file_url(file)) as store:
-        await store.add_message("t", message("1"))
+    async with open_store_with_thread(file_url(file)) as store:
+        await store.add_message("t", make_message("1"))
     with write_locked(file):
-        async with opened(file_url(file)) as store:
-            assert await ids(store) == ["1"]
+        async with open_store(file_url(file)) as store:
+            assert await message_ids(store) == ["1"]
 
 
 @pytest.mark.parametrize("content", [b"this is a letter, not a database" * 100, b"x" * 17, b"\0" * 4096])
-@runs
+@async_test
 async def test_a_file_that_is_no_database_stays_as_it_was(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "letter.db"
     file.write_bytes(content)
@@ -130,31 +132,31 @@ async def test_a_file_that_is_no_database_stays_as_it_was(tmp_path: Path, conten
     assert file.read_bytes() == content
 
 
-@runs
+@async_test
 async def test_a_damaged_database_is_told(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
-    async with with_thread(file_url(file)) as store:
+    async with open_store_with_thread(file_url(file)) as store:
         for number in range(50):
-            await store.add_message("t", message(str(number), "x" * 2000))
+            await store.add_message("t", make_message(str(number), "x" * 2000))
     content = file.read_bytes()
     file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
     with pytest.raises(HooklineError, match="is damaged"):
-        async with opened(file_url(file)) as store:
+        async with open_store(file_url(file)) as store:
             await store.messages("t")
 
 
-@runs
+@async_test
 async def test_a_directory_is_no_database(tmp_path: Path) -> None:
     assert f"{tmp_path}" in await refusal(tmp_path)
 
 
-@runs
+@async_test
 async def test_a_file_where_a_directory_should_be_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "File exists" in await refusal(tmp_path / "file" / "store.db")
 
 
-@runs
+@async_test
 async def test_tables_of_something_else_are_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "other.db"
     other = sqlite3.connect(file)
@@ -183,20 +185,20 @@ def without_rights() -> Iterator[Path]:
             directory.chmod(0o700)
 
 
-@runs
+@async_test
 async def test_a_file_that_cannot_be_written_is_told() -> None:
     with without_rights() as directory:
         file = directory / "store.db"
-        async with with_thread(file_url(file)) as store:
-            await store.add_message("t", message("1"))
+        async with open_store_with_thread(file_url(file)) as store:
+            await store.add_message("t", make_message("1"))
         file.chmod(0o400)
         assert "see to the rights" in await refusal(file)
         file.chmod(0o600)
-        async with opened(file_url(file)) as store:
-            assert await ids(store) == ["1"]
+        async with open_store(file_url(file)) as store:
+            assert await message_ids(store) == ["1"]
 
 
-@runs
+@async_test
 async def test_a_directory_that_cannot_be_written_is_told() -> None:
     with without_rights() as directory:
         directory.chmod(0o500)
@@ -215,19 +217,21 @@ def no_room_beyond(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@runs
+@async_test
 async def test_a_disk_without_room_is_told_and_the_store_goes_on_afterwards(tmp_path: Path) -> None:
-    async with with_thread(f"sqlite:///{tmp_path}/store.db") as store:
+    async with open_store_with_thread(f"sqlite:///{tmp_path}/store.db") as store:
         with no_room_beyond(600_000):
-            tries = [await tried(store.add_message("t", message(str(number), "x" * 20_000))) for number in range(40)]
+            tries = [
+                await tried(store.add_message("t", make_message(str(number), "x" * 20_000))) for number in range(40)
+            ]
             stored = [str(number) for number, told in enumerate(tries) if told is None]
-            assert await ids(store) == stored
+            assert await message_ids(store) == stored
         refusals = [told for told in tries if told is not None]
         assert stored
         assert refusals
         assert all("cannot be read or written: disk I/O error" in told and "\n" not in told for told in refusals)
-        await store.add_message("t", message("after"))
-        assert await ids(store) == [*stored, "after"]
+        await store.add_message("t", make_message("after"))
+        assert await message_ids(store) == [*stored, "after"]
 
 
 async def tried(work: Awaitable[None]) -> str | None:
@@ -238,7 +242,7 @@ async def tried(work: Awaitable[None]) -> str | None:
     return None
 
 
-@runs
+@async_test
 async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store = await Store.open(f"sqlite:///{tmp_path}/store.db")
     await store.close()
@@ -255,15 +259,15 @@ connection.close()
 """
 
 
-@runs
+@async_test
 async def test_opening_a_file_again_takes_no_lock_from_whoever_has_it_open(tmp_path: Path) -> None:
     """A process loses all its locks of a file when it closes it anywhere, and another would then tidy up beneath us."""
-    async with with_thread(f"sqlite:///{tmp_path}/store.db") as store:
-        await store.add_message("t", message("1"))
-        async with opened(f"sqlite:///{tmp_path}/store.db"):
+    async with open_store_with_thread(f"sqlite:///{tmp_path}/store.db") as store:
+        await store.add_message("t", make_message("1"))
+        async with open_store(f"sqlite:///{tmp_path}/store.db"):
             pass
         for known in ("1", "2"):
             looks = [sys.executable, "-c", LOOKS, str(tmp_path / "store.db")]
             looked = await asyncio.to_thread(subprocess.check_output, looks, text=True, timeout=60)
             assert looked.split()[-1] == known
-            await store.add_message("t", message("2"))
+            await store.add_message("t", make_message("2"))

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from hookline.hooks.host import NOBODY, ToolResult
-from hookline.runtime.storage.rows import SessionRow, ThreadRow
 from hookline.runtime.storage.store import Store
-from hookline.runtime.tools.table import built_in, modules
-from hookline.runtime.tools.tool import Place
-from hookline.runtime.tools.toolbox import Toolbox
-from hookline.testing.threads import MemoryThread
+from hookline.runtime.storage.tables import SessionRow, ThreadRow
+from hookline.runtime.tools.tool_definition import ToolContext
+from hookline.runtime.tools.toolbox import Toolbox, built_in_tools, module_tools
+from hookline.testing.scripted_host import MemoryThread
 
 Do = Callable[..., Awaitable[ToolResult]]
 Eventually = Callable[[Callable[[], object]], Awaitable[None]]
@@ -50,11 +49,11 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def place(workspace: Path) -> AsyncIterator[Place]:
+async def place(workspace: Path) -> AsyncIterator[ToolContext]:
     store = await Store.open("sqlite://")
     await store.add_session(SessionRow("s", "app", "ann", str(workspace), "uma", 0, 0))
     await store.add_thread(ThreadRow("t", "s", "ann", None, 0, 0))
-    yield Place(
+    yield ToolContext(
         workspace,
         "s",
         "ann",
@@ -68,8 +67,8 @@ async def place(workspace: Path) -> AsyncIterator[Place]:
 
 
 @pytest.fixture
-def do(place: Place) -> Do:
-    box = Toolbox((*built_in(), *modules()))
+def do(place: ToolContext) -> Do:
+    box = Toolbox((*built_in_tools(), *module_tools()))
 
     async def call(name: str, **input: Any) -> ToolResult:
         tool = box.find(name)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from hookline.engine.book import Book
-from hookline.runtime.app import Agent, App, Prompt, Side
-from hookline.runtime.happenings import Called
+from hookline.runtime.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.settings import Settings
-from hookline.runtime.tools.bash import LONGEST_TOLD
-from runtime.agents import Listening, calls, play, said
-from runtime.faults.processes import running_with, there
+from hookline.runtime.tools.bash import MAX_OUTPUT_LENGTH
+from hookline.runtime.updates import ToolCallFinished
+from runtime.process_probe import pids_with, wait_until_running
+from runtime.scripted_runtime import RecordingModel, run_async, send_prompt, tool_call_step
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +61,7 @@ async def test_what_cannot_be_run_is_an_error(do, input, error: str) -> None:
 
 async def test_output_is_bounded(do) -> None:
     told = (await do("bash", command="head -c 3000000 /dev/zero | tr '\\0' x; echo; echo the end")).content
-    assert len(told) < LONGEST_TOLD + 200
+    assert len(told) < MAX_OUTPUT_LENGTH + 200
     assert "characters left out" in told
     assert "more bytes were not kept" in told
 
@@ -90,17 +90,17 @@ async def test_what_leaves_its_group_ends_with_it_too(do, away: str, then: str, 
     waits = f"while ! pgrep -f '^sleep 100[.]4$' > /dev/null; do sleep 0.01; done; {then}"
     result = await do("bash", command=f"{away}\n{waits}", timeout=30)
     assert result.ok == (then == "exit 0"), result
-    assert not running_with("sleep 100.4")
+    assert not pids_with("sleep 100.4")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us find a program that left its group")
 async def test_cancelling_kills_what_left_its_group(do) -> None:
     task = asyncio.ensure_future(do("bash", command="setsid -f sleep 100.5; sleep 100"))
-    await there("sleep 100.5")
+    await wait_until_running("sleep 100.5")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not running_with("sleep 100.5")
+    assert not pids_with("sleep 100.5")
 
 
 async def test_it_has_what_a_shell_has(do, monkeypatch) -> None:
@@ -126,13 +126,15 @@ async def test_the_models_keys_are_not_in_its_environment(do, monkeypatch) -> No
 
 def test_its_environment_is_the_one_that_the_agent_was_given(tmp_path: Path) -> None:
     env = {"PATH": os.environ["PATH"], "ONLY": "caf\udce9", "GROQ_API_KEY": "gsk-secret"}
-    app = App((Agent("worker", Side(Prompt("main"))),))
-    steps = [calls(("bash", {"command": "echo $ONLY ${HOME-none} ${GROQ_API_KEY-none} | od -An -c"})), "done"]
+    app = App((Agent("worker", AgentSide(Prompt("main"))),))
+    steps = [tool_call_step(("bash", {"command": "echo $ONLY ${HOME-none} ${GROQ_API_KEY-none} | od -An -c"})), "done"]
 
     async def work() -> None:
-        settings = Settings(home=tmp_path, env=env, app=app, book=Book(), model=Listening(steps), store="sqlite://")
+        settings = Settings(
+            home=tmp_path, env=env, app=app, book=Book(), model=RecordingModel(steps), store="sqlite://"
+        )
         async with Runtime.open(tmp_path, settings) as runtime:
-            [called] = (await said(await runtime.start(), "go")).of(Called)
+            [called] = (await send_prompt(await runtime.start(), "go")).of_type(ToolCallFinished)
             assert "".join(called.result.content.split()) == "caf351nonenone\\n"
 
-    play(work)
+    run_async(work)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from hookline.hooks.host import ToolResult
-from hookline.runtime.app import Agent, App, Prompt, Side
-from hookline.runtime.happenings import Called
-from hookline.runtime.tools.fetch import MOST_KEPT, fetch_tool
-from runtime.agents import calls, play, running, said
+from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.tools.fetch import MAX_FETCHED_BYTES, fetch_tool
+from hookline.runtime.updates import ToolCallFinished
+from runtime.scripted_runtime import open_runtime, run_async, send_prompt, tool_call_step
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +58,7 @@ class Site(BaseHTTPRequestHandler):
         self.say(302, b"", Location="file:///etc/passwd")
 
     def at_large(self) -> None:
-        self.say(200, b"x" * (MOST_KEPT + 10))
+        self.say(200, b"x" * (MAX_FETCHED_BYTES + 10))
 
     def at_bomb(self) -> None:
         self.say(200, gzip.compress(b"\n" * 50_000_000), Content_Encoding="gzip")
@@ -140,8 +140,8 @@ async def test_where_it_leads_is_looked_at_again(get, path: str, error: str) -> 
 
 
 async def test_answers_are_bounded(get) -> None:
-    assert len((await get("/large")).content) < MOST_KEPT + 100
-    assert len((await get("/bomb")).content) < MOST_KEPT + 100
+    assert len((await get("/large")).content) < MAX_FETCHED_BYTES + 100
+    assert len((await get("/bomb")).content) < MAX_FETCHED_BYTES + 100
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ async def test_a_port_that_nobody_listens_on_is_an_error(place) -> None:
 @pytest.mark.parametrize("named", [True, False])
 def test_an_app_names_the_private_hosts_that_it_may_reach(tmp_path: Path, site, named: bool) -> None:
     hosts = (f"127.0.0.1:{site.server_port}",) if named else ()
-    app = App((Agent("worker", Side(Prompt("main"))),), private_hosts=hosts)
-    steps = [calls(("fetch", {"url": f"http://127.0.0.1:{site.server_port}/page"})), "done"]
+    app = App((Agent("worker", AgentSide(Prompt("main"))),), private_hosts=hosts)
+    steps = [tool_call_step(("fetch", {"url": f"http://127.0.0.1:{site.server_port}/page"})), "done"]
 
     async def work() -> None:
-        async with running(tmp_path, "", steps, app=app) as (runtime, _):
-            [called] = (await said(await runtime.start(), "go")).of(Called)
+        async with open_runtime(tmp_path, "", steps, app=app) as (runtime, _):
+            [called] = (await send_prompt(await runtime.start(), "go")).of_type(ToolCallFinished)
             assert called.result.ok is named
 
-    play(work)
+    run_async(work)

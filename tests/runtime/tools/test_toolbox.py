@@ -8,18 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.errors import HooklineError
-from hookline.hooks.tools import Kind
-from hookline.runtime.models.spelling import offered_names
-from hookline.runtime.tools.built_in import BuiltIn, takes
-from hookline.runtime.tools.table import built_in, modules
-from hookline.runtime.tools.toolbox import Toolbox
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.models.provider_messages import offered_names
+from hookline.runtime.tools.tool_definition import BuiltInTool, object_schema
+from hookline.runtime.tools.toolbox import Toolbox, built_in_tools, module_tools
 
 
-def tool(name: str) -> BuiltIn:
+def tool(name: str) -> BuiltInTool:
     async def body(input: dict[str, Any], place: Any) -> str:
         return name
 
-    return BuiltIn(name, f"Does {name}.", takes(), Kind.OTHER, body)
+    return BuiltInTool(name, f"Does {name}.", object_schema(), ToolKind.OTHER, body)
 
 
 NAMES = ("bash", "mcp.git.status", "mcp.slack.send_message", "notion.page.create", "memory.list")
@@ -66,7 +65,7 @@ def test_more_tools_are_a_new_box(box: Toolbox) -> None:
 def test_tools_that_would_be_offered_by_one_name_have_two() -> None:
     box = Toolbox([tool("mcp.a.b__c"), tool("mcp.a__b.c")])
     assert [box.find(name).name for name in ("a.b__c", "a__b.c")] == ["mcp.a.b__c", "mcp.a__b.c"]
-    first, second = (each.name for each in box.offered())
+    first, second = (each.name for each in box.offered_tools())
     assert first != second
     assert {box.find(first).name, box.find(second).name} == {"mcp.a.b__c", "mcp.a__b.c"}
 
@@ -74,7 +73,7 @@ def test_tools_that_would_be_offered_by_one_name_have_two() -> None:
 def test_an_own_name_counts_before_another_way_to_write_one() -> None:
     box = Toolbox([tool("mcp.git.status"), tool("git.status"), tool("mcp__git__status")])
     assert [box.find(name).name for name in ("git.status", "mcp__git__status")] == ["git.status", "mcp__git__status"]
-    assert all(box.find(offered.name).description == offered.description for offered in box.offered())
+    assert all(box.find(offered.name).description == offered.description for offered in box.offered_tools())
 
 
 @pytest.mark.parametrize(
@@ -91,28 +90,28 @@ def test_an_own_name_counts_before_another_way_to_write_one() -> None:
     ],
 )
 def test_patterns_choose_what_is_offered(box: Toolbox, patterns: tuple[str, ...], names: list[str]) -> None:
-    assert [offered.name for offered in box.offered(patterns)] == names
+    assert [offered.name for offered in box.offered_tools(patterns)] == names
     assert [each for each in box.tools if box.offers(each, patterns)] == [box.find(name) for name in names]
 
 
 def test_a_pattern_that_cannot_be_read_is_an_error(box: Toolbox) -> None:
     with pytest.raises(HooklineError, match="cannot be read"):
-        box.offered(("x" * 3000,))
+        box.offered_tools(("x" * 3000,))
 
 
 def test_what_is_not_there_is_said_with_what_is(box: Toolbox) -> None:
-    assert box.why_not("dom") == "there is no tool 'dom': there is no browser here"
-    assert box.why_not("mcp.git.statsu") == "there is no tool 'mcp.git.statsu'; did you mean mcp__git__status?"
-    assert box.why_not("zzz") == "there is no tool 'zzz'"
+    assert box.describe_missing("dom") == "there is no tool 'dom': there is no browser here"
+    assert box.describe_missing("mcp.git.statsu") == "there is no tool 'mcp.git.statsu'; did you mean mcp__git__status?"
+    assert box.describe_missing("zzz") == "there is no tool 'zzz'"
 
 
 def test_what_does_the_same_is_offered_once() -> None:
-    names = [offered.name for offered in Toolbox((*built_in(), *modules())).offered()]
+    names = [offered.name for offered in Toolbox((*built_in_tools(), *module_tools())).offered_tools()]
     assert "read_file" in names
     assert "filesystem__read" not in names
     assert "filesystem__delete" in names
-    box = Toolbox((*built_in(), *modules()))
-    assert [each.name for each in box.offered(("filesystem.read",))] == ["filesystem__read"]
+    box = Toolbox((*built_in_tools(), *module_tools()))
+    assert [each.name for each in box.offered_tools(("filesystem.read",))] == ["filesystem__read"]
     assert box.offers(box.find("filesystem.read"), None)
 
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from hookline.runtime.tools.aside import Until
-from hookline.runtime.tools.contents import replace
-from hookline.runtime.tools.workspace import Refused, Workspace
+from hookline.runtime.tools.blocking import Deadline
+from hookline.runtime.tools.file_content import replace_content
+from hookline.runtime.tools.workspace import ToolError, Workspace
 
 LONG = "x" * 300
 
 
 def read(workspace: Path, path: str) -> str:
-    with Workspace(workspace).at(path) as spot, spot.open() as file:
+    with Workspace(workspace).resolve(path) as spot, spot.open() as file:
         return file.read().decode()
 
 
 def write(workspace: Path, path: str, text: str = "new", *, make: bool = True) -> str:
-    with Workspace(workspace).at(path, make=make) as spot:
-        replace(spot, text.encode(), Until(10))
+    with Workspace(workspace).resolve(path, make=make) as spot:
+        replace_content(spot, text.encode(), Deadline(10))
         return spot.path
 
 
@@ -53,7 +53,7 @@ def test_what_is_outside_is_refused(workspace: Path, path: str) -> None:
     (workspace / "chain").symlink_to("a/../out/secret")
     (workspace / "proc").symlink_to("/proc/self/root")
     for attempt in (read, write):
-        with pytest.raises(Refused, match="outside of the workspace"):
+        with pytest.raises(ToolError, match="outside of the workspace"):
             attempt(workspace, path)
     assert (workspace.parent / "secret").read_text() == "outside"
 
@@ -78,14 +78,14 @@ def test_what_is_no_file_is_refused(workspace: Path, path: str, why: str) -> Non
     (workspace / "file").write_text("x")
     os.mkfifo(workspace / "pipe")
     (workspace / "loop").symlink_to("loop")
-    with pytest.raises(Refused, match=why):
+    with pytest.raises(ToolError, match=why):
         read(workspace, path)
 
 
 def test_a_device_is_refused(workspace: Path) -> None:
-    with pytest.raises(Refused, match="a device"):
+    with pytest.raises(ToolError, match="a device"):
         read(Path("/dev"), "null")
-    with pytest.raises(Refused, match="a device"):
+    with pytest.raises(ToolError, match="a device"):
         write(Path("/dev"), "null")
 
 
@@ -122,15 +122,15 @@ def test_writing_through_a_link_inside_writes_what_it_leads_to(workspace: Path) 
 
 def test_a_link_put_in_after_the_look_is_not_followed(workspace: Path) -> None:
     (workspace / "f").write_text("mine")
-    with Workspace(workspace).at("f") as spot:
+    with Workspace(workspace).resolve("f") as spot:
         (workspace / "f").unlink()
         (workspace / "f").symlink_to(workspace.parent / "secret")
-        with pytest.raises(Refused, match="a link"):
+        with pytest.raises(ToolError, match="a link"):
             spot.open()
-    with Workspace(workspace).at("new") as spot:
+    with Workspace(workspace).resolve("new") as spot:
         (workspace / "new").symlink_to(workspace.parent / "secret")
-        with pytest.raises(Refused, match="a link"):
-            replace(spot, b"evil", Until(10))
+        with pytest.raises(ToolError, match="a link"):
+            replace_content(spot, b"evil", Deadline(10))
     assert (workspace.parent / "secret").read_text() == "outside"
 
 
@@ -164,7 +164,7 @@ def test_a_directory_swapped_for_a_link_is_refused(
         (workspace / "d").symlink_to(outside)
 
     at_the_worst_moment(monkeypatch, "readlink", "d", swap)
-    with pytest.raises(Refused):
+    with pytest.raises(ToolError):
         attempt(workspace, "d/f")
     assert (workspace / "d").is_symlink()
     assert (outside / "f").read_text() == "outside"
@@ -185,7 +185,7 @@ def test_a_file_swapped_for_a_link_is_not_followed(
         (workspace / "f").symlink_to(secret)
 
     at_the_worst_moment(monkeypatch, call, "f", swap)
-    with pytest.raises(Refused):
+    with pytest.raises(ToolError):
         attempt(workspace, "f")
     assert secret.read_text() == "outside"
     assert not [each for each in workspace.iterdir() if each.name != "f"]
@@ -196,7 +196,7 @@ def test_no_descriptor_is_left_open(workspace: Path) -> None:
     (workspace / "a" / "link").symlink_to("../../secret")
     before = len(os.listdir("/proc/self/fd"))
     for path in ("a/b/new", "a/b/../../x", "a/link", "a/b", "nowhere/at/all", "../x"):
-        with pytest.raises(Refused):
+        with pytest.raises(ToolError):
             read(workspace, path)
     write(workspace, "a/b/c/d")
     assert len(os.listdir("/proc/self/fd")) == before
@@ -212,14 +212,14 @@ def test_what_is_written_keeps_its_permissions(workspace: Path) -> None:
 
 def test_work_that_is_over_writes_nothing(workspace: Path) -> None:
     (workspace / "f").write_text("old")
-    over = Until(10)
-    over.give_up()
-    with pytest.raises(Refused), Workspace(workspace).at("f") as spot:
-        replace(spot, b"new", over)
+    over = Deadline(10)
+    over.cancel()
+    with pytest.raises(ToolError), Workspace(workspace).resolve("f") as spot:
+        replace_content(spot, b"new", over)
     assert (workspace / "f").read_text() == "old"
     assert [each.name for each in workspace.iterdir()] == ["f"]
 
 
 def test_a_workspace_that_is_gone_is_a_refusal(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="no such file"):
+    with pytest.raises(ToolError, match="no such file"):
         read(tmp_path / "gone", "f")

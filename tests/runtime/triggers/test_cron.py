@@ -7,8 +7,8 @@ import pytest
 
 from hookline.errors import HooklineError
 from hookline.runtime.app import Trigger, TriggerKind
-from hookline.runtime.triggers.cron import keep_time, next_time
-from hookline.runtime.triggers.fired import Answer, Fired
+from hookline.runtime.triggers.activation import Activation, ActivationResult
+from hookline.runtime.triggers.cron import next_time, run_cron
 
 NOON = datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
 
@@ -36,15 +36,15 @@ def fires(
 ) -> list[str]:
     clock, times = FakeClock(now), list[str]()
 
-    async def fire(fired: Fired) -> Answer:
+    async def fire(fired: Activation) -> ActivationResult:
         times.append(f"{fired.facts['time']} at {clock.now():%H:%M:%S}")
         during(clock)
         if len(times) == most:
             raise Enough
-        return Answer("s")
+        return ActivationResult("s")
 
     with pytest.raises(Enough):
-        asyncio.run(keep_time(Trigger("t", TriggerKind.CRON, cron, "go", **more), fire, clock))
+        asyncio.run(run_cron(Trigger("t", TriggerKind.CRON, cron, "go", **more), fire, clock))
     return times
 
 

@@ -14,25 +14,30 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from hookline.cli.chat.commands import described, obey
-from hookline.cli.chat.line import Interrupted, Line, pressed, unechoed
-from hookline.cli.chat.opening import found
-from hookline.cli.chat.record import Record
-from hookline.cli.chat.screen import Screen
-from hookline.cli.chat.words import hooks_words, input_words, shortened, shown_whole, whole_input
-from hookline.cli.output import safe
+from hookline.cli.chat.commands import list_commands, run_command
+from hookline.cli.chat.prompt import InputLine, PromptInterrupt, echo_disabled, read_key
+from hookline.cli.chat.render import (
+    Screen,
+    format_hook_count,
+    format_input,
+    format_whole_input,
+    is_shown_whole,
+    shorten_line,
+)
+from hookline.cli.chat.start import DecisionLog, find_session
+from hookline.cli.output import printable_lines
 from hookline.errors import HooklineError
-from hookline.hosts.session import Question
+from hookline.hosts.python.session import Question
+from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.gate import fingerprint
-from hookline.runtime.happenings import Ended, Ending, Happening
 from hookline.runtime.runtime import Runtime
-from hookline.runtime.session import Session
+from hookline.runtime.updates import Ending, ExchangeEnded, Update
 
-_KEYS: Final = ("y", "a", "n")
+_ANSWER_KEYS: Final = ("y", "a", "n")
 _CANCELLED: Final = "cancelled by you"
-_SHOWN: Final = 4  # messages of a session that is resumed
-_ROOM_FOR_A_TABLE: Final = 72  # columns
-_SHOW_WAITING: Final = 1.0  # seconds
+_MESSAGES_SHOWN: Final = 4  # messages of a session that is resumed
+_MIN_TABLE_WIDTH: Final = 72  # columns
+_WAITING_INTERVAL: Final = 1.0  # seconds
 _ANSWERS: Final = "[y] yes  [a] always this very call  [n] no "
 
 
@@ -41,71 +46,71 @@ class Chat:
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
-        self.record = Record()
+        self.record = DecisionLog()
         self.model_name = ""
         self.runtime: Runtime
-        self.session: Session
-        self._left = False
+        self.session: AgentSession
+        self._has_left = False
         self._work: asyncio.Future[Any] | None = None  # what Ctrl-C cancels
         self._presses = 0
         self._asking = asyncio.Lock()
-        self._agreed: set[tuple[str | None, str]] = set()  # hook and exact call that are not asked about again
+        self._approved_calls: set[tuple[str | None, str]] = set()  # hook and exact call that are not asked about again
 
-    def watch(self, happening: Happening) -> None:
+    def watch(self, happening: Update) -> None:
         self.record(happening)
         self.screen(happening)
 
     async def ask(self, question: Question) -> bool:
         same = (question.hook, fingerprint(question.tool, question.input))
         async with self._asking:
-            if same in self._agreed:
+            if same in self._approved_calls:
                 return True
             self.screen.clear()
-            if not shown_whole(question.input):
-                self.screen.say(whole_input(question.input), "yellow")
+            if not is_shown_whole(question.input):
+                self.screen.say(format_whole_input(question.input), "yellow")
             try:
-                key = await pressed(self._question(question), _KEYS)
-            except Interrupted:
+                key = await read_key(self._question_text(question), _ANSWER_KEYS)
+            except PromptInterrupt:
                 self.session.cancel(_CANCELLED)
                 return False
             if key == "a":
-                self._agreed.add(same)
+                self._approved_calls.add(same)
             return key != "n"
 
-    def _question(self, question: Question) -> str:
-        about = f"{question.tool} {shortened(input_words(question.input), 60)}"
-        whole = f"    {safe(about)}  {_ANSWERS}"
+    def _question_text(self, question: Question) -> str:
+        about = f"{question.tool} {shorten_line(format_input(question.input), 60)}"
+        whole = f"    {printable_lines(about)}  {_ANSWERS}"
         return whole if cell_len(whole) < self.screen.console.width else f"    {_ANSWERS}"
 
-    async def talk(self, line: Line, first: str | None = None, *, cut_off: bool = False) -> None:
+    async def talk(self, line: InputLine, first: str | None = None, *, cut_off: bool = False) -> None:
         """Until somebody leaves; the session has ended then. One that was `cut_off` goes on first."""
-        with self._interruptible():
+        with self._handle_interrupts():
             if cut_off:
-                await self._undisturbed(self.go_on())
+                await self._run_cancellable(self.go_on())
             if first is not None and first.strip():
-                self.screen.prompt(first)
-                await self._undisturbed(self._taken(first.strip()))
-            while not self._left:
-                text = (await self._read(line)).strip()
+                self.screen.show_prompt(first)
+                await self._run_cancellable(self._handle_line(first.strip()))
+            while not self._has_left:
+                text = (await self._read_line(line)).strip()
                 if text:
-                    await self._undisturbed(self._taken(text))
+                    await self._run_cancellable(self._handle_line(text))
         await self.session.end("exit")
         if await self.session.main.history():
             self.say(f"`hookline run --resume` goes on with {self.session.id}.", "dim")
 
     async def go_on(self) -> None:
         self.say("It was cut off in the middle and goes on now.", "dim")
-        await self.exchange(self.session.go_on())
+        await self.run_exchange(self.session.go_on())
 
     def leave(self) -> None:
-        self._left = True
+        self._has_left = True
 
     def say(self, text: str, style: str = "") -> None:
         self.screen.say(text, style)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.screen.clear()
-        if self.screen.console.width < _ROOM_FOR_A_TABLE:
+        if self.screen.console.width < _MIN_TABLE_WIDTH:
             for row in rows:
                 self.say("  ".join(f"{title} {cell}" for title, cell in zip(head, row, strict=True) if cell))
             return
@@ -113,25 +118,25 @@ class Chat:
         for title in head:
             drawn.add_column(title, overflow="fold")
         for row in rows:
-            drawn.add_row(*(Text(safe(cell)) for cell in row))
+            drawn.add_row(*(Text(printable_lines(cell)) for cell in row))
         self.screen.console.print(drawn)
 
     def commands(self) -> list[tuple[str, str]]:
-        return described(self)
+        return list_commands(self)
 
     def status(self) -> str:
-        return f" {self.session.agent.id} · {self.model_name} · {hooks_words(self.session.book)} · /help"
+        return f" {self.session.agent.id} · {self.model_name} · {format_hook_count(self.session.book)} · /help"
 
-    async def exchange(self, happenings: AsyncIterator[Happening]) -> None:
+    async def run_exchange(self, happenings: AsyncIterator[Update]) -> None:
         """Whoever watches the session shows all of it."""
         ending = None
         async for happening in happenings:
-            ending = happening.ending if isinstance(happening, Ended) else ending
+            ending = happening.ending if isinstance(happening, ExchangeEnded) else ending
         if ending in (Ending.SESSION_STOP, Ending.SESSION_FAIL):
             self.leave()
 
     async def resume(self, id: str) -> None:
-        row = await found(self.runtime, id, but=self.session.id)
+        row = await find_session(self.runtime, id, but=self.session.id)
         if row.id == self.session.id:
             self.say("This is the session that you are in.")
             return
@@ -139,18 +144,18 @@ class Chat:
         await self.session.end("exit")
         self.session = session
         self.screen.begin(session.id)
-        await self.show_past()
-        if row.ended is None and await session.unfinished():
+        await self.show_history()
+        if row.ended is None and await session.is_unfinished():
             await self.go_on()
 
-    async def show_past(self) -> None:
+    async def show_history(self) -> None:
         """The last words of a session that goes on."""
         messages = [m for m in await self.session.main.history() if m["role"] in ("user", "assistant") and m["content"]]
         self.say(f"{self.session.id}, {len(messages)} messages", "dim")
-        for message in messages[-_SHOWN:]:
-            self.say(f"{'›' if message['role'] == 'user' else ' '} {shortened(str(message['content']))}", "dim")
+        for message in messages[-_MESSAGES_SHOWN:]:
+            self.say(f"{'›' if message['role'] == 'user' else ' '} {shorten_line(str(message['content']))}", "dim")
 
-    async def _read(self, line: Line) -> str:
+    async def _read_line(self, line: InputLine) -> str:
         """At a second Ctrl-C, or at Ctrl-D, nothing, and the chat is left."""
         self._presses = 0
         while self._presses < 2:
@@ -160,7 +165,7 @@ class Chat:
             self._work = reading = asyncio.ensure_future(line.read())
             try:
                 return await reading
-            except Interrupted:
+            except PromptInterrupt:
                 self._presses += 1
             except asyncio.CancelledError:
                 if not self._presses:
@@ -172,20 +177,20 @@ class Chat:
         self.leave()
         return ""
 
-    async def _taken(self, text: str) -> None:
+    async def _handle_line(self, text: str) -> None:
         if self.session.row.ended is not None:
             self.say(f"The session had ended ({self.session.row.ended}) and goes on now.", "dim")
             self.session = await self.runtime.reopen(self.session.id)
         if text.startswith("/"):
-            await obey(self, text)
+            await run_command(self, text)
         else:
-            await self.exchange(self.session.say(text))
+            await self.run_exchange(self.session.say(text))
 
-    async def _undisturbed(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_cancellable(self, work: Coroutine[Any, Any, None]) -> None:
         """Ctrl-C cancels the work, and at a second press the chat is left too."""
         self._presses, self._work = 0, asyncio.ensure_future(work)
         try:
-            with unechoed(), self._showing_waiting():
+            with echo_disabled(), self._waiting_indicator():
                 await self._work
         except asyncio.CancelledError:
             if not self._presses:
@@ -197,7 +202,7 @@ class Chat:
             self._work = None
 
     @contextmanager
-    def _showing_waiting(self) -> Iterator[None]:
+    def _waiting_indicator(self) -> Iterator[None]:
         showing = asyncio.ensure_future(self._show_waiting(time.monotonic()))
         try:
             yield
@@ -207,27 +212,27 @@ class Chat:
 
     async def _show_waiting(self, since: float) -> None:
         while True:
-            await asyncio.sleep(_SHOW_WAITING)
+            await asyncio.sleep(_WAITING_INTERVAL)
             if not self._asking.locked():
-                self.screen.waiting(since)
+                self.screen.show_waiting(since)
 
-    def _interrupted(self) -> None:
+    def _on_interrupt(self) -> None:
         """A signal, wherever the terminal does not hand Ctrl-C over as a key."""
         self._presses += 1
         if self._work is None:
             return
         if self._presses > 1:
             self.leave()
-        if self.session.busy and self._presses == 1:
+        if self.session.is_busy and self._presses == 1:
             self.session.cancel(_CANCELLED)
         else:
             self._work.cancel()
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
+    def _handle_interrupts(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not on Windows, nor outside of the main thread
-            loop.add_signal_handler(signal.SIGINT, self._interrupted)
+            loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
         try:
             yield
         finally:

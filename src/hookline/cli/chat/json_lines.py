@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hookline.cli.chat.words import changes_of, spoke
-from hookline.engine.account import Decision
-from hookline.runtime.happenings import (
-    Answered,
-    Asked,
-    Called,
-    Calling,
-    Compacted,
-    Decided,
-    Ended,
-    Happening,
-    Noticed,
-    Spawned,
-    Spoke,
-    Told,
-    TryingAgain,
+from hookline.cli.chat.render import applied_accounts, changed_facts
+from hookline.engine.decision import Decision
+from hookline.runtime.updates import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    DecisionMade,
+    ExchangeEnded,
+    HistoryCompacted,
+    ModelRetry,
+    Notification,
+    StatusMessage,
+    SubagentStarted,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    Update,
 )
 from hookline.standard_agents.state import result_text
 
@@ -43,66 +43,66 @@ TYPES: Final = {
 """Type → what its line tells, beside `type`, `thread` and `agent`."""
 
 
-def has_line(happening: Happening) -> bool:
+def has_line(happening: Update) -> bool:
     """A decision about a call stands in the call's own line."""
-    return not isinstance(happening, Decided) or happening.decision.event.name != "tool.before"
+    return not isinstance(happening, DecisionMade) or happening.decision.event.name != "tool.before"
 
 
-def line_of(happening: Happening) -> dict[str, Any]:
-    told = _told(happening)
+def update_json(happening: Update) -> dict[str, Any]:
+    told = _update_fields(happening)
     who = {"thread": happening.thread, "agent": happening.agent}
     return {"type": told.pop("type"), **who, **({"speaker": happening.speaker} if happening.speaker else {}), **told}
 
 
-def _told(happening: Happening) -> dict[str, Any]:
+def _update_fields(happening: Update) -> dict[str, Any]:
     match happening:
-        case Spoke(_, _, text):
+        case TextDelta(_, _, text):
             return {"type": "text", "text": text}
-        case Decided(_, _, decision):
-            return {"type": "decision", "event": decision.event.name, **_decision(decision)}
-        case Calling(_, _, call, decision):
+        case DecisionMade(_, _, decision):
+            return {"type": "decision", "event": decision.event.name, **_decision_json(decision)}
+        case ToolCallStarted(_, _, call, decision):
             left = decision.event.read(("tool", "input"))
             called = {"id": call.id, "tool": call.name, "caller": call.caller, "input": call.input, "left": left}
-            return {"type": "call", **called, **_decision(decision)}
-        case Called(_, _, call, result, ran):
+            return {"type": "call", **called, **_decision_json(decision)}
+        case ToolCallFinished(_, _, call, result, ran):
             called = {"id": call.id, "tool": call.name, "caller": call.caller, "ran": ran, "ok": result.ok}
             return {"type": "result", **called, "content": result_text(result.content), "error": result.error}
-        case Asked(_, _, approval, tool, input, reason, hook):
+        case ApprovalRequested(_, _, approval, tool, input, reason, hook):
             asked = {"approval": approval, "tool": tool, "input": input, "reason": reason, "hook": hook}
             return {"type": "question", **asked}
-        case Answered(_, _, approval, yes, by):
+        case ApprovalAnswered(_, _, approval, yes, by):
             return {"type": "answer", "approval": approval, "yes": yes, "by": by}
-        case Told(_, _, text, level, hook):
+        case StatusMessage(_, _, text, level, hook):
             return {"type": "line", "text": text, "level": level, "hook": hook}
         case _:
-            return _rarely_told(happening)
+            return _rare_update_fields(happening)
 
 
-def _rarely_told(happening: Happening) -> dict[str, Any]:
+def _rare_update_fields(happening: Update) -> dict[str, Any]:
     match happening:
-        case Noticed(_, _, notice):
+        case Notification(_, _, notice):
             words = {"channel": notice.channel, "title": notice.title, "message": notice.message}
             more = {"level": notice.level, "tag": notice.tag, "hook": notice.hook, "data": notice.data}
             return {"type": "notice", **words, **more}
-        case TryingAgain(_, _, code, text, seconds):
+        case ModelRetry(_, _, code, text, seconds):
             return {"type": "retry", "code": code, "text": text, "seconds": seconds}
-        case Compacted(_, _, gone, summary):
+        case HistoryCompacted(_, _, gone, summary):
             return {"type": "compacted", "gone": gone, "summary": summary}
-        case Spawned(_, _, child, child_agent, task):
+        case SubagentStarted(_, _, child, child_agent, task):
             return {"type": "subagent", "child": child, "child_agent": child_agent, "task": task}
-        case Ended(_, _, ending, text):
+        case ExchangeEnded(_, _, ending, text):
             return {"type": "end", "ending": str(ending), "text": text}
     raise AssertionError(f"{type(happening).__name__} has no line")
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
+def _decision_json(decision: Decision) -> dict[str, Any]:
     return {
         "verdict": decision.verdict.word,
         "reason": decision.reason,
         "by": decision.by,
         "halt": decision.halt,
-        "changed": changes_of(decision),
+        "changed": changed_facts(decision),
         "notes": [{"for": str(note.audience), "text": note.text} for note in decision.notes],
         "requests": [type(request).__name__.lower() for request in decision.requests],
-        "hooks": [account.as_json() for account in spoke(decision)],
+        "hooks": [account.as_json() for account in applied_accounts(decision)],
     }

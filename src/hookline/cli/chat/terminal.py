@@ -8,32 +8,31 @@ from pathlib import Path
 from rich.console import Console
 
 from hookline.cli.chat.chat import Chat
-from hookline.cli.chat.line import Line, history_of
-from hookline.cli.chat.opening import Options, beginning, opened
-from hookline.cli.chat.screen import Screen
-from hookline.cli.chat.words import hooks_words
-from hookline.cli.log import log_to
-from hookline.cli.place import home
+from hookline.cli.chat.prompt import InputLine, prompt_history
+from hookline.cli.chat.render import Screen, format_hook_count
+from hookline.cli.chat.start import RunOptions, open_runtime, prepare_session
+from hookline.cli.context import home
+from hookline.cli.logging_setup import log_to
 
 
-async def talk(options: Options, first: str | None) -> None:
+async def run_chat(options: RunOptions, first: str | None) -> None:
     """Raises HooklineError if there is no agent to talk to, and Denied if hooks do not let it start."""
     chat = Chat(Screen(Console(highlight=False)))
     log_to(lambda line: chat.say(line, "dim"))
-    async with opened(options, watch=chat.watch, ask=chat.ask, explain=True) as runtime:
+    async with open_runtime(options, watch=chat.watch, ask=chat.ask, explain=True) as runtime:
         for problem in runtime.problems:
             chat.say(str(problem), "yellow")
-        begins = await beginning(runtime, options)
+        begins = await prepare_session(runtime, options)
         chat.runtime, chat.model_name = runtime, begins.model
-        chat.say(f"hookline · {begins.agent} · {begins.model} · {hooks_words(runtime.book)} · /help", "bold")
+        chat.say(f"hookline · {begins.agent} · {begins.model} · {format_hook_count(runtime.book)} · /help", "bold")
         chat.screen.begin(begins.id)
-        chat.session, cut_off = await begins.begun(runtime)
+        chat.session, cut_off = await begins.start(runtime)
         if begins.row is not None:
-            await chat.show_past()
-        line = Line(history_of(runtime.workspace, _state()), chat.commands, chat.status)
+            await chat.show_history()
+        line = InputLine(prompt_history(runtime.workspace, _state_directory()), chat.commands, chat.status)
         await chat.talk(line, first, cut_off=cut_off)
 
 
-def _state() -> Path:
+def _state_directory() -> Path:
     given = os.environ.get("XDG_STATE_HOME", "")
     return (Path(given) if os.path.isabs(given) else home() / ".local" / "state") / "hookline"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hookline.dialects.claude_code.rules import RULE
-from hookline.dialects.claude_code.words import (
+from hookline.dialects.claude_code.matchers import RULE_SCHEMA_PATTERN
+from hookline.dialects.claude_code.names import (
     BLOCK,
     CONTINUE,
     EVENTS,
     HANDLER_KEYS,
-    LONGEST,
+    MAX_TIMEOUT_SECONDS,
+    MIN_TIMEOUT_SECONDS,
     SHELLS,
-    SHORTEST,
-    UNHEARD,
+    UNSUPPORTED_EVENTS,
 )
-from hookline.hooks.actions.http import URL
+from hookline.hooks.actions.post import URL_PATTERN
 
 Schema = dict[str, Any]
 
@@ -23,8 +23,17 @@ _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _ANY_TEXT: Final[Schema] = {"type": "string"}
 _FLAG: Final[Schema] = {"type": "boolean"}
 _PROPERTIES: Final[Schema] = {
-    "if": {"type": "string", "pattern": RULE, "description": "A permission rule: Bash(rm *), Edit(src/**)."},
-    "timeout": {"type": "number", "minimum": SHORTEST, "maximum": LONGEST, "description": "Seconds."},
+    "if": {
+        "type": "string",
+        "pattern": RULE_SCHEMA_PATTERN,
+        "description": "A permission rule: Bash(rm *), Edit(src/**).",
+    },
+    "timeout": {
+        "type": "number",
+        "minimum": MIN_TIMEOUT_SECONDS,
+        "maximum": MAX_TIMEOUT_SECONDS,
+        "description": "Seconds.",
+    },
     "statusMessage": _ANY_TEXT,
     "once": _FLAG,
     "onFailure": {"enum": [CONTINUE, BLOCK], "description": "What a failure does."},
@@ -36,7 +45,7 @@ _PROPERTIES: Final[Schema] = {
     "shell": {"enum": list(SHELLS)},
     "async": _FLAG,
     "asyncRewake": _FLAG,
-    "url": {"type": "string", "pattern": f"^{URL.pattern}$"},
+    "url": {"type": "string", "pattern": f"^{URL_PATTERN.pattern}$"},
     "headers": {"type": "object", "additionalProperties": _ANY_TEXT},
     "allowedEnvVars": {"type": "array", "items": _TEXT},
     "server": _TEXT,
@@ -46,7 +55,7 @@ _PROPERTIES: Final[Schema] = {
     "model": _TEXT,
     "continueOnBlock": _FLAG,
 }
-_NEEDED: Final = {
+_REQUIRED_KEYS: Final = {
     "command": ["command"],
     "http": ["url"],
     "mcp_tool": ["server", "tool"],
@@ -55,7 +64,7 @@ _NEEDED: Final = {
 }
 
 
-def schema() -> Schema:
+def build_schema() -> Schema:
     listed: Schema = {"type": "array", "items": {"$ref": "#/$defs/group"}}
     group: Schema = {
         "type": "object",
@@ -63,11 +72,11 @@ def schema() -> Schema:
         "required": ["hooks"],
         "properties": {
             "matcher": {"type": "string", "description": "Names as Edit|Write, a regular expression, or *."},
-            "hooks": {"type": "array", "items": {"anyOf": [_handler(type_) for type_ in HANDLER_KEYS]}},
+            "hooks": {"type": "array", "items": {"anyOf": [_handler_schema(type_) for type_ in HANDLER_KEYS]}},
         },
     }
     unheard: Schema = {"type": "array", "items": {"type": "object"}}
-    events = {**dict.fromkeys(EVENTS, listed), **dict.fromkeys(UNHEARD, unheard)}
+    events = {**dict.fromkeys(EVENTS, listed), **dict.fromkeys(UNSUPPORTED_EVENTS, unheard)}
     hooks: Schema = {"type": "object", "additionalProperties": False, "properties": events}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -78,11 +87,11 @@ def schema() -> Schema:
     }
 
 
-def _handler(type_: str) -> Schema:
+def _handler_schema(type_: str) -> Schema:
     keys = HANDLER_KEYS[type_]
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": ["type", *_NEEDED[type_]],
+        "required": ["type", *_REQUIRED_KEYS[type_]],
         "properties": {"type": {"const": type_}, **{key: _PROPERTIES[key] for key in keys if key != "type"}},
     }

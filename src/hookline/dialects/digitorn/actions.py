@@ -7,233 +7,240 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from hookline.config.shape import Reader
-from hookline.dialects import registered
-from hookline.dialects.digitorn.texts import filled, literal, rendered, shell, unrendered
-from hookline.hooks.action import Action, May
-from hookline.hooks.actions.answer import Answer
-from hookline.hooks.actions.broken import Broken
-from hookline.hooks.actions.call import Call, Tell
-from hookline.hooks.actions.chain import Chain, Step
-from hookline.hooks.actions.change import Append, Change, Edit, Remove, Set
+from hookline.config.node import Node
+from hookline.dialects import custom
+from hookline.dialects.digitorn.templates import (
+    literal_template,
+    read_data_template,
+    read_literal,
+    read_shell_template,
+    read_template,
+)
+from hookline.errors import BadTemplate
+from hookline.hooks.actions.answer import FixedAnswer, InvalidAction
+from hookline.hooks.actions.call_tool import CallTool, TellWhen
+from hookline.hooks.actions.chain import Chain, ChainStep
+from hookline.hooks.actions.change import Append, ChangeFacts, Edit, Remove, Set
 from hookline.hooks.actions.diagnose import Diagnose
-from hookline.hooks.actions.program import Program, Run
-from hookline.hooks.actions.reading import Reading, Reads
-from hookline.hooks.actions.tell import LEVELS, Log, Notify
-from hookline.hooks.filled import Filled
-from hookline.hooks.outcome import SILENT, Compact, Note, Outcome, Place, Verdict
-from hookline.hooks.template import BadTemplate
+from hookline.hooks.actions.notify import LEVELS, Log, Notify
+from hookline.hooks.actions.program_result import ResultFormat, ResultParser
+from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
+from hookline.hooks.outcome import SILENT, Compact, Note, NotePlace, Outcome, Verdict
+from hookline.hooks.protocols import Action, May
+from hookline.hooks.templates import DataTemplate
 
-TIMEOUT: Final = timedelta(seconds=60)
-SHELL_TIMEOUT: Final = timedelta(seconds=30)
-LONGEST: Final = timedelta(hours=24)
-REASON: Final = "Blocked by hook policy"
+DEFAULT_TIMEOUT: Final = timedelta(seconds=60)
+DEFAULT_SHELL_TIMEOUT: Final = timedelta(seconds=30)
+MAX_TIMEOUT: Final = timedelta(hours=24)
+DEFAULT_REASON: Final = "Blocked by hook policy"
 ROLES: Final = ("user", "assistant", "system")
 POSITIONS: Final = ("before_last", "start", "end")
 NOTICE_LEVELS: Final = ("info", "warning", "error")
-STRATEGIES: Final = {"auto": Place.LAST_USER, "user": Place.LAST_USER, "system": Place.SYSTEM}
-COOLDOWN_TURNS: Final = 3
-INJECTED: Final = Outcome(notes=(Note(""),))
+PLACE_BY_STRATEGY: Final = {"auto": NotePlace.LAST_USER, "user": NotePlace.LAST_USER, "system": NotePlace.SYSTEM}
+DEFAULT_COOLDOWN_TURNS: Final = 3
+INJECT_ON_ERROR: Final = Outcome(notes=(Note(""),))
 """The answer of a shell action with `on_error: inject`: the agent reads how it failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ParsedAction:
     """An action, and what of its hook it settles."""
 
     action: Action
-    timeout: timedelta = TIMEOUT
+    timeout: timedelta = DEFAULT_TIMEOUT
     on_error: Outcome = SILENT
     cooldown_turns: int | None = None
     ends_chain: bool = False
-    broken: int = 0  # commands in it that cannot be rendered, each with a problem of its own
+    broken_commands: int = 0  # commands in it that cannot be rendered, each with a problem of its own
 
 
-Maker = Callable[[Reader], Made | None]
+ActionParser = Callable[[Node], ParsedAction | None]
 
 
-def action(at: Reader) -> Made | None:
+def parse_action(at: Node) -> ParsedAction | None:
     """None after a problem was noted."""
     if at.mapping() is None:
         return None
     type = at.get("type")
     if type is None:
-        at.problem("missing-key", f"{at.place}: type is missing.", f"Write type: and one of {', '.join(ACTIONS)}.")
+        at.add_problem(
+            "missing-key", f"{at.location}: type is missing.", f"Write type: and one of {', '.join(ACTIONS)}."
+        )
         return None
     name = type.text()
     if name is None:
         return None
     if name not in ACTIONS:
-        return _other(at, type, name)
+        return _parse_registered_action(at, type, name)
     make, keys = ACTIONS[name]
-    at.keys(("type", *keys), f"the action {name}")
+    at.check_keys(("type", *keys), f"the action {name}")
     return make(at)
 
 
-def _other(at: Reader, type: Reader, name: str) -> Made | None:
+def _parse_registered_action(at: Node, type: Node, name: str) -> ParsedAction | None:
     before = len(at.problems)
-    entry = registered.find(registered.ACTIONS, name, type)
+    entry = custom.find_registered(custom.ACTION_REGISTRY, name, type)
     if entry is None:
         if len(at.problems) == before:
-            registered.unknown(registered.ACTIONS, name, type, tuple(ACTIONS))
+            custom.report_unknown_name(custom.ACTION_REGISTRY, name, type, tuple(ACTIONS))
         return None
     params = {key: value for key, value in at.value.items() if key != "type"}
-    made = registered.action(entry, at, params)
-    return None if made is None else Made(made)
+    made = custom.build_registered_action(entry, at, params)
+    return None if made is None else ParsedAction(made)
 
 
-def _needed(at: Reader, key: str) -> Reader | None:
+def _require_key(at: Node, key: str) -> Node | None:
     place = at.get(key)
     if place is None:
-        at.problem("missing-key", f"{at.place}: {key} is missing.", f"Write {key}: ….")
+        at.add_problem("missing-key", f"{at.location}: {key} is missing.", f"Write {key}: ….")
     return place
 
 
-def _text(at: Reader, key: str, default: str = "") -> str | None:
+def _parse_text(at: Node, key: str, default: str = "") -> str | None:
     place = at.get(key)
     return default if place is None else place.text(empty=True)
 
 
-def _flag(at: Reader, key: str, default: bool) -> bool | None:
+def _parse_flag(at: Node, key: str, default: bool) -> bool | None:
     place = at.get(key)
     return default if place is None else place.flag()
 
 
-def _word(at: Reader, key: str, words: Collection[str], default: str) -> str | None:
+def _parse_choice(at: Node, key: str, words: Collection[str], default: str) -> str | None:
     place = at.get(key)
     return default if place is None else place.one_of(words)
 
 
-def _compact_context(at: Reader) -> Made | None:
+def _parse_compact_context(at: Node) -> ParsedAction | None:
     before = len(at.problems)
     keep, most, turns = at.get("keep_recent"), at.get("summary_max_tokens"), at.get("cooldown_turns")
     prompt, target = at.get("summary_prompt"), at.get("target_pressure")
     request = Compact(
-        _word(at, "strategy", ("summarize", "truncate"), "summarize") or "",
-        10 if keep is None else keep.whole(least=0) or 0,
-        1024 if most is None else most.whole(least=1) or 1,
+        _parse_choice(at, "strategy", ("summarize", "truncate"), "summarize") or "",
+        10 if keep is None else keep.integer(least=0) or 0,
+        1024 if most is None else most.integer(least=1) or 1,
         None if prompt is None else prompt.text(),
         None if target is None else target.number(least=0, most=1),
     )
-    cooldown = COOLDOWN_TURNS if turns is None else turns.whole(least=0, hint="0 means no pause.")
+    cooldown = DEFAULT_COOLDOWN_TURNS if turns is None else turns.integer(least=0, hint="0 means no pause.")
     if len(at.problems) > before:
         return None
-    return Made(Answer(Outcome(requests=(request,))), cooldown_turns=cooldown or None)
+    return ParsedAction(FixedAnswer(Outcome(requests=(request,))), cooldown_turns=cooldown or None)
 
 
-def _inject_message(at: Reader) -> Made | None:
-    content = _needed(at, "content")
-    strategy = _word(at, "strategy", (*STRATEGIES, "new_message"), "auto")
-    role, position = _word(at, "role", ROLES, "user"), _word(at, "position", POSITIONS, "before_last")
+def _parse_inject_message(at: Node) -> ParsedAction | None:
+    content = _require_key(at, "content")
+    strategy = _parse_choice(at, "strategy", (*PLACE_BY_STRATEGY, "new_message"), "auto")
+    role, position = _parse_choice(at, "role", ROLES, "user"), _parse_choice(at, "position", POSITIONS, "before_last")
     text = None if content is None else content.text()
     if content is None or text is None or strategy is None or role is None or position is None:
         return None
-    note = Note(literal(content, text))
+    note = Note(read_literal(content, text))
     if strategy == "new_message":
-        return _told(replace(note, place=Place.MESSAGE, role=role, position=position))
-    return _told(replace(note, place=STRATEGIES[strategy]))
+        return _note_action(replace(note, place=NotePlace.MESSAGE, role=role, position=position))
+    return _note_action(replace(note, place=PLACE_BY_STRATEGY[strategy]))
 
 
-def _told(note: Note) -> Made:
-    return Made(Answer(Outcome(notes=(note,))))
+def _note_action(note: Note) -> ParsedAction:
+    return ParsedAction(FixedAnswer(Outcome(notes=(note,))))
 
 
-def _module_action(at: Reader) -> Made | None:
-    call = _module_call(at)
-    return None if call is None else Made(call)
+def _parse_module_action(at: Node) -> ParsedAction | None:
+    call = _parse_module_call(at)
+    return None if call is None else ParsedAction(call)
 
 
-def _module_action_inject(at: Reader) -> Made | None:
-    call = _module_call(at)
-    format, prefix = _word(at, "format", ("auto", "always"), "auto"), _text(at, "prefix")
+def _parse_module_action_inject(at: Node) -> ParsedAction | None:
+    call = _parse_module_call(at)
+    format, prefix = _parse_choice(at, "format", ("auto", "always"), "auto"), _parse_text(at, "prefix")
     if call is None or format is None or prefix is None:
         return None
-    tell = Tell.ALWAYS if format == "always" else Tell.ON_ERRORS
-    return Made(replace(call, tell=tell, prefix=prefix, place=Place.MESSAGE, role="system"))
+    tell = TellWhen.ALWAYS if format == "always" else TellWhen.ON_ERRORS
+    return ParsedAction(replace(call, tell=tell, prefix=prefix, place=NotePlace.MESSAGE, role="system"))
 
 
-def _module_call(at: Reader) -> Call | None:
-    module, name, params = _needed(at, "module"), _needed(at, "action"), at.get("action_params")
+def _parse_module_call(at: Node) -> CallTool | None:
+    module, name, params = _require_key(at, "module"), _require_key(at, "action"), at.get("action_params")
     first = None if module is None else module.text()
     rest = None if name is None else name.text()
-    input = _filled(params)
-    return None if first is None or rest is None or input is None else Call(f"{first}.{rest}", input)
+    input = _parse_input(params)
+    return None if first is None or rest is None or input is None else CallTool(f"{first}.{rest}", input)
 
 
-def _filled(at: Reader | None) -> Filled | None:
+def _parse_input(at: Node | None) -> DataTemplate | None:
     if at is None:
-        return Filled({})
-    return None if at.mapping() is None else filled(at)
+        return DataTemplate({})
+    return None if at.mapping() is None else read_data_template(at)
 
 
-def _log(at: Reader) -> Made | None:
-    message, level = _needed(at, "message"), _word(at, "level", LEVELS, "info")
+def _parse_log(at: Node) -> ParsedAction | None:
+    message, level = _require_key(at, "message"), _parse_choice(at, "level", LEVELS, "info")
     text = None if message is None else message.text()
     if message is None or text is None or level is None:
         return None
-    return Made(Log(rendered(message, text, numbers=True), level))
+    return ParsedAction(Log(read_template(message, text, numbers=True), level))
 
 
-def _notify(at: Reader) -> Made | None:
-    message, title = _needed(at, "message"), at.get("title")
-    level, tag = _word(at, "level", NOTICE_LEVELS, "info"), _text(at, "tag")
+def _parse_notify(at: Node) -> ParsedAction | None:
+    message, title = _require_key(at, "message"), at.get("title")
+    level, tag = _parse_choice(at, "level", NOTICE_LEVELS, "info"), _parse_text(at, "tag")
     text = None if message is None else message.text()
     head = "" if title is None else title.text(empty=True)
     if message is None or text is None or head is None or level is None or tag is None:
         return None
-    body = rendered(message, text, numbers=True)
-    return Made(Notify(body, rendered(title or message, head, numbers=True), level, tag))
+    body = read_template(message, text, numbers=True)
+    return ParsedAction(Notify(body, read_template(title or message, head, numbers=True), level, tag))
 
 
-def _shell(at: Reader) -> Made | None:
-    command, cwd, given = _needed(at, "command"), at.get("cwd"), at.get("timeout")
+def _parse_shell(at: Node) -> ParsedAction | None:
+    command, cwd, given = _require_key(at, "command"), at.get("cwd"), at.get("timeout")
     text = None if command is None else command.text()
     place = "" if cwd is None else cwd.text()
-    on_error = _word(at, "on_error", ("ignore", "inject"), "ignore")
-    timeout = SHELL_TIMEOUT if given is None else _seconds(given)
+    on_error = _parse_choice(at, "on_error", ("ignore", "inject"), "ignore")
+    timeout = DEFAULT_SHELL_TIMEOUT if given is None else _parse_seconds(given)
     if command is None or text is None or place is None or on_error is None or timeout is None:
         return None
-    answer = INJECTED if on_error == "inject" else SILENT
+    answer = INJECT_ON_ERROR if on_error == "inject" else SILENT
     try:
-        script = shell(command, text)
+        script = read_shell_template(command, text)
     except BadTemplate as bad:
-        command.problem("bad-template", f"{command.place}: {bad.what}.", bad.hint)
-        return Made(Broken(f"cannot run its command: {bad.what}"), timeout, answer, broken=1)
-    program = Program(script, cwd=rendered(cwd, place) if cwd is not None else None)
-    return Made(Run(program, Reading(Reads.ERROR), timeout), timeout, answer)
+        command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
+        return ParsedAction(InvalidAction(f"cannot run its command: {bad.what}"), timeout, answer, broken_commands=1)
+    program = CommandTemplate(script, cwd=read_template(cwd, place) if cwd is not None else None)
+    return ParsedAction(RunProgram(program, ResultParser(ResultFormat.ERROR), timeout), timeout, answer)
 
 
-def _seconds(at: Reader) -> timedelta | None:
+def _parse_seconds(at: Node) -> timedelta | None:
     hint = "It counts seconds; write 30."
-    seconds = at.number(least=0, most=LONGEST.total_seconds(), hint=hint)
+    seconds = at.number(least=0, most=MAX_TIMEOUT.total_seconds(), hint=hint)
     if seconds is not None and seconds < 0.001:
-        at.problem("out-of-range", f"{at.place}: a command needs more time than that.", hint)
+        at.add_problem("out-of-range", f"{at.location}: a command needs more time than that.", hint)
         return None
     return None if seconds is None else timedelta(seconds=seconds)
 
 
-def _gate(at: Reader) -> Made | None:
+def _parse_gate(at: Node) -> ParsedAction | None:
     place = at.get("reason")
-    reason = REASON if place is None else place.text()
+    reason = DEFAULT_REASON if place is None else place.text()
     if reason is None:
         return None
-    return Made(Answer(Outcome(Verdict.DENY, reason if place is None else literal(place, reason))))
+    return ParsedAction(FixedAnswer(Outcome(Verdict.DENY, reason if place is None else read_literal(place, reason))))
 
 
-def _transformation(at: Reader, keys: tuple[str, ...]) -> Reader | None:
-    place = _needed(at, "transformation")
+def _parse_transformation(at: Node, keys: tuple[str, ...]) -> Node | None:
+    place = _require_key(at, "transformation")
     if place is None or place.mapping() is None:
         return None
-    place.keys(keys, "transformation")
+    place.check_keys(keys, "transformation")
     if not any(key in place.value for key in keys):
-        place.problem("no-action", f"{place.place}: there is nothing to do here.", f"Write {' or '.join(keys)}.")
+        place.add_problem("no-action", f"{place.location}: there is nothing to do here.", f"Write {' or '.join(keys)}.")
         return None
     return place
 
 
-def _transform_params(at: Reader) -> Made | None:
+def _parse_transform_params(at: Node) -> ParsedAction | None:
     """Top-level keys: first what is set, then what is removed; nothing is rendered."""
-    place = _transformation(at, ("set", "remove"))
+    place = _parse_transformation(at, ("set", "remove"))
     if place is None:
         return None
     given, names = place.get("set"), place.get("remove")
@@ -241,13 +248,13 @@ def _transform_params(at: Reader) -> Made | None:
     removed = () if names is None or names.sequence() is None else names.texts()
     if values is None or removed is None:
         return None
-    edits: list[Edit] = [Set(("tool", "input", key), Filled(value)) for key, value in values.items()]
+    edits: list[Edit] = [Set(("tool", "input", key), DataTemplate(value)) for key, value in values.items()]
     edits += [Remove(("tool", "input", name)) for name in removed]
-    return Made(Change(tuple(edits)))
+    return ParsedAction(ChangeFacts(tuple(edits)))
 
 
-def _transform_result(at: Reader) -> Made | None:
-    place = _transformation(at, ("append_to_result", "inject_note"))
+def _parse_transform_result(at: Node) -> ParsedAction | None:
+    place = _parse_transformation(at, ("append_to_result", "inject_note"))
     if place is None:
         return None
     appended, noted = place.get("append_to_result"), place.get("inject_note")
@@ -255,91 +262,93 @@ def _transform_result(at: Reader) -> Made | None:
     note = None if noted is None else noted.text()
     actions: list[Action] = []
     if appended is not None and added is not None:
-        actions.append(Change((Append(("tool", "result"), unrendered(literal(appended, added))),)))
+        actions.append(ChangeFacts((Append(("tool", "result"), literal_template(read_literal(appended, added))),)))
     if noted is not None and note is not None:
-        actions.append(Answer(Outcome(notes=(Note(literal(noted, note), place=Place.RESULT),))))
+        actions.append(FixedAnswer(Outcome(notes=(Note(read_literal(noted, note), place=NotePlace.RESULT),))))
     if len(actions) == 2:
-        return Made(Chain(tuple(Step("transform_result", each, timeout=TIMEOUT) for each in actions)))
-    return Made(actions[0]) if actions else None
+        return ParsedAction(
+            Chain(tuple(ChainStep("transform_result", each, timeout=DEFAULT_TIMEOUT) for each in actions))
+        )
+    return ParsedAction(actions[0]) if actions else None
 
 
-def _failure_of(name: str, step: Made) -> Outcome | None:
+def _step_on_error(name: str, step: ParsedAction) -> Outcome | None:
     """A pipe that says ignore or log has its answer to a failure; any other step's is the chain's."""
     ignored = name == "pipe" and not step.ends_chain
     return step.on_error if ignored or step.on_error != SILENT else None
 
 
-def _chain(at: Reader) -> Made | None:
+def _parse_chain(at: Node) -> ParsedAction | None:
     """It may take as long as all of its steps together."""
-    places, stop = _needed(at, "actions"), _flag(at, "stop_on_failure", False)
+    places, stop = _require_key(at, "actions"), _parse_flag(at, "stop_on_failure", False)
     if places is None or places.sequence() is None:
         return None
-    made = [(place, action(place)) for place in places.items()]
+    made = [(place, parse_action(place)) for place in places.items()]
     found = [(place.value["type"], each) for place, each in made if each is not None]
     if len(found) < len(made) or stop is None:
         return None
     steps = tuple(
-        Step(name, each.action, _failure_of(name, each), each.timeout, each.ends_chain) for name, each in found
+        ChainStep(name, each.action, _step_on_error(name, each), each.timeout, each.ends_chain) for name, each in found
     )
     chain = Chain(steps, stop)
     total = sum((each.timeout for _, each in found), timedelta())
-    return Made(
+    return ParsedAction(
         chain,
-        min(total, LONGEST) if steps else TIMEOUT,
-        cooldown_turns=_pause([each for _, each in found], chain),
-        broken=sum(each.broken for _, each in found),
+        min(total, MAX_TIMEOUT) if steps else DEFAULT_TIMEOUT,
+        cooldown_turns=_chain_cooldown([each for _, each in found], chain),
+        broken_commands=sum(each.broken_commands for _, each in found),
     )
 
 
-def _pause(steps: list[Made], chain: Chain) -> int | None:
+def _chain_cooldown(steps: list[ParsedAction], chain: Chain) -> int | None:
     """A compaction's pause holds for the whole chain, unless that would put a guard to sleep."""
     turns = [each.cooldown_turns for each in steps if each.cooldown_turns is not None]
     return max(turns) if turns and not chain.may & (May.DENY | May.ASK) else None
 
 
-def _pipe(at: Reader) -> Made | None:
-    to, extra = _needed(at, "to"), at.get("extra")
-    on_error = _word(at, "on_error", ("ignore", "log", "raise"), "ignore")
+def _parse_pipe(at: Node) -> ParsedAction | None:
+    to, extra = _require_key(at, "to"), at.get("extra")
+    on_error = _parse_choice(at, "on_error", ("ignore", "log", "raise"), "ignore")
     tool = None if to is None else to.text()
-    input = _filled(at.get("map"))
+    input = _parse_input(at.get("map"))
     literals = {} if extra is None else extra.mapping()
     if tool is None or input is None or literals is None or on_error is None:
         return None
-    return Made(Call(tool, input, tuple(literals.items())), ends_chain=on_error == "raise")
+    return ParsedAction(CallTool(tool, input, tuple(literals.items())), ends_chain=on_error == "raise")
 
 
-def _lsp_diagnose(at: Reader) -> Made | None:
+def _parse_lsp_diagnose(at: Node) -> ParsedAction | None:
     usual = Diagnose()
     path, content = at.get("path_field"), at.get("content_field")
     paths = usual.path_fields if path is None else path.texts()
     contents = usual.content_fields if content is None else content.texts()
-    flags = [_flag(at, key, True) for key in ("publish", "inject_result", "read_from_disk")]
+    flags = [_parse_flag(at, key, True) for key in ("publish", "inject_result", "read_from_disk")]
     if paths is None or contents is None or None in flags:
         return None
     publish, inject, disk = (flag is True for flag in flags)
-    return Made(Diagnose(paths, contents, publish, inject, disk))
+    return ParsedAction(Diagnose(paths, contents, publish, inject, disk))
 
 
-_MODULE: Final = ("module", "action", "action_params")
+_MODULE_KEYS: Final = ("module", "action", "action_params")
 
-ACTIONS: Final[dict[str, tuple[Maker, tuple[str, ...]]]] = {
+ACTIONS: Final[dict[str, tuple[ActionParser, tuple[str, ...]]]] = {
     "compact_context": (
-        _compact_context,
+        _parse_compact_context,
         ("strategy", "keep_recent", "summary_max_tokens", "summary_prompt", "target_pressure", "cooldown_turns"),
     ),
-    "inject_message": (_inject_message, ("strategy", "content", "role", "position")),
-    "module_action": (_module_action, _MODULE),
-    "module_action_inject": (_module_action_inject, (*_MODULE, "format", "prefix")),
-    "log": (_log, ("message", "level")),
-    "shell": (_shell, ("command", "cwd", "timeout", "on_error")),
-    "gate": (_gate, ("reason",)),
-    "transform_params": (_transform_params, ("transformation",)),
-    "transform_result": (_transform_result, ("transformation",)),
-    "chain": (_chain, ("stop_on_failure", "actions")),
-    "notify": (_notify, ("title", "message", "level", "tag")),
-    "pipe": (_pipe, ("to", "map", "extra", "on_error")),
+    "inject_message": (_parse_inject_message, ("strategy", "content", "role", "position")),
+    "module_action": (_parse_module_action, _MODULE_KEYS),
+    "module_action_inject": (_parse_module_action_inject, (*_MODULE_KEYS, "format", "prefix")),
+    "log": (_parse_log, ("message", "level")),
+    "shell": (_parse_shell, ("command", "cwd", "timeout", "on_error")),
+    "gate": (_parse_gate, ("reason",)),
+    "transform_params": (_parse_transform_params, ("transformation",)),
+    "transform_result": (_parse_transform_result, ("transformation",)),
+    "chain": (_parse_chain, ("stop_on_failure", "actions")),
+    "notify": (_parse_notify, ("title", "message", "level", "tag")),
+    "pipe": (_parse_pipe, ("to", "map", "extra", "on_error")),
     "lsp_diagnose": (
-        _lsp_diagnose,
+        _parse_lsp_diagnose,
         ("path_field", "content_field", "publish", "inject_result", "read_from_disk"),
     ),
 }

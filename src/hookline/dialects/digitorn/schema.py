@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookline.dialects import registered
+from hookline.dialects import custom
 from hookline.dialects.digitorn.actions import (
     ACTIONS,
-    LONGEST,
+    MAX_TIMEOUT,
     NOTICE_LEVELS,
+    PLACE_BY_STRATEGY,
     POSITIONS,
     ROLES,
-    STRATEGIES,
 )
-from hookline.dialects.digitorn.conditions import CONDITIONS, DEFAULTS, PRESSURE
-from hookline.dialects.digitorn.dialect import EVENTS, KEYS, LONGEST_COOLDOWN
-from hookline.hooks.actions.tell import LEVELS
+from hookline.dialects.digitorn.conditions import CONDITIONS, DEFAULT_THRESHOLDS, PRESSURE
+from hookline.dialects.digitorn.dialect import EVENTS, HOOK_KEYS, MAX_COOLDOWN_SECONDS
+from hookline.hooks.actions.notify import LEVELS
 
 Schema = dict[str, Any]
 
@@ -26,7 +26,7 @@ _OBJECT: Schema = {"type": "object"}
 _TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 
 
-def schema() -> Schema:
+def build_schema() -> Schema:
     hooks: Schema = {"type": ["array", "null"], "items": {"$ref": "#/$defs/hook"}}
     block: Schema = {"properties": {"hooks": hooks}}
     agent: Schema = {"properties": {"id": True, "hooks": hooks}, "dependentSchemas": {"hooks": _WITH_ID}}
@@ -41,10 +41,10 @@ def schema() -> Schema:
         "if": {"properties": {"runtime": {"type": "object", "required": ["hooks"]}}, "required": ["runtime"]},
         "else": {"properties": {"execution": block}},
         "$defs": {
-            "hook": _hook(),
-            "condition": _typed(_conditions(), registered.CONDITIONS.names()),
-            "inner": _typed(_conditions(), None),
-            "action": _typed(_actions(), registered.ACTIONS.names()),
+            "hook": _hook_schema(),
+            "condition": _typed_union(_condition_schemas(), custom.CONDITION_REGISTRY.names()),
+            "inner": _typed_union(_condition_schemas(), None),
+            "action": _typed_union(_action_schemas(), custom.ACTION_REGISTRY.names()),
         },
     }
 
@@ -52,11 +52,11 @@ def schema() -> Schema:
 _WITH_ID: Schema = {"required": ["id"], "properties": {"id": _TEXT}}
 
 
-def _words(words: Any) -> Schema:
+def _enum(words: Any) -> Schema:
     return {"enum": [str(word) for word in words]}
 
 
-def _whole(least: int) -> Schema:
+def _integer(least: int) -> Schema:
     return {"type": "integer", "minimum": least}
 
 
@@ -64,40 +64,40 @@ def _number(least: float, most: float | None = None) -> Schema:
     return {"type": "number", "minimum": least} | ({} if most is None else {"maximum": most})
 
 
-def _closed(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+def _closed_object(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
     return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
 
 
-def _hook() -> Schema:
+def _hook_schema() -> Schema:
     properties: Schema = {
         "id": _TEXT,
-        "on": {**_words(EVENTS), "default": "turn_end"},
+        "on": {**_enum(EVENTS), "default": "turn_end"},
         "condition": {"$ref": "#/$defs/condition"},
         "action": {"$ref": "#/$defs/action"},
-        "cooldown": {**_number(0, LONGEST_COOLDOWN), "default": 0},
-        "max_fires": {**_whole(0), "default": 0},
+        "cooldown": {**_number(0, MAX_COOLDOWN_SECONDS), "default": 0},
+        "max_fires": {**_integer(0), "default": 0},
         "priority": {"type": "integer", "default": 100},
         "enabled": {**_FLAG, "default": True},
         "tags": {"type": "array", "items": _TEXT, "default": []},
     }
-    assert properties.keys() == set(KEYS)
-    return _closed(properties, ("id", "action"))
+    assert properties.keys() == set(HOOK_KEYS)
+    return _closed_object(properties, ("id", "action"))
 
 
-def _typed(forms: dict[str, Schema], others: Any) -> Schema:
+def _typed_union(forms: dict[str, Schema], others: Any) -> Schema:
     """One of the format's types with exactly its keys, or another name: a registered one, or any where None is given."""
     known: list[Schema] = [
-        _closed({"type": {"const": name}, **form["properties"]}, ("type", *form.get("required", ())))
+        _closed_object({"type": {"const": name}, **form["properties"]}, ("type", *form.get("required", ())))
         | ({"anyOf": form["anyOf"]} if "anyOf" in form else {})
         for name, form in forms.items()
     ]
-    name: Schema = {"type": "string", "minLength": 1, "not": _words(forms)} if others is None else _words(others)
+    name: Schema = {"type": "string", "minLength": 1, "not": _enum(forms)} if others is None else _enum(others)
     if others is None or others:
         known.append({"type": "object", "properties": {"type": name}, "required": ["type"]})
     return {"anyOf": known}
 
 
-def _conditions() -> dict[str, Schema]:
+def _condition_schemas() -> dict[str, Schema]:
     inner: Schema = {"$ref": "#/$defs/inner"}
     several: Schema = {"properties": {"conditions": {"type": "array", "items": inner}}, "required": ["conditions"]}
     names: Schema = {"properties": {"match": _TEXTS}, "required": ["match"]}
@@ -108,7 +108,7 @@ def _conditions() -> dict[str, Schema]:
         "any_of": several,
         "not": {"properties": {"condition": inner}, "required": ["condition"]},
         "turn_count": {
-            "properties": {"threshold": _whole(0), "every": _whole(1)},
+            "properties": {"threshold": _integer(0), "every": _integer(1)},
             "anyOf": [{"required": ["threshold"]}, {"required": ["every"]}],
         },
         "tool_name": names,
@@ -117,32 +117,32 @@ def _conditions() -> dict[str, Schema]:
         "error_type": names,
         "expression": {"properties": {"expr": _TEXT}, "required": ["expr"]},
     }
-    for name, (path, default) in DEFAULTS.items():
+    for name, (path, default) in DEFAULT_THRESHOLDS.items():
         threshold = _number(0, 1 if path == PRESSURE else None)
         forms[name] = {"properties": {"threshold": {**threshold, "default": default}}}
     assert forms.keys() == CONDITIONS.keys()
     return forms
 
 
-def _actions() -> dict[str, Schema]:
+def _action_schemas() -> dict[str, Schema]:
     module: Schema = {"module": _TEXT, "action": _TEXT, "action_params": _OBJECT}
     forms: dict[str, Schema] = {
-        **_of_context(),
+        **_context_action_schemas(),
         "module_action": {"properties": module, "required": ["module", "action"]},
         "module_action_inject": {
-            "properties": {**module, "format": {**_words(("auto", "always")), "default": "auto"}, "prefix": _ANY_TEXT},
+            "properties": {**module, "format": {**_enum(("auto", "always")), "default": "auto"}, "prefix": _ANY_TEXT},
             "required": ["module", "action"],
         },
         "log": {
-            "properties": {"message": _TEXT, "level": {**_words(LEVELS), "default": "info"}},
+            "properties": {"message": _TEXT, "level": {**_enum(LEVELS), "default": "info"}},
             "required": ["message"],
         },
         "shell": {
             "properties": {
                 "command": _TEXT,
                 "cwd": _TEXT,
-                "timeout": {**_number(0.001, LONGEST.total_seconds()), "default": 30},
-                "on_error": {**_words(("ignore", "inject")), "default": "ignore"},
+                "timeout": {**_number(0.001, MAX_TIMEOUT.total_seconds()), "default": 30},
+                "on_error": {**_enum(("ignore", "inject")), "default": "ignore"},
             },
             "required": ["command"],
         },
@@ -154,53 +154,53 @@ def _actions() -> dict[str, Schema]:
             },
             "required": ["actions"],
         },
-        **_transforming(),
-        **_reaching_out(),
+        **_transform_action_schemas(),
+        **_external_action_schemas(),
     }
     assert forms.keys() == ACTIONS.keys()
     return forms
 
 
-def _of_context() -> dict[str, Schema]:
+def _context_action_schemas() -> dict[str, Schema]:
     return {
         "compact_context": {
             "properties": {
-                "strategy": _words(("summarize", "truncate")),
-                "keep_recent": {**_whole(0), "default": 10},
-                "summary_max_tokens": {**_whole(1), "default": 1024},
+                "strategy": _enum(("summarize", "truncate")),
+                "keep_recent": {**_integer(0), "default": 10},
+                "summary_max_tokens": {**_integer(1), "default": 1024},
                 "summary_prompt": _TEXT,
                 "target_pressure": _number(0, 1),
-                "cooldown_turns": {**_whole(0), "default": 3},
+                "cooldown_turns": {**_integer(0), "default": 3},
             }
         },
         "inject_message": {
             "properties": {
-                "strategy": {**_words((*STRATEGIES, "new_message")), "default": "auto"},
+                "strategy": {**_enum((*PLACE_BY_STRATEGY, "new_message")), "default": "auto"},
                 "content": _TEXT,
-                "role": {**_words(ROLES), "default": "user"},
-                "position": {**_words(POSITIONS), "default": "before_last"},
+                "role": {**_enum(ROLES), "default": "user"},
+                "position": {**_enum(POSITIONS), "default": "before_last"},
             },
             "required": ["content"],
         },
     }
 
 
-def _transforming() -> dict[str, Schema]:
-    params = _closed({"set": _OBJECT, "remove": {"type": "array", "items": _TEXT}}) | {"minProperties": 1}
-    result = _closed({"append_to_result": _TEXT, "inject_note": _TEXT}) | {"minProperties": 1}
+def _transform_action_schemas() -> dict[str, Schema]:
+    params = _closed_object({"set": _OBJECT, "remove": {"type": "array", "items": _TEXT}}) | {"minProperties": 1}
+    result = _closed_object({"append_to_result": _TEXT, "inject_note": _TEXT}) | {"minProperties": 1}
     return {
         "transform_params": {"properties": {"transformation": params}, "required": ["transformation"]},
         "transform_result": {"properties": {"transformation": result}, "required": ["transformation"]},
     }
 
 
-def _reaching_out() -> dict[str, Schema]:
+def _external_action_schemas() -> dict[str, Schema]:
     return {
         "notify": {
             "properties": {
                 "title": _ANY_TEXT,
                 "message": _TEXT,
-                "level": {**_words(NOTICE_LEVELS), "default": "info"},
+                "level": {**_enum(NOTICE_LEVELS), "default": "info"},
                 "tag": _ANY_TEXT,
             },
             "required": ["message"],
@@ -210,7 +210,7 @@ def _reaching_out() -> dict[str, Schema]:
                 "to": _TEXT,
                 "map": _OBJECT,
                 "extra": _OBJECT,
-                "on_error": {**_words(("ignore", "log", "raise")), "default": "ignore"},
+                "on_error": {**_enum(("ignore", "log", "raise")), "default": "ignore"},
             },
             "required": ["to"],
         },

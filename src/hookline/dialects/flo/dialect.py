@@ -8,14 +8,14 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
+from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.config.shape import Reader
-from hookline.dialects.dialect import Loaded, Place, Wanted, Written
-from hookline.dialects.flo.patterns import escaped
-from hookline.dialects.flo.rules import hooks_of
-from hookline.dialects.flo.words import EVENTS, NAME, SKILL_PRIORITY, TONGUE
-from hookline.dialects.settings import entries, hook_id, shaped
-from hookline.hooks.actions.answer import Answer
+from hookline.dialects.dialect import Capability, ConfigLocation, LoadResult, WriteResult
+from hookline.dialects.flo.names import EVENTS, NAME, SKILL_PRIORITY, VOCABULARY
+from hookline.dialects.flo.patterns import escape_javascript
+from hookline.dialects.flo.rules import parse_rule
+from hookline.dialects.settings_json import hook_id, parse_entries, recognise_entries
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook, Origin, Scope
 from hookline.hooks.outcome import ALLOW
@@ -29,53 +29,55 @@ _OWN_KEYS: Final = {"action", "inputMatchers", "priority", "script", "continueOn
 _OWN_EVENTS: Final = {"Stop", "AgentStart", "AgentEnd"}
 
 
-class Flo:
+class FloDialect:
     name = NAME
-    places = (Place("hub.json"), Place(".flo/hooks.json"), Place(".flo/hub.json", user=True))
+    places = (ConfigLocation("hub.json"), ConfigLocation(".flo/hooks.json"), ConfigLocation(".flo/hub.json", user=True))
 
     def recognises(self, document: Document) -> bool:
         path = PurePath(document.file)
         if path.name == "hub.json" or (path.parent.name == ".flo" and path.name == "hooks.json"):
             return True
-        return path.parent.name != ".claude" and _speaks_flo(document)
+        return path.parent.name != ".claude" and _looks_like_flo(document)
 
-    def load(self, document: Document) -> Loaded:
+    def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
-        hooks = tuple(_unique(_hooks(document, problems), problems))
-        return Loaded(hooks, tuple(problems), wants=_words(document) if _is_skill(document) else ())
+        hooks = tuple(_with_unique_ids(_parse_hooks(document, problems), problems))
+        return LoadResult(
+            hooks, tuple(problems), capabilities=_skill_capabilities(document) if _is_skill(document) else ()
+        )
 
-    def load_skill(self, document: Document, session: str) -> Loaded:
+    def load_skill(self, document: Document, session: str) -> LoadResult:
         """The hooks that a skill's front matter brings, for this session alone."""
         loaded = self.load(document)
         scope = Scope(session=session)
-        return Loaded(tuple(replace(hook, scope=scope) for hook in loaded.hooks), loaded.problems)
+        return LoadResult(tuple(replace(hook, scope=scope) for hook in loaded.hooks), loaded.problems)
 
     def schema(self) -> dict[str, Any]:
-        from hookline.dialects.flo.schema import schema
+        from hookline.dialects.flo.schema import build_schema
 
-        return schema()
+        return build_schema()
 
-    def write(self, hooks: Iterable[Hook]) -> Written:
-        from hookline.dialects.flo.write import written
+    def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        from hookline.dialects.flo.writer import write_hooks
 
-        return written(hooks)
-
-
-DIALECT: Final = Flo()
+        return write_hooks(hooks)
 
 
-def is_bare(value: Any) -> bool:
+DIALECT: Final = FloDialect()
+
+
+def is_bare_rule(value: Any) -> bool:
     if not isinstance(value, dict) or isinstance(value.get("hooks"), dict):
         return False
     return any(key in value for key in BARE_KEYS)
 
 
-def _speaks_flo(document: Document) -> bool:
+def _looks_like_flo(document: Document) -> bool:
     """By shape: other dialects list commands by event too, so it must have a key or an event that only flo has."""
     value = document.value
-    if is_bare(value):
+    if is_bare_rule(value):
         return "hooks" not in value and ("action" in value or "inputMatchers" in value)
-    rules = shaped(document, EVENTS)
+    rules = recognise_entries(document, EVENTS)
     if rules is None or not all(rule.keys() & {"action", "command", "hooks"} for rule in rules):
         return False
     if any(rule.keys() & _OWN_KEYS for rule in rules):
@@ -83,50 +85,50 @@ def _speaks_flo(document: Document) -> bool:
     return bool(_OWN_EVENTS & value["hooks"].keys()) and all("command" in rule for rule in rules)
 
 
-def _hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
+def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
     if _is_skill(document):
-        yield from _allowed_tools(document, problems)
-    if is_bare(document.value):
-        yield from hooks_of(Reader.of(document, problems), "tool.before", hook_id(document, "PreToolUse", 0))
+        yield from _parse_allowed_tools(document, problems)
+    if is_bare_rule(document.value):
+        yield from parse_rule(Node.of(document, problems), "tool.before", hook_id(document, "PreToolUse", 0))
         return
     counts: dict[str, int] = {}
-    for entry in entries(document, problems, EVENTS):
-        index = counts.get(entry.named, 0)
-        counts[entry.named] = index + 1
-        yield from hooks_of(entry.at, entry.event, hook_id(document, entry.named, index))
+    for entry in parse_entries(document, problems, EVENTS):
+        index = counts.get(entry.event_name, 0)
+        counts[entry.event_name] = index + 1
+        yield from parse_rule(entry.at, entry.event, hook_id(document, entry.event_name, index))
 
 
 def _is_skill(document: Document) -> bool:
     return PurePath(document.file).suffix.lower() == ".md"
 
 
-def _words(document: Document) -> tuple[Wanted, ...]:
+def _skill_capabilities(document: Document) -> tuple[Capability, ...]:
     """A skill is words for the agent, so all of it waits for trust, with those of its files that it names."""
     name = PurePath(document.file).parent.name or "skill"
-    return (Wanted(name, "tell", document.text, 1, prose=document.text),)
+    return (Capability(name, "tell", document.text, 1, prose=document.text),)
 
 
-def _allowed_tools(document: Document, problems: list[Problem]) -> Iterator[Hook]:
-    at = Reader.of(document, problems)
+def _parse_allowed_tools(document: Document, problems: list[Problem]) -> Iterator[Hook]:
+    at = Node.of(document, problems)
     allowed = at.get("allowedTools") or at.get("allowed-tools")
     names = None if allowed is None else allowed.texts()
     if allowed is None or not names:
         return
     if isinstance(allowed.value, str):
         names = tuple(name for each in allowed.value.split(",") if (name := each.strip()))
-    one_of = "|".join(escaped(name) for name in names)
+    one_of = "|".join(escape_javascript(name) for name in names)
     yield Hook(
         id=f"{PurePath(document.file).name}:allowedTools",
         event="tool.before",
-        when=Matches(ToolName(TONGUE), pattern(f"^(?:{one_of})$", Syntax.JAVASCRIPT)),
-        then=Answer(ALLOW),
+        when=Matches(ToolName(VOCABULARY), pattern(f"^(?:{one_of})$", Syntax.JAVASCRIPT)),
+        then=FixedAnswer(ALLOW),
         origin=Origin(document.file, allowed.line, NAME),
         order=-SKILL_PRIORITY,
         group=NAME,
     )
 
 
-def _unique(hooks: Iterable[Hook], problems: list[Problem]) -> Iterator[Hook]:
+def _with_unique_ids(hooks: Iterable[Hook], problems: list[Problem]) -> Iterator[Hook]:
     """A guard is not dropped for its name: the second of two with one id gets another."""
     first: dict[str, Hook] = {}
     for hook in hooks:

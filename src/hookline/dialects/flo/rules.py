@@ -7,54 +7,52 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from hookline.config.duration import duration
+from hookline.config.node import Node
 from hookline.config.problem import Severity
-from hookline.config.shape import Reader
-from hookline.dialects.flo.words import (
-    ENVIRONMENT,
-    LONGEST,
+from hookline.config.scalars import parse_duration
+from hookline.dialects.flo.names import (
+    DEFAULT_TIMEOUT,
+    ENVIRONMENT_VARIABLES,
+    MAX_TIMEOUT_MILLISECONDS,
+    MIN_TIMEOUT_MILLISECONDS,
     NAME,
     SANDBOX,
-    SHORTEST,
-    TIMEOUT,
-    TONGUE,
     TOOL_EVENTS,
+    VOCABULARY,
     OnError,
-    answer_to_error,
     can_be_denied,
-    logged,
-    names_elsewhere,
-    reading,
-    shell_text,
-    text_of,
-    variables,
+    flo_shell_template,
+    flo_template,
+    log_template,
+    names_without_value,
+    outcome_on_error,
+    result_parser,
+    script_variables,
 )
-from hookline.dialects.settings import has_errors
-from hookline.hooks.action import Action, May
-from hookline.hooks.actions.answer import Answer
-from hookline.hooks.actions.broken import Broken
-from hookline.hooks.actions.program import Program, Run
+from hookline.dialects.settings_json import has_errors
+from hookline.errors import BadTemplate
+from hookline.hooks.actions.answer import FixedAnswer, InvalidAction
+from hookline.hooks.actions.notify import Log
+from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.actions.tell import Log
-from hookline.hooks.condition import Condition
 from hookline.hooks.conditions.logic import Never, all_of
 from hookline.hooks.conditions.text import Matches
-from hookline.hooks.fields import ToolField
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
-from hookline.hooks.template import BadTemplate
+from hookline.hooks.protocols import Action, Condition, May
+from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 ACTIONS: Final = ("deny", "allow", "log", "script")
-DEED_KEYS: Final = ("action", "reason", "script", "command", "timeout")
+ACTION_KEYS: Final = ("action", "reason", "script", "command", "timeout")
 SHARED_KEYS: Final = ("continueOnError", "id", "enabled")
-RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *DEED_KEYS, "hooks", *SHARED_KEYS)
-ENTRY_KEYS: Final = ("type", *DEED_KEYS, *SHARED_KEYS)
+RULE_KEYS: Final = ("matcher", "inputMatchers", "priority", *ACTION_KEYS, "hooks", *SHARED_KEYS)
+ENTRY_KEYS: Final = ("type", *ACTION_KEYS, *SHARED_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleSettings:
     """What all hooks of one rule share."""
 
     event: str
@@ -66,68 +64,70 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class RuleAction:
     action: Action
-    timeout: timedelta = TIMEOUT
+    timeout: timedelta = DEFAULT_TIMEOUT
     on_error: Outcome = SILENT
 
 
-def hooks_of(at: Reader, event: str, id: str) -> Iterator[Hook]:
+def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
     """The rule's hooks; those that cannot be read have noted their problems."""
     before = len(at.problems)
-    at.keys(RULE_KEYS, "a rule")
-    rule = _rule(at, event, id)
+    at.check_keys(RULE_KEYS, "a rule")
+    rule = _parse_rule_settings(at, event, id)
     listed = at.get("hooks")
     if listed is not None:
-        yield from _listed(at, listed, rule, has_errors(at.problems[before:]))
+        yield from _parse_listed_actions(at, listed, rule, has_errors(at.problems[before:]))
         return
-    if at.unreadable():
+    if at.has_unreadable_parts():
         return
     errors = has_errors(at.problems[before:])
-    deed = _deed(at, event, rule.on_error)
+    deed = _parse_rule_action(at, event, rule.on_error)
     if deed is not None and not errors:
-        yield _hook(at, rule, deed)
+        yield _build_hook(at, rule, deed)
 
 
-def _listed(at: Reader, listed: Reader, rule: Rule, errors: bool) -> Iterator[Hook]:
-    beside = [key for key in DEED_KEYS if at.get(key) is not None]
+def _parse_listed_actions(at: Node, listed: Node, rule: RuleSettings, errors: bool) -> Iterator[Hook]:
+    beside = [key for key in ACTION_KEYS if at.get(key) is not None]
     if beside:
-        what = f"{at.place}: {beside[0]} and hooks exclude each other."
-        at.problem("two-actions", what, "Put it into the list.")
+        what = f"{at.location}: {beside[0]} and hooks exclude each other."
+        at.add_problem("two-actions", what, "Put it into the list.")
     if listed.sequence() == []:
-        listed.problem("no-action", f"{listed.place}: there is nothing to do here.", "Write at least one action.")
+        listed.add_problem(
+            "no-action", f"{listed.location}: there is nothing to do here.", "Write at least one action."
+        )
     for index, place in enumerate(listed.items()):
-        hook = _entry(place, rule, f"{rule.id}.hooks[{index}]")
+        hook = _parse_entry(place, rule, f"{rule.id}.hooks[{index}]")
         if hook is not None and not errors and not beside:
             yield hook
 
 
-def _entry(at: Reader, rule: Rule, id: str) -> Hook | None:
+def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
     before = len(at.problems)
-    if at.unreadable():
+    if at.has_unreadable_parts():
         return None
-    at.keys(ENTRY_KEYS, "an entry of hooks")
+    at.check_keys(ENTRY_KEYS, "an entry of hooks")
     if at.mapping() is None:
         return None
     own = at.get("id")
-    inner = Rule(
+    inner = RuleSettings(
         rule.event,
         id if own is None else own.text() or id,
         rule.when,
         rule.order,
-        _on_error(at, rule.on_error),
-        _enabled(at, rule.enabled),
+        _parse_on_error(at, rule.on_error),
+        _parse_enabled(at, rule.enabled),
     )
     kind = at.get("type")
     word = None if kind is None else kind.one_of(("action", "command"))
     if word is not None and at.get(word) is None:
-        at.problem("missing-key", f"{at.place}: {word} is missing.", f"type: {word} needs the key {word}.")
+        at.add_problem("missing-key", f"{at.location}: {word} is missing.", f"type: {word} needs the key {word}.")
     errors = has_errors(at.problems[before:])
-    deed = _deed(at, inner.event, inner.on_error)
-    return None if errors or deed is None else _hook(at, inner, deed)
+    deed = _parse_rule_action(at, inner.event, inner.on_error)
+    return None if errors or deed is None else _build_hook(at, inner, deed)
 
 
-def _hook(at: Reader, rule: Rule, deed: Deed) -> Hook:
+def _build_hook(at: Node, rule: RuleSettings, deed: RuleAction) -> Hook:
     return Hook(
         id=rule.id,
         event=rule.event,
@@ -142,157 +142,163 @@ def _hook(at: Reader, rule: Rule, deed: Deed) -> Hook:
     )
 
 
-def _rule(at: Reader, event: str, id: str) -> Rule:
+def _parse_rule_settings(at: Node, event: str, id: str) -> RuleSettings:
     """A value that is wrong has noted its problem and stands as the default."""
     priority, own = at.get("priority"), at.get("id")
-    return Rule(
+    return RuleSettings(
         event,
         id if own is None else own.text() or id,
-        _when(at, event),
-        0 if priority is None else -(priority.whole() or 0),
-        _on_error(at, OnError.UNSET),
-        _enabled(at, True),
+        _parse_condition(at, event),
+        0 if priority is None else -(priority.integer() or 0),
+        _parse_on_error(at, OnError.UNSET),
+        _parse_enabled(at, True),
     )
 
 
-def _enabled(at: Reader, default: bool) -> bool:
+def _parse_enabled(at: Node, default: bool) -> bool:
     enabled = at.get("enabled")
     return default if enabled is None else enabled.flag() is not False
 
 
-def _on_error(at: Reader, default: OnError) -> OnError:
+def _parse_on_error(at: Node, default: OnError) -> OnError:
     go_on = at.get("continueOnError")
     if go_on is None:
         return default
     return OnError.GO_ON if go_on.flag() is not False else OnError.BLOCK
 
 
-def _when(at: Reader, event: str) -> Condition:
+def _parse_condition(at: Node, event: str) -> Condition:
     matcher, fields = at.get("matcher"), at.get("inputMatchers")
     name = None if matcher is None else matcher.text(empty=True)
     if event not in TOOL_EVENTS:
-        return _without_tool(at, matcher if name else None, fields)
+        return _toolless_condition(at, matcher if name else None, fields)
     parts: list[Condition] = []
-    compiled = _compiled(matcher) if matcher is not None and name else None
+    compiled = _compile_pattern(matcher) if matcher is not None and name else None
     if compiled is not None:
-        parts.append(Matches(ToolName(TONGUE), compiled))
+        parts.append(Matches(ToolName(VOCABULARY), compiled))
     for field, place in fields.entries() if fields is not None else ():
-        tested = None if place.text(empty=True) is None else _compiled(place)
+        tested = None if place.text(empty=True) is None else _compile_pattern(place)
         if tested is not None:
-            parts.append(Matches(ToolField((field,), TONGUE), tested))
+            parts.append(Matches(ToolField((field,), VOCABULARY), tested))
     return all_of(parts)
 
 
-def _without_tool(at: Reader, matcher: Reader | None, fields: Reader | None) -> Condition:
+def _toolless_condition(at: Node, matcher: Node | None, fields: Node | None) -> Condition:
     if matcher is not None:
-        what = f"{matcher.place}: there is no tool on this event, so the matcher is ignored."
-        matcher.problem("ignored", what, "Remove it.", at_key=True, severity=Severity.WARNING)
+        what = f"{matcher.location}: there is no tool on this event, so the matcher is ignored."
+        matcher.add_problem("ignored", what, "Remove it.", at_key=True, severity=Severity.WARNING)
     if fields is None or not fields.mapping():
         return all_of(())
-    what = f"{fields.place}: there is no tool on this event, so the rule never applies."
-    fields.problem("never-applies", what, "Remove inputMatchers.", at_key=True, severity=Severity.WARNING)
+    what = f"{fields.location}: there is no tool on this event, so the rule never applies."
+    fields.add_problem("never-applies", what, "Remove inputMatchers.", at_key=True, severity=Severity.WARNING)
     return Never("there is no tool on this event, and inputMatchers need its input")
 
 
-def _compiled(at: Reader) -> Pattern | None:
+def _compile_pattern(at: Node) -> Pattern | None:
     try:
         return pattern(at.value or "(?:)", Syntax.JAVASCRIPT)
     except BadPattern as bad:
-        at.problem("bad-pattern", f"{at.place}: {bad.why}.", "It is a JavaScript regular expression.")
+        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", "It is a JavaScript regular expression.")
         return None
 
 
-def _deed(at: Reader, event: str, on_error: OnError) -> Deed | None:
+def _parse_rule_action(at: Node, event: str, on_error: OnError) -> RuleAction | None:
     action, command, script = at.get("action"), at.get("command"), at.get("script")
     if action is not None and command is not None:
-        at.problem("two-actions", f"{at.place}: action and command exclude each other.".lstrip(": "), "Remove one.")
+        at.add_problem(
+            "two-actions", f"{at.location}: action and command exclude each other.".lstrip(": "), "Remove one."
+        )
         return None
     if command is not None:
-        return _commanded(at, command, event, on_error)
+        return _parse_command(at, command, event, on_error)
     if action is None:
         hint = "Write action: deny, allow, log or script, or a command."
-        at.problem("no-action", _about(at, "there is nothing to do here."), hint)
+        at.add_problem("no-action", _with_place(at, "there is nothing to do here."), hint)
         return None
     word = action.one_of(ACTIONS)
     if script is not None and word not in ("script", None):
-        script.problem("no-script", f"{script.place}: only action: script has a script.", at_key=True)
+        script.add_problem("no-script", f"{script.location}: only action: script has a script.", at_key=True)
         return None
-    return None if word is None else _acted(at, word, event, on_error)
+    return None if word is None else _parse_named_action(at, word, event, on_error)
 
 
-def _about(at: Reader, what: str) -> str:
-    return f"{at.place}: {what}" if at.path else what
+def _with_place(at: Node, what: str) -> str:
+    return f"{at.location}: {what}" if at.path else what
 
 
-def _acted(at: Reader, word: str, event: str, on_error: OnError) -> Deed | None:
-    reason, timeout = at.get("reason"), _timeout(at)
+def _parse_named_action(at: Node, word: str, event: str, on_error: OnError) -> RuleAction | None:
+    reason, timeout = at.get("reason"), _parse_timeout(at)
     said = "" if reason is None else reason.text(empty=True)
     if said is None or timeout is None:
         return None
     if word != "script":
-        _unused(at, "timeout", f"{word} takes no time")
+        _warn_unused(at, "timeout", f"{word} takes no time")
     if word in ("log", "script"):
-        _unused(at, "reason", f"{word} gives no reason of its own")
+        _warn_unused(at, "reason", f"{word} gives no reason of its own")
     if word == "log":
-        return Deed(Log(logged(event)))
+        return RuleAction(Log(log_template(event)))
     if word == "script":
-        return _scripted(at, event, timeout, on_error)
-    return Deed(Answer(Outcome(Verdict.DENY if word == "deny" else Verdict.ALLOW, said)))
+        return _parse_script(at, event, timeout, on_error)
+    return RuleAction(FixedAnswer(Outcome(Verdict.DENY if word == "deny" else Verdict.ALLOW, said)))
 
 
-def _scripted(at: Reader, event: str, timeout: timedelta, on_error: OnError) -> Deed | None:
+def _parse_script(at: Node, event: str, timeout: timedelta, on_error: OnError) -> RuleAction | None:
     script = at.get("script")
     if script is None:
-        at.problem("missing-key", _about(at, "script is missing."), "action: script needs the JavaScript in script.")
+        at.add_problem(
+            "missing-key", _with_place(at, "script is missing."), "action: script needs the JavaScript in script."
+        )
         return None
     source = script.text()
     if source is None:
         return None
-    return Deed(RunScript(source, variables(event), timeout), timeout, answer_to_error(event, on_error))
+    return RuleAction(RunScript(source, script_variables(event), timeout), timeout, outcome_on_error(event, on_error))
 
 
-def _commanded(at: Reader, command: Reader, event: str, on_error: OnError) -> Deed | None:
+def _parse_command(at: Node, command: Node, event: str, on_error: OnError) -> RuleAction | None:
     for key in ("script", "reason"):
         beside = at.get(key)
         if beside is not None:
-            beside.problem("two-actions", f"{beside.place}: a command has no {key}.", "Remove it.", at_key=True)
+            beside.add_problem("two-actions", f"{beside.location}: a command has no {key}.", "Remove it.", at_key=True)
             return None
-    text, timeout = command.text(), _timeout(at)
+    text, timeout = command.text(), _parse_timeout(at)
     if text is None or timeout is None:
         return None
-    counts = answer_to_error(event, on_error)
+    counts = outcome_on_error(event, on_error)
     try:
-        shell = shell_text(text)
+        shell = flo_shell_template(text)
     except BadTemplate as bad:
-        command.problem("bad-template", f"{command.place}: {bad.what}.", bad.hint)
+        command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
         may = May.DENY if can_be_denied(event) else May.NOTHING
-        return Deed(Broken(f"its command cannot be rendered: {bad.what}", may), timeout, counts)
-    for name in names_elsewhere(text, event):
-        what = f"{command.place}: {{{{{name}}}}} is always empty on this event."
-        command.problem("absent-name", what, severity=Severity.WARNING)
-    program = Program(shell, inherit_env=ENVIRONMENT, cwd=text_of(SANDBOX))
-    return Deed(Run(program, reading(event, on_error), timeout), timeout, counts)
+        return RuleAction(InvalidAction(f"its command cannot be rendered: {bad.what}", may), timeout, counts)
+    for name in names_without_value(text, event):
+        what = f"{command.location}: {{{{{name}}}}} is always empty on this event."
+        command.add_problem("absent-name", what, severity=Severity.WARNING)
+    program = CommandTemplate(shell, inherit_env=ENVIRONMENT_VARIABLES, cwd=flo_template(SANDBOX))
+    return RuleAction(RunProgram(program, result_parser(event, on_error), timeout), timeout, counts)
 
 
-def _unused(at: Reader, key: str, why: str) -> None:
+def _warn_unused(at: Node, key: str, why: str) -> None:
     place = at.get(key)
     if place is not None:
-        what = f"{place.place} is not used: {why}."
-        place.problem("unused", what, "Remove it.", at_key=True, severity=Severity.WARNING)
+        what = f"{place.location} is not used: {why}."
+        place.add_problem("unused", what, "Remove it.", at_key=True, severity=Severity.WARNING)
 
 
-def _timeout(at: Reader) -> timedelta | None:
+def _parse_timeout(at: Node) -> timedelta | None:
     place = at.get("timeout")
     if place is None:
-        return TIMEOUT
-    number = place.number(least=SHORTEST, most=LONGEST, hint=_in_milliseconds(place.value))
+        return DEFAULT_TIMEOUT
+    number = place.number(
+        least=MIN_TIMEOUT_MILLISECONDS, most=MAX_TIMEOUT_MILLISECONDS, hint=_milliseconds_hint(place.value)
+    )
     return None if number is None else timedelta(milliseconds=number)
 
 
-def _in_milliseconds(value: object) -> str:
+def _milliseconds_hint(value: object) -> str:
     """`"5s"` → write 5000."""
     try:
-        meant = duration(value) if isinstance(value, str) else TIMEOUT
+        meant = parse_duration(value) if isinstance(value, str) else DEFAULT_TIMEOUT
     except ValueError:
-        meant = TIMEOUT
+        meant = DEFAULT_TIMEOUT
     return f"flo counts milliseconds; write {meant / timedelta(milliseconds=1):g}."

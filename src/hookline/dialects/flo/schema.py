@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hookline.dialects.flo.dialect import BARE_KEYS
+from hookline.dialects.flo.names import EVENTS, MAX_TIMEOUT_MILLISECONDS, MIN_TIMEOUT_MILLISECONDS
 from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS
-from hookline.dialects.flo.words import EVENTS, LONGEST, SHORTEST
 
 Schema = dict[str, Any]
 
@@ -15,7 +15,7 @@ _ANY_TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
 
 
-def schema() -> Schema:
+def build_schema() -> Schema:
     """Either hooks by event, beside keys that are none of our business, or one bare rule."""
     by_event = {"required": ["hooks"], "properties": {"hooks": {"type": "object"}}}
     is_rule = {"anyOf": [{"required": [key]} for key in BARE_KEYS]}
@@ -26,44 +26,44 @@ def schema() -> Schema:
         "if": by_event,
         "then": {"properties": {"hooks": {"$ref": "#/$defs/hooks"}}},
         "else": {"if": is_rule, "then": {"$ref": "#/$defs/rule"}, "else": {"not": {"required": ["hooks"]}}},
-        "$defs": {"hooks": _hooks(), "rule": _rule(), "entry": _entry()},
+        "$defs": {"hooks": _hooks_schema(), "rule": _rule_schema(), "entry": _entry_schema()},
     }
 
 
-def _hooks() -> Schema:
+def _hooks_schema() -> Schema:
     rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
     return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(EVENTS, rules)}
 
 
-def _deed_properties() -> Schema:
+def _action_properties() -> Schema:
     return {
         "action": {"enum": list(ACTIONS)},
         "reason": _ANY_TEXT,
         "script": _TEXT,
         "command": _TEXT,
-        "timeout": {"type": "number", "minimum": SHORTEST, "maximum": LONGEST},
+        "timeout": {"type": "number", "minimum": MIN_TIMEOUT_MILLISECONDS, "maximum": MAX_TIMEOUT_MILLISECONDS},
         "continueOnError": _FLAG,
         "id": _TEXT,
         "enabled": _FLAG,
     }
 
 
-def _rule() -> Schema:
+def _rule_schema() -> Schema:
     properties: Schema = {
         "matcher": _ANY_TEXT,
         "inputMatchers": {"type": "object", "additionalProperties": _ANY_TEXT},
         "priority": {"type": "integer"},
-        **_deed_properties(),
+        **_action_properties(),
         "hooks": {"type": "array", "items": {"$ref": "#/$defs/entry"}, "minItems": 1},
     }
     assert properties.keys() == set(RULE_KEYS)
-    listed = {"required": ["hooks"], **_without("action", "reason", "script", "command", "timeout")}
-    one = {**_without("hooks"), "oneOf": _deeds()}
+    listed = {"required": ["hooks"], **_forbid_keys("action", "reason", "script", "command", "timeout")}
+    one = {**_forbid_keys("hooks"), "oneOf": _action_forms()}
     return {"type": "object", "additionalProperties": False, "properties": properties, "oneOf": [listed, one]}
 
 
-def _entry() -> Schema:
-    properties: Schema = {"type": {"enum": ["action", "command"]}, **_deed_properties()}
+def _entry_schema() -> Schema:
+    properties: Schema = {"type": {"enum": ["action", "command"]}, **_action_properties()}
     assert properties.keys() == set(ENTRY_KEYS)
     typed = [
         {"if": {"required": ["type"], "properties": {"type": {"const": word}}}, "then": {"required": [word]}}
@@ -73,19 +73,19 @@ def _entry() -> Schema:
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
-        "oneOf": _deeds(),
+        "oneOf": _action_forms(),
         "allOf": typed,
     }
 
 
-def _deeds() -> list[Schema]:
+def _action_forms() -> list[Schema]:
     plain = {"action": {"enum": [word for word in ACTIONS if word != "script"]}}
     return [
-        {"required": ["action"], "properties": plain, **_without("script", "command")},
-        {"required": ["action", "script"], "properties": {"action": {"const": "script"}}, **_without("command")},
-        {"required": ["command"], **_without("action", "script", "reason")},
+        {"required": ["action"], "properties": plain, **_forbid_keys("script", "command")},
+        {"required": ["action", "script"], "properties": {"action": {"const": "script"}}, **_forbid_keys("command")},
+        {"required": ["command"], **_forbid_keys("action", "script", "reason")},
     ]
 
 
-def _without(*keys: str) -> Schema:
+def _forbid_keys(*keys: str) -> Schema:
     return {"not": {"anyOf": [{"required": [key]} for key in keys]}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hookline.config.duration import duration_pattern
+from hookline.config.scalars import duration_pattern
 
 Schema = dict[str, Any]
 
@@ -13,15 +13,15 @@ _ANY_TEXT: Final[Schema] = {"type": "string"}
 _FLAG: Final[Schema] = {"type": "boolean"}
 _TEXTS: Final[Schema] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 _COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
-_STEPS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 250}
-_HOST: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z0-9_.:-]+$"}
-_ALL_TEXTS: Final[Schema] = {"type": "object", "additionalProperties": _ANY_TEXT}
+_STEP_COUNT: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 250}
+_HOST_NAME: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z0-9_.:-]+$"}
+_TEXT_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": _ANY_TEXT}
 DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
 
 
-def properties() -> Schema:
+def app_properties() -> Schema:
     return {
-        "agent": _or_nothing({"$ref": "#/$defs/agent"}),
+        "agent": _nullable({"$ref": "#/$defs/agent"}),
         "agents": {
             "anyOf": [
                 {"type": "null"},
@@ -29,41 +29,41 @@ def properties() -> Schema:
                 {"type": "object", "additionalProperties": {"$ref": "#/$defs/agent"}},
             ]
         },
-        "model": _or_nothing(_TEXT),
-        "models": _named({"anyOf": [_TEXT, _model()]}),
-        "mcp": _named({"anyOf": [_TEXTS, _server()]}),
-        "lsp": _named(_language_server()),
-        "triggers": _or_nothing({"type": "array", "items": _trigger()}),
-        "skills": _or_nothing(_TEXTS),
-        "store": _or_nothing({"type": "string", "pattern": "^(sqlite|postgres|postgresql(\\+asyncpg)?):"}),
-        "private_hosts": _or_nothing({"anyOf": [_HOST, {"type": "array", "items": _HOST}]}),
+        "model": _nullable(_TEXT),
+        "models": _named_entries({"anyOf": [_TEXT, _model_schema()]}),
+        "mcp": _named_entries({"anyOf": [_TEXTS, _server_schema()]}),
+        "lsp": _named_entries(_language_server_schema()),
+        "triggers": _nullable({"type": "array", "items": _trigger_schema()}),
+        "skills": _nullable(_TEXTS),
+        "store": _nullable({"type": "string", "pattern": "^(sqlite|postgres|postgresql(\\+asyncpg)?):"}),
+        "private_hosts": _nullable({"anyOf": [_HOST_NAME, {"type": "array", "items": _HOST_NAME}]}),
     }
 
 
-def definitions() -> Schema:
-    return {"agent": _agent(), "prompt": _prompt()}
+def app_definitions() -> Schema:
+    return {"agent": _agent_schema(), "prompt": _prompt_schema()}
 
 
-def _or_nothing(schema: Schema) -> Schema:
+def _nullable(schema: Schema) -> Schema:
     return {"anyOf": [{"type": "null"}, schema]}
 
 
-def _named(schema: Schema) -> Schema:
+def _named_entries(schema: Schema) -> Schema:
     names = {"pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$"}
-    return _or_nothing({"type": "object", "propertyNames": names, "additionalProperties": schema})
+    return _nullable({"type": "object", "propertyNames": names, "additionalProperties": schema})
 
 
-def _closed(properties: Schema, *required: str) -> Schema:
+def _app_object(properties: Schema, *required: str) -> Schema:
     return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
 
 
-def _side() -> Schema:
+def _side_properties() -> Schema:
     return {
         "prompt": {"$ref": "#/$defs/prompt"},
         "label": _TEXT,
         "stop_on_response": _FLAG,
         "stop_tool": _TEXT,
-        "max_steps": _STEPS,
+        "max_steps": _STEP_COUNT,
         "session_stop": _TEXT,
         "session_fail": _TEXT,
         "model": _TEXT,
@@ -71,49 +71,56 @@ def _side() -> Schema:
     }
 
 
-def _agent() -> Schema:
+def _agent_schema() -> Schema:
     own = {
         "id": _TEXT,
         "name": _TEXT,
         "description": _TEXT,
         "subagents": _TEXTS,
         "max_turns": _COUNT,
-        "side_a": _closed(_side()),
-        "side_b": _closed(_side()),
+        "side_a": _app_object(_side_properties()),
+        "side_b": _app_object(_side_properties()),
     }
-    return _closed({**own, **_side()})
+    return _app_object({**own, **_side_properties()})
 
 
-def _prompt() -> Schema:
+def _prompt_schema() -> Schema:
     more: Schema = {"name": _TEXT, "model": _TEXT, "tools": _TEXTS}
     return {
-        "anyOf": [_ANY_TEXT, _closed({**more, "text": _ANY_TEXT}, "text"), _closed({**more, "file": _TEXT}, "file")]
+        "anyOf": [
+            _ANY_TEXT,
+            _app_object({**more, "text": _ANY_TEXT}, "text"),
+            _app_object({**more, "file": _TEXT}, "file"),
+        ]
     }
 
 
-def _model() -> Schema:
-    return _closed({"model": _TEXT, "fallbacks": _TEXTS, "context_limit": _COUNT, "base_url": _TEXT}, "model")
+def _model_schema() -> Schema:
+    return _app_object({"model": _TEXT, "fallbacks": _TEXTS, "context_limit": _COUNT, "base_url": _TEXT}, "model")
 
 
-def _server() -> Schema:
-    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _ALL_TEXTS, "timeout": DURATION}
-    remote: Schema = {"url": {"type": "string", "pattern": "^https?://"}, "headers": _ALL_TEXTS, "timeout": DURATION}
+def _server_schema() -> Schema:
+    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _TEXT_MAPPING, "timeout": DURATION}
+    remote: Schema = {"url": {"type": "string", "pattern": "^https?://"}, "headers": _TEXT_MAPPING, "timeout": DURATION}
     return {
-        "anyOf": [_closed({**program, "headers": _ALL_TEXTS}, "command"), _closed({**remote, "env": _ALL_TEXTS}, "url")]
+        "anyOf": [
+            _app_object({**program, "headers": _TEXT_MAPPING}, "command"),
+            _app_object({**remote, "env": _TEXT_MAPPING}, "url"),
+        ]
     }
 
 
-def _language_server() -> Schema:
-    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _ALL_TEXTS}
-    return _closed({**program, "files": _TEXTS, "language": _TEXT}, "command", "files")
+def _language_server_schema() -> Schema:
+    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _TEXT_MAPPING}
+    return _app_object({**program, "files": _TEXTS, "language": _TEXT}, "command", "files")
 
 
-def _trigger() -> Schema:
+def _trigger_schema() -> Schema:
     shared: Schema = {"id": _TEXT, "prompt": _TEXT, "agent": _TEXT, "timezone": _TEXT, "open": _FLAG}
     return {
         "anyOf": [
-            _closed({**shared, "cron": _TEXT}, "cron", "prompt"),
-            _closed({**shared, "files": _TEXT}, "files", "prompt"),
-            _closed({**shared, "http": {"type": "string", "pattern": "^/"}}, "http", "prompt"),
+            _app_object({**shared, "cron": _TEXT}, "cron", "prompt"),
+            _app_object({**shared, "files": _TEXT}, "files", "prompt"),
+            _app_object({**shared, "http": {"type": "string", "pattern": "^/"}}, "http", "prompt"),
         ]
     }

@@ -9,33 +9,34 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
-from hookline.config.problem import Problem, Severity, nearest
-from hookline.config.shape import Reader
-from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
+from hookline.config.node import Node
+from hookline.config.problem import Problem, Severity
+from hookline.dialects.capabilities import native_capabilities
+from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
 from hookline.dialects.native.actions import (
     ON_ERROR,
-    action,
-    disabling,
-    error_outcome,
-    judges,
-    longest,
+    has_disabling_error,
     may_fail,
-    withholding,
+    may_stop,
+    parse_action,
+    parse_on_error,
+    total_timeout,
+    withhold_result,
 )
-from hookline.dialects.native.conditions import Asked, condition
-from hookline.dialects.native.doing import Doing
-from hookline.dialects.wanted import native_wants
-from hookline.hooks.events import EVENTS, all_names, canonical
-from hookline.hooks.hook import EVERYWHERE, UNLIMITED, Hook, Limit, Origin, Scope
+from hookline.dialects.native.conditions import ConditionInfo, parse_condition
+from hookline.dialects.native.keys import HookInfo
+from hookline.formatting import closest_match
+from hookline.hooks.events import EVENTS, all_event_names, canonical_event
+from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
-from hookline.hooks.tools import TONGUES
+from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "native"
 APP_KEYS: Final = ("agent", "agents", "model", "models", "mcp", "lsp", "triggers", "skills", "store", "private_hosts")
 """What an agent is made of: the runtime reads it."""
 
 FILE_KEYS: Final = ("version", "hooks", *APP_KEYS, "standard_agents")
-KEYS: Final = (
+HOOK_KEYS: Final = (
     "id",
     "on",
     "when",
@@ -53,16 +54,16 @@ KEYS: Final = (
     "group",
     "names",
 )
-TIMEOUT: Final = timedelta(seconds=30)
+DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
 
 
-class Native:
+class NativeDialect:
     name = NAME
     places = (
-        Place(".config/hookline/hookline.yaml", user=True),
-        Place("hookline.yaml"),
-        Place(".hookline/*.yaml"),
-        Place("hookline.local.yaml", local=True),
+        ConfigLocation(".config/hookline/hookline.yaml", user=True),
+        ConfigLocation("hookline.yaml"),
+        ConfigLocation(".hookline/*.yaml"),
+        ConfigLocation("hookline.local.yaml", local=True),
     )
 
     def recognises(self, document: Document) -> bool:
@@ -74,34 +75,34 @@ class Native:
         hooks = value.get("hooks") if isinstance(value, dict) else None
         return isinstance(hooks, list) and not ("runtime" in value or "agents" in value)
 
-    def load(self, document: Document) -> Loaded:
+    def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
-        at = Reader.of(document, problems)
-        hooks, folders = tuple(_hooks(at)), _folders(at)
-        at.unreadable()  # all of the file is ours, so it is an error wherever it stands
-        return Loaded(hooks, tuple(problems), folders, native_wants(document))
+        at = Node.of(document, problems)
+        hooks, folders = tuple(_parse_hooks(at)), _parse_folders(at)
+        at.has_unreadable_parts()  # all of the file is ours, so it is an error wherever it stands
+        return LoadResult(hooks, tuple(problems), folders, native_capabilities(document))
 
     def schema(self) -> dict[str, Any]:
-        from hookline.dialects.native.schema import schema
+        from hookline.dialects.native.schema import build_schema
 
-        return schema()
+        return build_schema()
 
-    def write(self, hooks: Iterable[Hook]) -> Written:
-        from hookline.dialects.native.write import written
+    def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        from hookline.dialects.native.writer import write_hooks
 
-        return written(hooks)
-
-
-DIALECT: Final = Native()
+        return write_hooks(hooks)
 
 
-def _hooks(at: Reader) -> Iterator[Hook]:
+DIALECT: Final = NativeDialect()
+
+
+def _parse_hooks(at: Node) -> Iterator[Hook]:
     if at.value is None or at.value == {}:
         return
-    at.keys(FILE_KEYS, "a hookline file")
+    at.check_keys(FILE_KEYS, "a hookline file")
     version = at.get("version")
     if version is not None and (version.value != 1 or isinstance(version.value, bool)):
-        version.problem("unknown-version", f"version: {version.value!r} is not known.", "Write version: 1.")
+        version.add_problem("unknown-version", f"version: {version.value!r} is not known.", "Write version: 1.")
         return
     hooks = at.get("hooks")
     if hooks is None or hooks.sequence() is None:
@@ -109,15 +110,15 @@ def _hooks(at: Reader) -> Iterator[Hook]:
     seen: dict[tuple[str, Scope], int] = {}
     counts: dict[str, int] = {}
     for place in hooks.items():
-        for hook in _hook(place, counts):
+        for hook in _parse_hook(place, counts):
             if (first := seen.setdefault((hook.id, hook.scope), hook.origin.line)) != hook.origin.line:
                 text = f"id {hook.id} is used twice; first on line {first}."
-                place.problem("duplicate-id", text, "Give this hook another id.")
+                place.add_problem("duplicate-id", text, "Give this hook another id.")
                 continue
             yield hook
 
 
-def _folders(at: Reader) -> tuple[NamedFolder, ...]:
+def _parse_folders(at: Node) -> tuple[NamedFolder, ...]:
     """The folders whose Python files define hooks, agents and prompts."""
     named = at.get("standard_agents")
     if named is None:
@@ -129,109 +130,113 @@ def _folders(at: Reader) -> tuple[NamedFolder, ...]:
     )
 
 
-def _hook(at: Reader, counts: dict[str, int]) -> Iterator[Hook]:
+def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
     """One hook for each event that it names; nothing after a problem, unless it still can answer its on_error."""
     before = len(at.problems)
-    if at.unreadable():
+    if at.has_unreadable_parts():
         return
-    at.keys(KEYS, "a hook")
+    at.check_keys(HOOK_KEYS, "a hook")
     if at.mapping() is None:
         return
-    events = _events(at)
-    shared = _shared(at)
+    events = _parse_events(at)
+    shared = _parse_shared_keys(at)
     for event in events:
         index = counts.get(event, 0)
         counts[event] = index + 1
         id = shared.get("id") or f"{PurePath(at.document.file).name}:{event}[{index}]"
         own: list[Problem] = []  # a problem that another event noted first is this one's too
-        place = at if event == events[0] else Reader(at.document, at.path, own, at.value)
-        hook = _compiled(place, event, {**shared, "id": id})
+        place = at if event == events[0] else Node(at.document, at.path, own, at.value)
+        hook = _build_hook(place, event, {**shared, "id": id})
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
-        if hook is not None and not disabling(at.problems[before:]):
+        if hook is not None and not has_disabling_error(at.problems[before:]):
             yield hook
 
 
-def _events(at: Reader) -> list[str]:
+def _parse_events(at: Node) -> list[str]:
     on = at.get("on")
     if on is None:
-        at.problem("missing-key", f"{at.place}: on is missing.", "Write on: and an event, such as tool.before.")
+        at.add_problem("missing-key", f"{at.location}: on is missing.", "Write on: and an event, such as tool.before.")
         return []
     if on.value == []:
-        on.problem("empty", f"{on.place}: no event is named here.", "Write on: and an event, such as tool.before.")
+        on.add_problem(
+            "empty", f"{on.location}: no event is named here.", "Write on: and an event, such as tool.before."
+        )
     found: list[str] = []
     for place in on.items(one_or_many=True):
         text = place.text()
-        event = None if text is None else canonical(text)
+        event = None if text is None else canonical_event(text)
         if event is not None:
             found.append(event)
         elif text is not None:
-            guess = nearest(text, all_names())
+            guess = closest_match(text, all_event_names())
             hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(EVENTS)}."
-            place.problem("unknown-event", f"{place.place}: there is no event {text!r}.", hint)
+            place.add_problem("unknown-event", f"{place.location}: there is no event {text!r}.", hint)
     return list(dict.fromkeys(found))
 
 
-def _compiled(at: Reader, event: str, shared: dict[str, Any]) -> Hook | None:
+def _build_hook(at: Node, event: str, shared: dict[str, Any]) -> Hook | None:
     names, timeout = shared.pop("names"), shared["timeout"]
-    tongue = TONGUES[names]
-    when = condition(at.get("when"), Asked(event, tongue))
+    vocabulary = VOCABULARIES[names]
+    when = parse_condition(at.get("when"), ConditionInfo(event, vocabulary))
     then = at.get("then")
     if then is None:
-        at.problem("missing-key", f"{at.place}: then is missing.", "Write then: {deny: reason}, or another action.")
+        at.add_problem(
+            "missing-key", f"{at.location}: then is missing.", "Write then: {deny: reason}, or another action."
+        )
         return None
-    made = action(then, Doing(event, tongue, timeout, shared["id"]))
+    made = parse_action(then, HookInfo(event, vocabulary, timeout, shared["id"]))
     if when is None or made is None:
         return None
-    on_error = withholding(shared["on_error"], event, shared["id"])
-    shared |= {"timeout": longest(made, timeout), "on_error": on_error}
+    on_error = withhold_result(shared["on_error"], event, shared["id"])
+    shared |= {"timeout": total_timeout(made, timeout), "on_error": on_error}
     hook = Hook(event=event, when=when, then=made, origin=Origin(at.document.file, at.line, NAME), **shared)
-    if at.get("on_error") is None and may_fail(made) and judges(made):
-        text = f"{at.place}: on_error is not written; it counts as closed."
+    if at.get("on_error") is None and may_fail(made) and may_stop(made):
+        text = f"{at.location}: on_error is not written; it counts as closed."
         hint = "Write on_error: closed, or open to let the event proceed when the hook fails."
-        at.problem("on-error", text, hint, severity=Severity.WARNING)
+        at.add_problem("on-error", text, hint, severity=Severity.WARNING)
         return replace(hook, on_error=ON_ERROR["closed"])
     return hook
 
 
-def _shared(at: Reader) -> dict[str, Any]:
+def _parse_shared_keys(at: Node) -> dict[str, Any]:
     """What all hooks of one entry share; a value that is wrong has noted its problem and stands as the default."""
     id, timeout, order, enabled = (at.get(key) for key in ("id", "timeout", "order", "enabled"))
     tags, group, background, names = (at.get(key) for key in ("tags", "group", "background", "names"))
     return {
         "id": None if id is None else id.text(),
-        "timeout": TIMEOUT if timeout is None else timeout.duration() or TIMEOUT,
-        "order": 0 if order is None else order.whole() or 0,
+        "timeout": DEFAULT_TIMEOUT if timeout is None else timeout.duration() or DEFAULT_TIMEOUT,
+        "order": 0 if order is None else order.integer() or 0,
         "enabled": True if enabled is None else enabled.flag() is not False,
         "tags": () if tags is None else tags.texts() or (),
         "group": NAME if group is None else group.text(empty=True) or "",
         "wait": True if background is None else background.flag() is not True,
-        "names": NAME if names is None else names.one_of(TONGUES) or NAME,
-        "on_error": _on_error(at),
-        "scope": _scope(at),
-        "limit": _limit(at),
+        "names": NAME if names is None else names.one_of(VOCABULARIES) or NAME,
+        "on_error": _parse_on_error(at),
+        "scope": _parse_scope(at),
+        "limit": _parse_limit(at),
     }
 
 
-def _on_error(at: Reader) -> Outcome:
+def _parse_on_error(at: Node) -> Outcome:
     written = at.get("on_error")
-    return SILENT if written is None else error_outcome(written) or SILENT
+    return SILENT if written is None else parse_on_error(written) or SILENT
 
 
-def _scope(at: Reader) -> Scope:
+def _parse_scope(at: Node) -> Scope:
     scope = at.get("scope")
     if scope is None:
-        return EVERYWHERE
-    scope.keys(("agent", "prompt", "session"), "scope")
+        return GLOBAL_SCOPE
+    scope.check_keys(("agent", "prompt", "session"), "scope")
     places = [scope.get(key) for key in ("agent", "prompt", "session")]
     return Scope(*(None if place is None else place.text() for place in places))
 
 
-def _limit(at: Reader) -> Limit:
+def _parse_limit(at: Node) -> Limit:
     fires, cooldown, turns = (at.get(key) for key in ("max_fires", "cooldown", "cooldown_turns"))
     if fires is None and cooldown is None and turns is None:
         return UNLIMITED
     return Limit(
-        None if fires is None else fires.whole(least=1, hint="Leave it out for no limit."),
+        None if fires is None else fires.integer(least=1, hint="Leave it out for no limit."),
         None if cooldown is None else cooldown.duration(),
-        None if turns is None else turns.whole(least=1),
+        None if turns is None else turns.integer(least=1),
     )

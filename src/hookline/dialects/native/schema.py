@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from hookline.dialects.native import app_schema
-from hookline.dialects.native.actions import ACTIONS, ON_ERROR, SAID_ON_ERROR, STEP_KEYS
+from hookline.dialects.native.actions import ACTIONS, ON_ERROR, ON_ERROR_WITH_REASON, ROLES, STEP_KEYS
 from hookline.dialects.native.app_schema import DURATION
-from hookline.dialects.native.calls import ROLES
-from hookline.dialects.native.conditions import KEYS as WHEN_KEYS
-from hookline.dialects.native.conditions import SPELT, SYNTAXES, TESTS
-from hookline.hooks.actions.call import Tell
-from hookline.hooks.actions.http import URL
-from hookline.hooks.actions.reading import Reads
-from hookline.hooks.actions.tell import LEVELS
+from hookline.dialects.native.conditions import CONDITION_KEYS as WHEN_KEYS
+from hookline.dialects.native.conditions import MATCHER_KEYS, SYNTAXES, TEST_KEYS
+from hookline.hooks.actions.call_tool import TellWhen
+from hookline.hooks.actions.notify import LEVELS
+from hookline.hooks.actions.post import URL_PATTERN
+from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.conditions.numbers import COMPARISONS
-from hookline.hooks.events import all_names
-from hookline.hooks.facts import FACTS
-from hookline.hooks.outcome import Audience, Place
-from hookline.hooks.tools import TONGUES, Kind
+from hookline.hooks.events import all_event_names
+from hookline.hooks.outcome import Audience, NotePlace
+from hookline.hooks.placeholders import FACT_ROOTS
+from hookline.hooks.tools import VOCABULARIES, ToolKind
 
 Schema = dict[str, Any]
 
@@ -26,13 +25,13 @@ _TEXT: Schema = {"type": "string", "minLength": 1}
 _ANY_TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
 _TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
-_FACT: Schema = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACTS))})(?![^.])"}
-_SAID: Schema = {"anyOf": [_TEXT, {"const": True}, {"type": "null"}]}
+_FACT: Schema = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACT_ROOTS))})(?![^.])"}
+_REASON: Schema = {"anyOf": [_TEXT, {"const": True}, {"type": "null"}]}
 
 _CUSTOM: Schema = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
 
 
-def schema() -> Schema:
+def build_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "hookline hooks",
@@ -41,16 +40,16 @@ def schema() -> Schema:
         "properties": {
             "version": {"const": 1},
             "hooks": {"type": "array", "items": {"$ref": "#/$defs/hook"}},
-            **app_schema.properties(),
+            **app_schema.app_properties(),
             "standard_agents": _TEXTS,
         },
         "$defs": {
-            **app_schema.definitions(),
-            "hook": _hook(),
-            "when": _when(),
-            "test": _test(),
-            "then": {"anyOf": [*_actions({}), _list_of("step")]},
-            "step": {"anyOf": [*_actions(_step()), _list_of("step")]},
+            **app_schema.app_definitions(),
+            "hook": _hook_schema(),
+            "when": _condition_schema(),
+            "test": _test_schema(),
+            "then": {"anyOf": [*_action_schemas({}), _list_of("step")]},
+            "step": {"anyOf": [*_action_schemas(_step_properties()), _list_of("step")]},
         },
     }
 
@@ -59,49 +58,49 @@ def _list_of(name: str) -> Schema:
     return {"type": "array", "items": {"$ref": f"#/$defs/{name}"}}
 
 
-def _words(words: Any) -> Schema:
+def _enum(words: Any) -> Schema:
     return {"enum": [str(word) for word in words]}
 
 
-def _closed(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+def _closed_object(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
     return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
 
 
-def _hook() -> Schema:
-    event = _words(sorted(set(all_names())))
-    return _closed(
+def _hook_schema() -> Schema:
+    event = _enum(sorted(set(all_event_names())))
+    return _closed_object(
         {
             "id": _TEXT,
             "on": {"anyOf": [event, {"type": "array", "items": event, "minItems": 1}]},
             "when": {"$ref": "#/$defs/when"},
             "then": {"$ref": "#/$defs/then"},
             "timeout": DURATION,
-            "on_error": _on_error(),
+            "on_error": _on_error_schema(),
             "order": {"type": "integer"},
             "enabled": _FLAG,
             "tags": _TEXTS,
-            "scope": _closed({"agent": _TEXT, "prompt": _TEXT, "session": _TEXT}),
+            "scope": _closed_object({"agent": _TEXT, "prompt": _TEXT, "session": _TEXT}),
             "cooldown": DURATION,
             "cooldown_turns": {"type": "integer", "minimum": 1},
             "max_fires": {"type": "integer", "minimum": 1},
             "background": _FLAG,
             "group": _ANY_TEXT,
-            "names": _words(TONGUES),
+            "names": _enum(VOCABULARIES),
         },
         ("on", "then"),
     )
 
 
-def _on_error() -> Schema:
-    return {"anyOf": [_words(ON_ERROR), *(_closed({word: _TEXT}, (word,)) for word in SAID_ON_ERROR)]}
+def _on_error_schema() -> Schema:
+    return {"anyOf": [_enum(ON_ERROR), *(_closed_object({word: _TEXT}, (word,)) for word in ON_ERROR_WITH_REASON)]}
 
 
-def _when() -> Schema:
+def _condition_schema() -> Schema:
     again: Schema = {"$ref": "#/$defs/when"}
     test: Schema = {"$ref": "#/$defs/test"}
     tests: Schema = {"type": "object", "additionalProperties": test}
     number: Schema = {"anyOf": [{"type": "number"}, {"allOf": [test, {"type": "object"}]}]}
-    kind = _words(Kind)
+    kind = _enum(ToolKind)
     properties: Schema = {
         "tool": {"anyOf": [_TEXTS, {"allOf": [test, {"type": "object"}]}]},
         "kind": {"anyOf": [kind, {"type": "array", "items": kind}]},
@@ -117,7 +116,10 @@ def _when() -> Schema:
         "messages": number,
         "turn": {"anyOf": [{"type": "integer", "minimum": 0}, {"allOf": [test, {"type": "object"}]}]},
         "says": {
-            "anyOf": [_TEXT, _closed({"keyword": _TEXT, "last": {"type": "integer", "minimum": 1}}, ("keyword",))]
+            "anyOf": [
+                _TEXT,
+                _closed_object({"keyword": _TEXT, "last": {"type": "integer", "minimum": 1}}, ("keyword",)),
+            ]
         },
         "error_code": _TEXTS,
         "expr": _TEXT,
@@ -127,85 +129,98 @@ def _when() -> Schema:
         "not": again,
     }
     assert properties.keys() == WHEN_KEYS.keys()
-    return {"anyOf": [_closed(properties), _list_of("when"), {"enum": ["always", "never"]}]}
+    return {"anyOf": [_closed_object(properties), _list_of("when"), {"enum": ["always", "never"]}]}
 
 
-def _test() -> Schema:
+def _test_schema() -> Schema:
     long: Schema = {word: {"type": "number"} for word in COMPARISONS}
-    long |= dict.fromkeys((*SYNTAXES, *SPELT), _TEXTS)
+    long |= dict.fromkeys((*SYNTAXES, *MATCHER_KEYS), _TEXTS)
     long |= {"whole": _FLAG, "is": {}, "exists": _FLAG}
     long |= {"every": {"type": "integer", "minimum": 1}}
-    assert long.keys() == set(TESTS)
+    assert long.keys() == set(TEST_KEYS)
     return {
         "anyOf": [
             {"type": ["string", "number", "boolean", "null"]},
             {"type": "array", "items": {"$ref": "#/$defs/test"}},
-            {**_closed(long), "dependentSchemas": {"whole": {"anyOf": [{"required": [word]} for word in SYNTAXES]}}},
+            {
+                **_closed_object(long),
+                "dependentSchemas": {"whole": {"anyOf": [{"required": [word]} for word in SYNTAXES]}},
+            },
         ]
     }
 
 
-def _step() -> Schema:
-    step: Schema = {"on_error": _on_error(), "timeout": DURATION, "ends_chain": _FLAG, "name": _TEXT}
+def _step_properties() -> Schema:
+    step: Schema = {"on_error": _on_error_schema(), "timeout": DURATION, "ends_chain": _FLAG, "name": _TEXT}
     assert step.keys() == set(STEP_KEYS)
     return step
 
 
-def _actions(more: Schema) -> list[Schema]:
+def _action_schemas(more: Schema) -> list[Schema]:
     forms: list[Schema] = [{"enum": ["allow", "deny", "ask", "halt", "compact"]}]
     for key, (_, options) in ACTIONS.items():
-        values = {**_VALUES[key], **{option: _OPTIONS[option] for option in options if option not in _VALUES[key]}}
-        forms.append(_closed({**values, **more}, (key,)))
+        values = {
+            **_ACTION_PROPERTIES[key],
+            **{option: _OPTION_PROPERTIES[option] for option in options if option not in _ACTION_PROPERTIES[key]},
+        }
+        forms.append(_closed_object({**values, **more}, (key,)))
     return forms
 
 
-_INPUT = r"^\.*(tool\.+)?input\.*(?![\s\S])"
-_PART: Schema = {**_FACT, "not": {"pattern": _INPUT}}  # all of the input is an object, and stays one
-_REPLACE: Schema = _closed({"in": _FACT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with"))
+_INPUT_PATTERN = r"^\.*(tool\.+)?input\.*(?![\s\S])"
+_FACT_EXCEPT_INPUT: Schema = {
+    **_FACT,
+    "not": {"pattern": _INPUT_PATTERN},
+}  # all of the input is an object, and stays one
+_REPLACE: Schema = _closed_object({"in": _FACT, "pattern": _TEXT, "with": _ANY_TEXT}, ("in", "pattern", "with"))
 _EDITS: Schema = {
     "set": {
         "type": "object",
         "propertyNames": _FACT,
-        "patternProperties": {_INPUT: {"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\{\{"}]}},
+        "patternProperties": {_INPUT_PATTERN: {"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\{\{"}]}},
     },
-    "remove": {"anyOf": [_PART, {"type": "array", "items": _PART}]},
-    "append": {"type": "object", "propertyNames": _PART, "additionalProperties": _TEXT},
+    "remove": {"anyOf": [_FACT_EXCEPT_INPUT, {"type": "array", "items": _FACT_EXCEPT_INPUT}]},
+    "append": {"type": "object", "propertyNames": _FACT_EXCEPT_INPUT, "additionalProperties": _TEXT},
     "replace": {"anyOf": [_REPLACE, {"type": "array", "items": _REPLACE}]},
 }
-_PLACE: Schema = _words(Place)
+_PLACE: Schema = _enum(NotePlace)
 _COMMAND: Schema = {
-    "anyOf": [_TEXT, {"type": "array", "items": _ANY_TEXT, "minItems": 1}, _closed({"literal": _TEXT}, ("literal",))]
+    "anyOf": [
+        _TEXT,
+        {"type": "array", "items": _ANY_TEXT, "minItems": 1},
+        _closed_object({"literal": _TEXT}, ("literal",)),
+    ]
 }
 
-_VALUES: dict[str, Schema] = {
-    "deny": {"deny": _SAID},
-    "ask": {"ask": _SAID},
-    "allow": {"allow": _SAID},
-    "halt": {"halt": _SAID},
+_ACTION_PROPERTIES: dict[str, Schema] = {
+    "deny": {"deny": _REASON},
+    "ask": {"ask": _REASON},
+    "allow": {"allow": _REASON},
+    "halt": {"halt": _REASON},
     "tell": {
         "tell": {
             "anyOf": [
                 _TEXT,
-                _closed(
+                _closed_object(
                     {
                         "text": _TEXT,
-                        "to": _words(Audience),
+                        "to": _enum(Audience),
                         "place": _PLACE,
-                        "role": _words(ROLES),
-                        "position": _words(("start", "before_last", "end")),
+                        "role": _enum(ROLES),
+                        "position": _enum(("start", "before_last", "end")),
                     },
                     ("text",),
                 ),
             ]
         }
     },
-    "log": {"log": {"anyOf": [_TEXT, _closed({"message": _TEXT, "level": _words(LEVELS)}, ("message",))]}},
+    "log": {"log": {"anyOf": [_TEXT, _closed_object({"message": _TEXT, "level": _enum(LEVELS)}, ("message",))]}},
     "notify": {
         "notify": {
             "anyOf": [
                 _TEXT,
-                _closed(
-                    {"message": _TEXT, "title": _TEXT, "level": _words(("info", "warning", "error")), "tag": _TEXT},
+                _closed_object(
+                    {"message": _TEXT, "title": _TEXT, "level": _enum(("info", "warning", "error")), "tag": _TEXT},
                     ("message",),
                 ),
             ]
@@ -217,21 +232,25 @@ _VALUES: dict[str, Schema] = {
     "replace": _EDITS,
     "run": {
         "run": _COMMAND,
-        "tell": _words(Audience),
+        "tell": _enum(Audience),
     },
-    "post": {"post": {"type": "string", "pattern": f"^{URL.pattern}$"}, "tell": _words(Audience), "variables": _TEXTS},
+    "post": {
+        "post": {"type": "string", "pattern": f"^{URL_PATTERN.pattern}$"},
+        "tell": _enum(Audience),
+        "variables": _TEXTS,
+    },
     "script": {"script": _TEXT},
-    "call": {"call": _TEXT, "tell": _words(Tell)},
-    "pipe": {"pipe": _closed({"to": _TEXT, "map": {"type": "object"}, "extra": {"type": "object"}}, ("to",))},
+    "call": {"call": _TEXT, "tell": _enum(TellWhen)},
+    "pipe": {"pipe": _closed_object({"to": _TEXT, "map": {"type": "object"}, "extra": {"type": "object"}}, ("to",))},
     "judge": {"judge": _TEXT, "with": {}},
     "compact": {
         "compact": {
             "anyOf": [
                 {"const": True},
                 {"type": "null"},
-                _closed(
+                _closed_object(
                     {
-                        "strategy": _words(("summarize", "truncate")),
+                        "strategy": _enum(("summarize", "truncate")),
                         "keep_recent": {"type": "integer", "minimum": 0},
                         "summary_max_tokens": {"type": "integer", "minimum": 1},
                         "summary_prompt": _TEXT,
@@ -245,7 +264,7 @@ _VALUES: dict[str, Schema] = {
         "diagnose": {
             "anyOf": [
                 {"const": True},
-                _closed(
+                _closed_object(
                     {"path": _TEXTS, "content": _TEXTS, "publish": _FLAG, "inject": _FLAG, "read_from_disk": _FLAG}
                 ),
             ]
@@ -255,7 +274,7 @@ _VALUES: dict[str, Schema] = {
     "chain": {"chain": _list_of("step")},
 }
 
-_OPTIONS: Schema = {
+_OPTION_PROPERTIES: Schema = {
     **_EDITS,
     "stdin": {},
     "body": {},
@@ -263,7 +282,7 @@ _OPTIONS: Schema = {
     "env": {"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}},
     "inherit_env": {"anyOf": [_FLAG, _TEXTS]},
     "cwd": _TEXT,
-    "reads": _words(Reads),
+    "reads": _enum(ResultFormat),
     "reason": _TEXT,
     "only_if": _COMMAND,
     "variables": {"type": "object"},
@@ -271,6 +290,6 @@ _OPTIONS: Schema = {
     "literal": {"type": "object"},
     "prefix": _ANY_TEXT,
     "place": _PLACE,
-    "role": _words(ROLES),
+    "role": _enum(ROLES),
     "stop_on_failure": _FLAG,
 }

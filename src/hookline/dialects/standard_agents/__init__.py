@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dialects.standard_agents.dialect import DIALECT
 
 if TYPE_CHECKING:
-    from hookline.dialects.standard_agents.compiled import hooks_of
+    from hookline.dialects.standard_agents.compiler import hooks_of
 
 __all__ = ["DIALECT", "hooks_of"]
 
@@ -14,6 +14,6 @@ def __getattr__(name: str) -> Any:
     """What only those need who have such hooks."""
     if name != "hooks_of":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from hookline.dialects.standard_agents.compiled import hooks_of
+    from hookline.dialects.standard_agents.compiler import hooks_of
 
     return hooks_of

@@ -1,82 +1,287 @@
-"""What each of the twelve hooks is called with, and what its answer changes."""
+"""What each of the twelve hooks is called with, and what its answer changes.
+
+Whether what a hook returned is what its type says; a copy of it, so that nobody holds a part of the event.
+
+Facts → the thread's state, as a hook is handed it.
+"""
 
 from __future__ import annotations
 
 import copy
 import json
 import logging
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import lru_cache, partial
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from hookline.dialects.standard_agents import shapes
-from hookline.dialects.standard_agents.states import thread_state
-from hookline.hooks.actions.python import Malformed
-from hookline.hooks.actions.tell import who
-from hookline.hooks.event import MISSING, REMOVED, Changes, Event, Path
-from hookline.hooks.host import Host
+from hookline.hooks.actions.notify import current_hook_id
+from hookline.hooks.actions.python_function import ReturnValueError
+from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, deep_equal, read_path
+from hookline.hooks.host import Abort, Host
 from hookline.standard_agents.definitions import Definitions
 from hookline.standard_agents.messages import HookMessage, HookToolResult, LLMMessage
 from hookline.standard_agents.signatures import HookName
-from hookline.standard_agents.state import result_text
+from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadState, result_text
+
+_MAX_DEPTH: Final = 100
+_MAX_VALUES: Final = 1_000_000  # values
+_TYPE_NAMES: Final = {str: "text", float: "a number", int: "a whole number", NoneType: "None", bool: "true or false"}
+
+
+def copy_plain_data(value: Any, place: str) -> Any:
+    """A copy of plain data: what JSON can say. Raises Malformed for anything else."""
+    return _copy_value(value, place, 0, [_MAX_VALUES])
+
+
+def _copy_value(value: Any, place: str, depth: int, left: list[int]) -> Any:
+    """`left` counts: a value that holds itself twice would never end otherwise."""
+    left[0] -= 1
+    if depth > _MAX_DEPTH or left[0] < 0:
+        raise ReturnValueError("returned more than fits in an event: nested too deep, or too many values")
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ReturnValueError(f"returned {place} with a key that is not text")
+        return {
+            str.__str__(key): _copy_value(held, f"{place}.{key[:40]}", depth + 1, left) for key, held in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_copy_value(held, f"{place}[{at}]", depth + 1, left) for at, held in enumerate(value)]
+    return _copy_scalar(value, place)
+
+
+def _copy_scalar(value: Any, place: str) -> Any:
+    """Of a kind of text or number, such as an enum's, the text or number itself."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__float__(value)
+    raise ReturnValueError(f"returned {place} as {_describe_value(value)}, which is not plain data")
+
+
+def check_record(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ReturnValueError(f"returned {place} as {_describe_value(value)}, not as a mapping")
+    copied: dict[str, Any] = copy_plain_data(value, place)
+    return copied
+
+
+def check_messages(value: Any, kind: type, given: Sequence[Any]) -> list[dict[str, Any]]:
+    """Each is of the kind, or exactly as it was given.
+
+    A host may store more in a message than the kind has, and less: what was given may be returned, and what was not
+    given cannot be asked for.
+    """
+    if not isinstance(value, list):
+        raise ReturnValueError(f"returned {_describe_value(value)}, not a list of messages")
+    had = [each for each in given if isinstance(each, dict)]
+    more = frozenset(str(key) for each in had for key in each)
+    lacking = frozenset(key for key in _required_keys(kind) if any(key not in each for each in had))
+    return [_check_message(each, f"messages[{at}]", kind, (more, lacking, given)) for at, each in enumerate(value)]
+
+
+def _check_message(
+    value: Any, place: str, kind: type, known: tuple[frozenset[str], frozenset[str], Sequence[Any]]
+) -> dict[str, Any]:
+    more, lacking, given = known
+    copied = check_record(value, place)
+    try:
+        return check_mapping(copied, kind, place, more, lacking)
+    except ReturnValueError:
+        if any(deep_equal(copied, each) for each in given):
+            return copied
+        raise
+
+
+def check_mapping(
+    value: dict[str, Any], kind: type, place: str, more: frozenset[str], lacking: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    hints, plainly = _type_hints(kind), _exact_types(kind)
+    missing = [key for key in _required_keys(kind) - lacking if key not in value]
+    if missing:
+        raise ReturnValueError(f"returned {place} without {min(missing)}")
+    unknown = [key for key in value if key not in hints and key not in more]
+    if unknown:
+        raise ReturnValueError(f"returned {place} with the unknown key {unknown[0][:40]!r}")
+    for key, held in value.items():
+        if key in hints and type(held) not in plainly[key] and not _matches_type(held, hints[key]):
+            raise ReturnValueError(
+                f"returned {place}.{key} as {_describe_value(held)}, not as {_describe_type(hints[key])}"
+            )
+    return value
+
+
+def check_attachments(value: Any, place: str) -> None:
+    """A list of files with data, or of references with a path."""
+    if not isinstance(value, list):
+        raise ReturnValueError(f"returned {place} as {_describe_value(value)}, not as a list")
+    for at, each in enumerate(value):
+        texts = each if isinstance(each, dict) else {}
+        if not isinstance(texts.get("data"), str) and not isinstance(texts.get("path"), str):
+            raise ReturnValueError(f"returned {place}[{at}] with neither data nor the path of a file")
+
+
+def _matches_type(value: Any, hint: Any) -> bool:
+    if hint is Any:
+        return True
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return any(_matches_type(value, each) for each in get_args(hint))
+    if origin is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if origin is list:
+        return isinstance(value, list)
+    if hint is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+
+
+@lru_cache(maxsize=16)
+def _type_hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+@lru_cache(maxsize=16)
+def _exact_types(kind: type) -> dict[str, frozenset[type]]:
+    """Of each key the types that surely fit: histories are long, and are checked in every turn."""
+    return {
+        key: frozenset(each for each in _union_members(hint) if each in _TYPE_NAMES)
+        for key, hint in _type_hints(kind).items()
+    }
+
+
+def _union_members(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _required_keys(kind: type) -> frozenset[str]:
+    found: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
+    return found
+
+
+def _describe_type(hint: Any) -> str:
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(_describe_type(each) for each in get_args(hint))
+    if origin is Literal:
+        return " or ".join(get_args(hint))
+    return _TYPE_NAMES.get(hint, "a list" if origin is list else str(hint))
+
+
+def _describe_value(value: Any) -> str:
+    if isinstance(value, (dict, list)):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return _TYPE_NAMES.get(type(value), f"a {type(value).__name__}")
+
+
+def thread_state(facts: Mapping[str, Any], host: Host, definitions: Definitions) -> ThreadState:
+    thread = _first_text(facts, "thread.id", "session.id") or ""
+    return ThreadState(
+        thread,
+        _agent_name(facts, definitions),
+        _first_text(facts, "user.id", "user.name"),
+        _execution_state(facts, thread, host),
+        partial(host.thread, thread),
+        definitions,
+    )
+
+
+def _execution_state(facts: Mapping[str, Any], thread: str, host: Host) -> ExecutionState:
+    """Before the first step nothing is known of it, and the coming flow is named after its thread."""
+    side: Literal["a", "b"] = "b" if _first_text(facts, "execution.side") == "b" else "a"
+    step = _read_fact(facts, "execution.step")
+    counted = step if isinstance(step, int) and not isinstance(step, bool) else 0
+    flow = _first_text(facts, "execution.flow") or f"flow_{thread}"
+    stopped = _read_fact(facts, "execution.stopped") is True
+    return ExecutionState(flow, side, counted, stopped, AbortSignal(partial(_thread_abort, host, thread)))
+
+
+def _thread_abort(host: Host, thread: str) -> Abort:
+    return host.thread(thread).abort
+
+
+def _agent_name(facts: Mapping[str, Any], definitions: Definitions) -> str:
+    """The name that `load_agent` knows, where one of the agent's names is such."""
+    known = [name for name in (_first_text(facts, "agent.id"), _first_text(facts, "agent.name")) if name is not None]
+    return next((name for name in known if name in definitions.agents), known[0] if known else "")
+
+
+def _first_text(facts: Mapping[str, Any], *places: str) -> str | None:
+    for place in places:
+        value = _read_fact(facts, place)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
+            return str(value)
+    return None
+
+
+def _read_fact(facts: Mapping[str, Any], place: str) -> Any:
+    value = read_path(facts, tuple(place.split(".")))
+    return None if value is MISSING else value
+
 
 _log = logging.getLogger("hookline")
 
-SYSTEM: Final[Path] = ("system",)
-MESSAGES: Final[Path] = ("messages",)
-REQUEST: Final[Path] = ("request", "messages")
-MESSAGE: Final[Path] = ("message",)
-MESSAGE_ID: Final[Path] = ("message", "id")
-UPDATES: Final[Path] = ("message", "updates")
-SUBAGENT: Final[Path] = ("subagent",)
-TOOL: Final[Path] = ("tool",)
-OK: Final[Path] = ("tool", "ok")
-MORE: Final[Path] = ("tool", "more")
-_PARTS: Final[dict[str, Path]] = {
+SYSTEM: Final[FactPath] = ("system",)
+MESSAGES: Final[FactPath] = ("messages",)
+REQUEST: Final[FactPath] = ("request", "messages")
+MESSAGE: Final[FactPath] = ("message",)
+MESSAGE_ID: Final[FactPath] = ("message", "id")
+UPDATES: Final[FactPath] = ("message", "updates")
+SUBAGENT: Final[FactPath] = ("subagent",)
+TOOL: Final[FactPath] = ("tool",)
+OK: Final[FactPath] = ("tool", "ok")
+MORE: Final[FactPath] = ("tool", "more")
+_RESULT_PARTS: Final[dict[str, FactPath]] = {
     "result": ("tool", "result"),
     "error": ("tool", "error"),
     "attachments": ("tool", "attachments"),
 }
-_STATE: Final[tuple[Path, ...]] = (("thread",), ("session", "id"), ("agent",), ("user",), ("execution",))
+_STATE_PATHS: Final[tuple[FactPath, ...]] = (("thread",), ("session", "id"), ("agent",), ("user",), ("execution",))
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    given: Callable[[Event], tuple[Any, ...]]  # after the state
-    reads: tuple[Path, ...] = ()
-    changes: tuple[Path, ...] = ()
-    changed: Callable[[Any, Event], Changes] | None = None  # None: nothing is returned
+class CallSpec:
+    arguments: Callable[[Event], tuple[Any, ...]]  # after the state
+    reads: tuple[FactPath, ...] = ()
+    changes: tuple[FactPath, ...] = ()
+    parse_changes: Callable[[Any, Event], Changes] | None = None  # None: nothing is returned
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class HookCall:
     """One of the twelve, for hooks that were defined among these definitions."""
 
     hook: HookName
     definitions: Definitions = field(compare=False, repr=False)
 
     @property
-    def changes(self) -> tuple[Path, ...]:
-        return KINDS[self.hook].changes
+    def changes(self) -> tuple[FactPath, ...]:
+        return CALL_SPECS[self.hook].changes
 
     @property
-    def reads(self) -> tuple[Path, ...]:
-        return (*_STATE, *KINDS[self.hook].reads)
+    def reads(self) -> tuple[FactPath, ...]:
+        return (*_STATE_PATHS, *CALL_SPECS[self.hook].reads)
 
     def arguments(self, event: Event, host: Host) -> tuple[Any, ...]:
         state = thread_state(event.facts, host, self.definitions)
         if self.hook == "after_subagent_created":
-            return (state, thread_state(_child(event), host, self.definitions))
-        return (state, *KINDS[self.hook].given(event))
+            return (state, thread_state(_child_facts(event), host, self.definitions))
+        return (state, *CALL_SPECS[self.hook].arguments(event))
 
-    def changed(self, returned: Any, event: Event) -> Changes:
-        changed = KINDS[self.hook].changed
+    def changes_from(self, returned: Any, event: Event) -> Changes:
+        changed = CALL_SPECS[self.hook].parse_changes
         if changed is None:
-            raise Malformed(f"returned a {type(returned).__name__}, but {self.hook} changes nothing")
+            raise ReturnValueError(f"returned a {type(returned).__name__}, but {self.hook} changes nothing")
         return changed(returned, event)
 
 
-def _child(event: Event) -> dict[str, Any]:
+def _child_facts(event: Event) -> dict[str, Any]:
     """What is known of the child stands below `subagent` as it does of a thread at the top; its user is the parent's."""
     child = event.read(SUBAGENT)
     told = dict(child) if isinstance(child, dict) else {}
@@ -85,49 +290,49 @@ def _child(event: Event) -> dict[str, Any]:
     return {"user": event.facts.get("user"), **told}
 
 
-def _nothing(event: Event) -> tuple[Any, ...]:
+def _no_arguments(event: Event) -> tuple[Any, ...]:
     return ()
 
 
-def _one(path: Path, default: Any) -> Callable[[Event], tuple[Any, ...]]:
+def _single_argument(path: FactPath, default: Any) -> Callable[[Event], tuple[Any, ...]]:
     def given(event: Event) -> tuple[Any, ...]:
-        return (_copy(event, path, default),)
+        return (_copy_fact(event, path, default),)
 
     return given
 
 
-def _copy(event: Event, path: Path, default: Any) -> Any:
+def _copy_fact(event: Event, path: FactPath, default: Any) -> Any:
     value = event.read(path)
     return copy.deepcopy(default if value is MISSING or value is None else value)
 
 
-def _update(event: Event) -> tuple[Any, ...]:
+def _update_arguments(event: Event) -> tuple[Any, ...]:
     id = event.read(MESSAGE_ID)
-    return ("" if id is MISSING else id, _copy(event, UPDATES, {}))
+    return ("" if id is MISSING else id, _copy_fact(event, UPDATES, {}))
 
 
-def _system(returned: Any, event: Event) -> Changes:
+def _system_changes(returned: Any, event: Event) -> Changes:
     if not isinstance(returned, str):
-        raise Malformed(f"returned a {type(returned).__name__}, not text or None")
+        raise ReturnValueError(f"returned a {type(returned).__name__}, not text or None")
     return () if returned == event.read(SYSTEM) else ((SYSTEM, str(returned)),)
 
 
-def _list_at(path: Path, kind: type) -> Callable[[Any, Event], Changes]:
+def _messages_parser(path: FactPath, kind: type) -> Callable[[Any, Event], Changes]:
     def changed(returned: Any, event: Event) -> Changes:
         held = event.read(path)
-        return ((path, shapes.messages(returned, kind, held if isinstance(held, list) else [])),)
+        return ((path, check_messages(returned, kind, held if isinstance(held, list) else [])),)
 
     return changed
 
 
-def _record_at(path: Path) -> Callable[[Any, Event], Changes]:
+def _record_parser(path: FactPath) -> Callable[[Any, Event], Changes]:
     def changed(returned: Any, event: Event) -> Changes:
-        return ((path, shapes.record(returned, str(path[-1]))),)
+        return ((path, check_record(returned, str(path[-1]))),)
 
     return changed
 
 
-def _call_and_result(event: Event) -> tuple[Any, ...]:
+def _tool_arguments(event: Event) -> tuple[Any, ...]:
     return _tool_call(event), copy.deepcopy(_tool_result(event))
 
 
@@ -141,8 +346,8 @@ def _tool_call(event: Event) -> dict[str, Any]:
 
 def _tool_result(event: Event) -> dict[str, Any]:
     """The facts of a result by the format's names; what is absent, or None, is absent."""
-    result: dict[str, Any] = {"status": "success" if _ok(event) else "error"}
-    for key, path in _PARTS.items():
+    result: dict[str, Any] = {"status": "success" if _is_success(event) else "error"}
+    for key, path in _RESULT_PARTS.items():
         value = event.read(path)
         if value is not MISSING and value is not None:
             result[key] = value if key == "attachments" else result_text(value)
@@ -150,68 +355,72 @@ def _tool_result(event: Event) -> dict[str, Any]:
     return {**(more if isinstance(more, dict) else {}), **result}
 
 
-def _ok(event: Event) -> bool:
+def _is_success(event: Event) -> bool:
     ok = event.read(OK)
     if isinstance(ok, bool):
         return ok
-    return event.name != "tool.failed" and event.read(_PARTS["error"]) in (MISSING, None, "")
+    return event.name != "tool.failed" and event.read(_RESULT_PARTS["error"]) in (MISSING, None, "")
 
 
-def _typed_result(returned: Any, event: Event) -> Changes:
+def _typed_result_changes(returned: Any, event: Event) -> Changes:
     """Beside its type's keys, it may have those that the host keeps with a result."""
     given = _tool_result(event)
-    checked = shapes.mapping(shapes.record(returned, "the result"), HookToolResult, "the result", frozenset(given))
-    return _changes_of(checked, given, event)
+    checked = check_mapping(check_record(returned, "the result"), HookToolResult, "the result", frozenset(given))
+    return _result_changes(checked, given, event)
 
 
-def _any_result(returned: Any, event: Event) -> Changes:
-    checked = shapes.record(returned, "the result")
+def _untyped_result_changes(returned: Any, event: Event) -> Changes:
+    checked = check_record(returned, "the result")
     if checked.get("status", "success") not in ("success", "error"):
-        raise Malformed("returned the result's status as neither success nor error")
+        raise ReturnValueError("returned the result's status as neither success nor error")
     if not isinstance(checked.get("error", ""), str):
-        raise Malformed("returned the result's error as something else than text")
-    return _changes_of(checked, _tool_result(event), event)
+        raise ReturnValueError("returned the result's error as something else than text")
+    return _result_changes(checked, _tool_result(event), event)
 
 
-def _changes_of(returned: dict[str, Any], given: dict[str, Any], event: Event) -> Changes:
+def _result_changes(returned: dict[str, Any], given: dict[str, Any], event: Event) -> Changes:
     """Only what differs: a result that is no text was handed over as text and stays what it is."""
     if "attachments" in returned:
-        shapes.attachments(returned["attachments"], "attachments")
+        check_attachments(returned["attachments"], "attachments")
     elif given.get("attachments"):
-        _log.warning("[%s] returned a result without its attachments, so they are lost", who())
-    changes: list[tuple[Path, Any]] = []
+        _log.warning("[%s] returned a result without its attachments, so they are lost", current_hook_id())
+    changes: list[tuple[FactPath, Any]] = []
     if returned.get("status", given["status"]) != given["status"]:
         changes.append((OK, returned["status"] == "success"))
-    for key, path in _PARTS.items():
-        changes += _change(path, returned.get(key, MISSING), given.get(key, MISSING))
-    more, held = ({key: value for key, value in each.items() if _is_more(key)} for each in (returned, given))
-    changes += _change(MORE, more or MISSING, held or MISSING)
+    for key, path in _RESULT_PARTS.items():
+        changes += _fact_change(path, returned.get(key, MISSING), given.get(key, MISSING))
+    more, held = ({key: value for key, value in each.items() if _is_extra_key(key)} for each in (returned, given))
+    changes += _fact_change(MORE, more or MISSING, held or MISSING)
     return tuple(changes)
 
 
-def _change(path: Path, new: Any, old: Any) -> list[tuple[Path, Any]]:
+def _fact_change(path: FactPath, new: Any, old: Any) -> list[tuple[FactPath, Any]]:
     if new is MISSING:
         return [] if old is MISSING else [(path, REMOVED)]
     return [] if new == old and type(new) is type(old) else [(path, new)]
 
 
-def _is_more(key: str) -> bool:
-    return key != "status" and key not in _PARTS
+def _is_extra_key(key: str) -> bool:
+    return key != "status" and key not in _RESULT_PARTS
 
 
-_RESULT_CHANGES: Final = (OK, *_PARTS.values(), MORE)
+_RESULT_PATHS: Final = (OK, *_RESULT_PARTS.values(), MORE)
 
-KINDS: Final[dict[HookName, Kind]] = {
-    "after_thread_created": Kind(_nothing),
-    "after_subagent_created": Kind(_nothing, (SUBAGENT,)),
-    "after_system_message": Kind(_one(SYSTEM, ""), (SYSTEM,), (SYSTEM,), _system),
-    "filter_messages": Kind(_one(MESSAGES, []), (MESSAGES,), (MESSAGES,), _list_at(MESSAGES, HookMessage)),
-    "prefilter_llm_history": Kind(_one(REQUEST, []), (REQUEST,), (REQUEST,), _list_at(REQUEST, LLMMessage)),
-    "before_create_message": Kind(_one(MESSAGE, {}), (MESSAGE,), (MESSAGE,), _record_at(MESSAGE)),
-    "after_create_message": Kind(_one(MESSAGE, {}), (MESSAGE,)),
-    "before_update_message": Kind(_update, (MESSAGE_ID, UPDATES), (UPDATES,), _record_at(UPDATES)),
-    "after_update_message": Kind(_one(MESSAGE, {}), (MESSAGE,)),
-    "before_store_tool_result": Kind(_call_and_result, (TOOL,), _RESULT_CHANGES, _any_result),
-    "after_tool_call_success": Kind(_call_and_result, (TOOL,), _RESULT_CHANGES, _typed_result),
-    "after_tool_call_failure": Kind(_call_and_result, (TOOL,), _RESULT_CHANGES, _typed_result),
+CALL_SPECS: Final[dict[HookName, CallSpec]] = {
+    "after_thread_created": CallSpec(_no_arguments),
+    "after_subagent_created": CallSpec(_no_arguments, (SUBAGENT,)),
+    "after_system_message": CallSpec(_single_argument(SYSTEM, ""), (SYSTEM,), (SYSTEM,), _system_changes),
+    "filter_messages": CallSpec(
+        _single_argument(MESSAGES, []), (MESSAGES,), (MESSAGES,), _messages_parser(MESSAGES, HookMessage)
+    ),
+    "prefilter_llm_history": CallSpec(
+        _single_argument(REQUEST, []), (REQUEST,), (REQUEST,), _messages_parser(REQUEST, LLMMessage)
+    ),
+    "before_create_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,), (MESSAGE,), _record_parser(MESSAGE)),
+    "after_create_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,)),
+    "before_update_message": CallSpec(_update_arguments, (MESSAGE_ID, UPDATES), (UPDATES,), _record_parser(UPDATES)),
+    "after_update_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,)),
+    "before_store_tool_result": CallSpec(_tool_arguments, (TOOL,), _RESULT_PATHS, _untyped_result_changes),
+    "after_tool_call_success": CallSpec(_tool_arguments, (TOOL,), _RESULT_PATHS, _typed_result_changes),
+    "after_tool_call_failure": CallSpec(_tool_arguments, (TOOL,), _RESULT_PATHS, _typed_result_changes),
 }

@@ -7,47 +7,47 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.config.document import Document
+from hookline.config.node import Node
 from hookline.config.problem import Problem
-from hookline.config.shape import Reader
-from hookline.dialects.dialect import Loaded, NamedFolder, Place, Written
-from hookline.hooks.actions.python import RunPython
+from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
+from hookline.hooks.actions.python_function import RunPython
 from hookline.hooks.hook import Hook
 
 NAME: Final = "standard_agents"
 
 
-class StandardAgents:
+class StandardAgentsDialect:
     """There is no file of this dialect but the folder; its document is the folder's path, as `standard_agents:` has it."""
 
     name = NAME
-    places: tuple[Place, ...] = ()
+    places: tuple[ConfigLocation, ...] = ()
 
     def recognises(self, document: Document) -> bool:
         return False
 
-    def load(self, document: Document) -> Loaded:
+    def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
-        at = Reader.of(document, problems)
+        at = Node.of(document, problems)
         path = at.text(hint="Write the path of a folder with Python files.")
-        return Loaded((), tuple(problems), () if path is None else (NamedFolder(NAME, path, at.line),))
+        return LoadResult((), tuple(problems), () if path is None else (NamedFolder(NAME, path, at.line),))
 
-    def reads(self, path: Path) -> bool:
+    def accepts(self, path: Path) -> bool:
         return path.is_dir() or (path.suffix == ".py" and path.is_file())
 
-    def look(self, folder: Path, shown: str) -> tuple[Problem, ...]:
-        from hookline.dialects.standard_agents.folder import Folder
+    def check(self, folder: Path, shown: str) -> tuple[Problem, ...]:
+        from hookline.dialects.standard_agents.folder import DefinitionsFolder
 
-        return Folder(folder, shown).look()
+        return DefinitionsFolder(folder, shown).check()
 
     def files(self, folder: Path) -> tuple[Path, ...]:
-        from hookline.dialects.standard_agents.folder import files_in
+        from hookline.dialects.standard_agents.folder import list_files
 
-        return files_in(folder).python
+        return list_files(folder).python
 
-    def import_folder(self, folder: Path, shown: str) -> Loaded:
-        from hookline.dialects.standard_agents.folder import Folder
+    def import_folder(self, folder: Path, shown: str) -> LoadResult:
+        from hookline.dialects.standard_agents.folder import DefinitionsFolder
 
-        return Folder(folder, shown).imported()
+        return DefinitionsFolder(folder, shown).load_hooks()
 
     def schema(self) -> dict[str, Any]:
         return {
@@ -57,14 +57,14 @@ class StandardAgents:
             "minLength": 1,
         }
 
-    def write(self, hooks: Iterable[Hook]) -> Written:
-        return Written("", "yaml", tuple(_unsaid(hook) for hook in hooks))
+    def write(self, hooks: Iterable[Hook]) -> WriteResult:
+        return WriteResult("", "yaml", tuple(_describe_not_expressible(hook) for hook in hooks))
 
 
-DIALECT: Final = StandardAgents()
+DIALECT: Final = StandardAgentsDialect()
 
 
-def _unsaid(hook: Hook) -> str:
+def _describe_not_expressible(hook: Hook) -> str:
     place = f"{hook.id} ({hook.origin.file}:{hook.origin.line})"
     if isinstance(hook.then, RunPython):
         return f"{place}: the Python function {hook.then.name} stays where it is; name its folder instead"

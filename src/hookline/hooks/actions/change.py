@@ -8,34 +8,34 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from hookline.errors import Undecided
-from hookline.hooks.action import May
-from hookline.hooks.condition import TextPattern
-from hookline.hooks.event import MISSING, REMOVED, Changes, Event, Path, path_text
-from hookline.hooks.fields import fields_of
-from hookline.hooks.filled import Filled
+from hookline.errors import UndecidedError
+from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, path_text
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import NOT_APPLIED, Failed, FailureKind, Outcome
-from hookline.hooks.template import Template
+from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcome
+from hookline.hooks.protocols import May, TextPattern
+from hookline.hooks.templates import DataTemplate, Template
+from hookline.hooks.tool_input import tool_field_names
 
-_REPLACING = 1.0  # seconds that one replacement may take; a long result with many matches needs more than a search
-_DEEPEST = 100
-INPUT: Path = ("tool", "input")
+_REPLACE_SECONDS = (
+    1.0  # seconds that one replacement may take; a long result with many matches needs more than a search
+)
+_MAX_DEPTH = 100
+INPUT_PATH: FactPath = ("tool", "input")
 
 
 class Edit(Protocol):
     @property
-    def path(self) -> Path: ...
-    def reads(self) -> Iterable[Path]: ...
+    def path(self) -> FactPath: ...
+    def reads(self) -> Iterable[FactPath]: ...
     def new_value(self, old: Any, event: Event) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    path: Path
-    value: Filled
+    path: FactPath
+    value: DataTemplate
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return self.value.reads()
 
     def new_value(self, old: Any, event: Event) -> Any:
@@ -44,9 +44,9 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    path: Path
+    path: FactPath
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return ()
 
     def new_value(self, old: Any, event: Event) -> Any:
@@ -57,15 +57,15 @@ class Remove:
 class Append:
     """To text, after a newline unless it begins with one; to anything else, as its JSON text."""
 
-    path: Path
+    path: FactPath
     text: Template
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path, *self.text.reads())
 
     def new_value(self, old: Any, event: Event) -> Any:
         added = self.text.render(event)
-        held = old if isinstance(old, str) else "" if old in (MISSING, None) else _json(old)
+        held = old if isinstance(old, str) else "" if old in (MISSING, None) else _dump_json(old)
         return held + added if not held or added.startswith("\n") else f"{held}\n{added}"
 
 
@@ -73,71 +73,71 @@ class Append:
 class Replace:
     """Wherever the pattern is found in the text there, or in any text inside of it."""
 
-    path: Path
+    path: FactPath
     pattern: TextPattern
     new: str
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def new_value(self, old: Any, event: Event) -> Any:
         try:
-            return self._in(old, time.perf_counter() + _REPLACING, 0)
-        except Undecided as undecided:
+            return self._replace_in(old, time.perf_counter() + _REPLACE_SECONDS, 0)
+        except UndecidedError as undecided:
             what = f"could not replace {self.pattern.source} in {path_text(self.path)}: {undecided}"
-            raise Failed(FailureKind.TIMEOUT, what) from None
+            raise ActionError(FailureKind.TIMEOUT, what) from None
 
-    def _in(self, value: Any, deadline: float, depth: int) -> Any:
+    def _replace_in(self, value: Any, deadline: float, depth: int) -> Any:
         if isinstance(value, str):
             return self.pattern.replace(value, self.new, deadline)
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return value
         if isinstance(value, dict):
-            return {key: self._in(held, deadline, depth + 1) for key, held in value.items()}
+            return {key: self._replace_in(held, deadline, depth + 1) for key, held in value.items()}
         if isinstance(value, list):
-            return [self._in(held, deadline, depth + 1) for held in value]
+            return [self._replace_in(held, deadline, depth + 1) for held in value]
         return value
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeFacts:
     edits: tuple[Edit, ...]
     instant = True
     constant = None
     may = May.CHANGE
 
-    def changes(self) -> tuple[Path, ...]:
+    def changes(self) -> tuple[FactPath, ...]:
         return tuple(edit.path for edit in self.edits)
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return tuple(path for edit in self.edits for path in edit.reads())
 
     async def run(self, event: Event, host: Host) -> Outcome:
         changes: Changes = ()
         now = event
         for edit in self.edits:
-            for path in own_paths(edit.path, now):
+            for path in resolve_paths(edit.path, now):
                 old = now.read(path)
                 new = edit.new_value(old, now)
                 if new is MISSING or (new == old and type(new) is type(old)):
                     continue
-                if path == INPUT and not isinstance(new, dict):
-                    raise Failed(FailureKind.UNREADABLE_ANSWER, "would make the tool's input what is no object")
+                if path == INPUT_PATH and not isinstance(new, dict):
+                    raise ActionError(FailureKind.UNREADABLE_ANSWER, "would make the tool's input what is no object")
                 changes += ((path, new),)
-                now = now.changed(((path, new),))
+                now = now.with_changes(((path, new),))
         return Outcome(changes=changes) if changes else NOT_APPLIED
 
 
-def own_paths(path: Path, event: Event) -> tuple[Path, ...]:
+def resolve_paths(path: FactPath, event: Event) -> tuple[FactPath, ...]:
     """The same place, by each name that this very input has for the field and that the tool may read."""
-    if path[:2] != INPUT or len(path) < 3:
+    if path[:2] != INPUT_PATH or len(path) < 3:
         return (path,)
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return (path,)
-    return tuple(("tool", "input", name, *path[3:]) for name in fields_of(event, str(path[2])))
+    return tuple(("tool", "input", name, *path[3:]) for name in tool_field_names(event, str(path[2])))
 
 
-def _json(value: Any) -> str:
+def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -8,25 +8,25 @@ import stat
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hookline.errors import Unavailable
-from hookline.hooks.action import May
-from hookline.hooks.actions.call import words_of
-from hookline.hooks.actions.tell import who
-from hookline.hooks.event import MISSING, Changes, Event, Path
-from hookline.hooks.fields import field_value
+from hookline.errors import UnavailableError
+from hookline.hooks.actions.call_tool import describe_result
+from hookline.hooks.actions.notify import current_hook_id
+from hookline.hooks.event import MISSING, Changes, Event, FactPath
 from hookline.hooks.host import Host, Notice
-from hookline.hooks.outcome import NOT_APPLIED, SILENT, Failed, FailureKind, Note, Outcome, Place
-from hookline.hooks.template import as_text
+from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
+from hookline.hooks.protocols import May
+from hookline.hooks.templates import as_text
+from hookline.hooks.tool_input import field_value
 
 _log = logging.getLogger("hookline")
 
-CHANGED: Final = "lsp.notify_change"
-DIAGNOSTICS: Final = "lsp.diagnostics"
+NOTIFY_CHANGE_TOOL: Final = "lsp.notify_change"
+DIAGNOSTICS_TOOL: Final = "lsp.diagnostics"
 CHANNEL: Final = "diagnostics"
-_RESULT: Final[Path] = ("tool", "result")
-_LARGEST: Final = 2_000_000  # bytes of a file that a language server is handed
-_MOST: Final = 100  # diagnostics that are put into words
-_HEAD: Final = "[Diagnostics]"
+_RESULT_PATH: Final[FactPath] = ("tool", "result")
+_MAX_FILE_BYTES: Final = 2_000_000  # bytes of a file that a language server is handed
+_MAX_DIAGNOSTICS: Final = 100  # diagnostics that are put into words
+_HEADING: Final = "[Diagnostics]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class Diagnose:
     def may(self) -> May:
         return May.CHANGE | May.NOTES if self.inject else May.NOTHING
 
-    def changes(self) -> tuple[Path, ...]:
-        return (_RESULT,) if self.inject else ()
+    def changes(self) -> tuple[FactPath, ...]:
+        return (_RESULT_PATH,) if self.inject else ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         fields = (*self.path_fields, *self.content_fields)
-        return (*(("tool", "input", field) for field in fields), _RESULT, ("workspace",))
+        return (*(("tool", "input", field) for field in fields), _RESULT_PATH, ("workspace",))
 
     async def run(self, event: Event, host: Host) -> Outcome:
         path = _first_text(event, self.path_fields)
@@ -62,17 +62,17 @@ class Diagnose:
             return NOT_APPLIED
         content = _first_text(event, self.content_fields)
         if content is None:
-            content = _on_disk(path, event) if self.read_from_disk else None
+            content = _read_workspace_file(path, event) if self.read_from_disk else None
         if content is None:
             return NOT_APPLIED
-        await _called(host, CHANGED, {"path": path, "content": content})
+        await _call_tool(host, NOTIFY_CHANGE_TOOL, {"path": path, "content": content})
         if not (self.inject or self.publish):
             return SILENT
-        found = await _called(host, DIAGNOSTICS, {"path": path})
-        lines = _lines(path, found)
+        found = await _call_tool(host, DIAGNOSTICS_TOOL, {"path": path})
+        lines = _format_diagnostics(path, found)
         if self.publish:
-            await _published(host, path, found, lines)
-        return _injected(event, f"{_HEAD}\n" + "\n".join(lines)) if self.inject and lines else SILENT
+            await _publish_diagnostics(host, path, found, lines)
+        return _inject_diagnostics(event, f"{_HEADING}\n" + "\n".join(lines)) if self.inject and lines else SILENT
 
 
 def _first_text(event: Event, fields: tuple[str, ...]) -> str | None:
@@ -80,7 +80,7 @@ def _first_text(event: Event, fields: tuple[str, ...]) -> str | None:
     return next((value for value in values if isinstance(value, str)), None)
 
 
-def _on_disk(path: str, event: Event) -> str | None:
+def _read_workspace_file(path: str, event: Event) -> str | None:
     """The text of a regular file inside of the workspace, links resolved; None for anything else."""
     workspace = event.read(("workspace",))
     if not isinstance(workspace, str) or not workspace or "\0" in path:
@@ -88,70 +88,72 @@ def _on_disk(path: str, event: Event) -> str | None:
     root = os.path.realpath(workspace)
     real = os.path.realpath(os.path.join(root, path))
     if os.path.commonpath((root, real)) != root:
-        _log.warning("[%s] %s is outside of the workspace and is not read", who(), path[:200])
+        _log.warning("[%s] %s is outside of the workspace and is not read", current_hook_id(), path[:200])
         return None
     try:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         with open(os.open(real, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
-            data = file.read(_LARGEST + 1)
+            data = file.read(_MAX_FILE_BYTES + 1)
     except (OSError, ValueError):
         return None
-    return data.decode("utf-8", "replace") if len(data) <= _LARGEST else None
+    return data.decode("utf-8", "replace") if len(data) <= _MAX_FILE_BYTES else None
 
 
-async def _called(host: Host, tool: str, input: dict[str, Any]) -> Any:
+async def _call_tool(host: Host, tool: str, input: dict[str, Any]) -> Any:
     result = await host.call_tool(tool, input)
     if not result.ok:
-        raise Failed(FailureKind.RAISED, f"{tool}: {words_of(result)}"[:500])
+        raise ActionError(FailureKind.RAISED, f"{tool}: {describe_result(result)}"[:500])
     return result.content
 
 
-async def _published(host: Host, path: str, found: Any, lines: list[str]) -> None:
+async def _publish_diagnostics(host: Host, path: str, found: Any, lines: list[str]) -> None:
     level = "warning" if lines else "info"
     message = "\n".join(lines) or f"{path}: nothing to report"
     try:
-        await host.publish(Notice(CHANNEL, message, path, level, hook=who(), data={"path": path, "diagnostics": found}))
-    except Unavailable:
-        _log.debug("[%s] nobody watches %s", who(), CHANNEL)
+        await host.publish(
+            Notice(CHANNEL, message, path, level, hook=current_hook_id(), data={"path": path, "diagnostics": found})
+        )
+    except UnavailableError:
+        _log.debug("[%s] nobody watches %s", current_hook_id(), CHANNEL)
 
 
-def _injected(event: Event, text: str) -> Outcome:
-    result = event.read(_RESULT)
+def _inject_diagnostics(event: Event, text: str) -> Outcome:
+    result = event.read(_RESULT_PATH)
     changes: Changes
     if isinstance(result, str) and result:
-        changes = ((_RESULT, f"{result}\n{text}"),)
+        changes = ((_RESULT_PATH, f"{result}\n{text}"),)
     elif result is MISSING or result is None or result == "":
-        changes = ((_RESULT, text),)
+        changes = ((_RESULT_PATH, text),)
     elif isinstance(result, dict) and CHANNEL not in result:
-        changes = (((*_RESULT, CHANNEL), text),)
+        changes = (((*_RESULT_PATH, CHANNEL), text),)
     else:
-        return Outcome(notes=(Note(text, place=Place.RESULT),))
+        return Outcome(notes=(Note(text, place=NotePlace.RESULT),))
     return Outcome(changes=changes)
 
 
-def _lines(path: str, found: Any) -> list[str]:
+def _format_diagnostics(path: str, found: Any) -> list[str]:
     """What a language server reported, in whichever of the usual shapes, one line each."""
     if isinstance(found, dict):
         found = found.get("diagnostics") or found.get("errors") or []
     if isinstance(found, str):
-        return found.splitlines()[:_MOST]
+        return found.splitlines()[:_MAX_DIAGNOSTICS]
     if not isinstance(found, list):
         return []
-    lines = [_line(path, each) for each in found[:_MOST]]
-    return [*lines, f"… and {len(found) - _MOST} more"] if len(found) > _MOST else lines
+    lines = [_format_diagnostic(path, each) for each in found[:_MAX_DIAGNOSTICS]]
+    return [*lines, f"… and {len(found) - _MAX_DIAGNOSTICS} more"] if len(found) > _MAX_DIAGNOSTICS else lines
 
 
-def _line(path: str, found: Any) -> str:
+def _format_diagnostic(path: str, found: Any) -> str:
     if not isinstance(found, dict) or not isinstance(found.get("message"), str):
         return as_text(found)
     code = f" ({as_text(found['code'])})" if found.get("code") else ""
-    parts = (f"{path}{_position(found)}", as_text(found.get("severity")), found["message"] + code)
+    parts = (f"{path}{_format_position(found)}", as_text(found.get("severity")), found["message"] + code)
     return ": ".join(part for part in parts if part)
 
 
-def _position(found: dict[str, Any]) -> str:
+def _format_position(found: dict[str, Any]) -> str:
     """A `line` as people count; the range of the language server protocol counts from 0."""
     if isinstance(found.get("line"), int):
         return f":{found['line']}"

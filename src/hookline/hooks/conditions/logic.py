@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hookline.errors import InDoubt
-from hookline.hooks.condition import NEVER, Condition, Need
-from hookline.hooks.event import Event, Path
+from hookline.errors import AmbiguousField
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
 
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         return True
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> Iterable[Path]:
+    def reads(self) -> Iterable[FactPath]:
         return ()
 
     def __str__(self) -> str:
@@ -32,13 +32,13 @@ class Always:
 class Never:
     because: str = "it is switched off (never)"
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         return False
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> Iterable[Path]:
+    def reads(self) -> Iterable[FactPath]:
         return ()
 
     def __str__(self) -> str:
@@ -54,13 +54,13 @@ class All:
 
     parts: tuple[Condition, ...]
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        doubt: InDoubt | None = None
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        doubt: AmbiguousField | None = None
         for part in self.parts:
             try:
                 if not part.holds(event, deadline):
                     return False
-            except InDoubt as raised:
+            except AmbiguousField as raised:
                 doubt = raised
         if doubt is not None:
             raise doubt
@@ -69,14 +69,14 @@ class All:
     def needs(self) -> tuple[Need, ...]:
         return tuple(need for part in self.parts for need in part.needs())
 
-    def reads(self) -> Iterable[Path]:
+    def reads(self) -> Iterable[FactPath]:
         return (path for part in self.parts for path in part.reads())
 
     def __str__(self) -> str:
         return " and ".join(str(part) for part in self.parts) or "it always holds"
 
     def why_not(self, event: Event) -> str:
-        return next((part.why_not(event) for part in self.parts if _surely_not(part, event)), "")
+        return next((part.why_not(event) for part in self.parts if _is_certainly_false(part, event)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class AnyOf:
 
     parts: tuple[Condition, ...]
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        doubt: InDoubt | None = None
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        doubt: AmbiguousField | None = None
         for part in self.parts:
             try:
                 if part.holds(event, deadline):
                     return True
-            except InDoubt as raised:
+            except AmbiguousField as raised:
                 doubt = raised
         if doubt is not None:
             raise doubt
@@ -100,7 +100,7 @@ class AnyOf:
     def needs(self) -> tuple[Need, ...]:
         return self.parts[0].needs() if len(self.parts) == 1 else ()
 
-    def reads(self) -> Iterable[Path]:
+    def reads(self) -> Iterable[FactPath]:
         return (path for part in self.parts for path in part.reads())
 
     def __str__(self) -> str:
@@ -114,13 +114,13 @@ class AnyOf:
 class Not:
     part: Condition
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         return not self.part.holds(event, deadline)
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> Iterable[Path]:
+    def reads(self) -> Iterable[FactPath]:
         return self.part.reads()
 
     def __str__(self) -> str:
@@ -130,10 +130,10 @@ class Not:
         return f"{self.part} holds, and it must not"
 
 
-def _surely_not(part: Condition, event: Event) -> bool:
+def _is_certainly_false(part: Condition, event: Event) -> bool:
     try:
         return not part.holds(event)
-    except InDoubt:
+    except AmbiguousField:
         return False
 
 

@@ -1,16 +1,21 @@
-"""Counts, turns, context pressure: a fact against a number."""
+"""Counts, turns, context pressure: a fact against a number.
+
+An expression over a few numbers, and a third party's own function.
+"""
 
 from __future__ import annotations
 
+import copy
+import logging
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
-from hookline.hooks.condition import NEVER, Need
-from hookline.hooks.conditions.text import shown
-from hookline.hooks.event import Event, Path, path_text
-from hookline.hooks.fields import agreed, value_at, values_at
+from hookline.hooks.conditions.text import format_fact
+from hookline.hooks.event import Event, FactPath, path_text
+from hookline.hooks.protocols import NO_DEADLINE, Need
+from hookline.hooks.tool_input import unanimous, value_at, values_at
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,
@@ -21,15 +26,15 @@ COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 
 
-_LARGE: Final = 10**300
+_MAX_SHORT_NUMBER: Final = 10**300
 
 
-def number_at(event: Event, path: Path) -> float | None:
+def number_at(event: Event, path: FactPath) -> float | None:
     """The number there; a list or a mapping stands for its length."""
-    return _number(value_at(event, path))
+    return _as_number(value_at(event, path))
 
 
-def _number(value: Any) -> float | None:
+def _as_number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -39,26 +44,26 @@ def _number(value: Any) -> float | None:
 
 def number_text(number: float) -> str:
     """Briefly; one beyond what a float holds as any other fact."""
-    return f"{number:g}" if abs(number) < _LARGE else shown(number)
+    return f"{number:g}" if abs(number) < _MAX_SHORT_NUMBER else format_fact(number)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    path: Path
+class Comparison:
+    path: FactPath
     comparison: str  # a key of COMPARISONS
     number: float
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return agreed(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        return unanimous(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
 
     def _holds_for(self, value: Any) -> bool:
-        found = _number(value)
+        found = _as_number(value)
         return found is not None and COMPARISONS[self.comparison](found, self.number)
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def __str__(self) -> str:
@@ -66,32 +71,104 @@ class Compared:
 
     def why_not(self, event: Event) -> str:
         found = number_at(event, self.path)
-        said = shown(value_at(event, self.path)) if found is None else number_text(found)
+        said = format_fact(value_at(event, self.path)) if found is None else number_text(found)
         return f"{path_text(self.path)} is {said}, not {self.comparison.replace('_', ' ')} {number_text(self.number)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class MultipleOf:
     """The number is N, 2N, 3N …"""
 
-    path: Path
+    path: FactPath
     number: int
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return agreed(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        return unanimous(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
 
     def _holds_for(self, value: Any) -> bool:
-        found = _number(value)
+        found = _as_number(value)
         return found is not None and found > 0 and self.number > 0 and found % self.number == 0
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def __str__(self) -> str:
         return f"{path_text(self.path)} is a multiple of {self.number}"
 
     def why_not(self, event: Event) -> str:
-        return f"{path_text(self.path)} is {shown(value_at(event, self.path))}, not a multiple of {self.number}"
+        return f"{path_text(self.path)} is {format_fact(value_at(event, self.path))}, not a multiple of {self.number}"
+
+
+_log = logging.getLogger("hookline")
+
+
+class Formula(Protocol):
+    @property
+    def source(self) -> str: ...
+    @property
+    def names(self) -> frozenset[str]: ...
+    def holds(self, values: Mapping[str, float]) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionCondition:
+    """An expression that cannot be computed does not hold, with a warning; a fact that is absent counts as 0."""
+
+    formula: Formula
+    variables: tuple[tuple[str, FactPath], ...]  # name in the expression → the fact behind it
+    hook: str = field(default="", compare=False)  # whose it is, for the log
+
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        try:
+            return self.formula.holds({name: number_at(event, path) or 0 for name, path in self.variables})
+        except ArithmeticError as error:
+            _log.warning("[%s] expression %s: %s; it counts as false", self.hook, self.formula.source, error)
+            return False
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return tuple(path for name, path in self.variables if name in self.formula.names)
+
+    def __str__(self) -> str:
+        return self.formula.source
+
+    def why_not(self, event: Event) -> str:
+        values = ", ".join(
+            f"{n} = {number_text(number_at(event, p) or 0)}" for n, p in self.variables if n in self.formula.names
+        )
+        return f"{self.formula.source} is false with {values}"
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCondition:
+    """A third party's condition. It gets a copy of the event; if it raises, it does not hold, with a warning."""
+
+    name: str
+    test: Callable[[Any, Event], bool] = field(compare=False, repr=False)
+    params: Any = None
+    hook: str = field(default="", compare=False)  # whose it is, for the log
+
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        try:
+            return bool(self.test(self.params, Event(event.name, copy.deepcopy(event.facts))))
+        except Exception as error:  # somebody else's code: anything may come
+            what = type(error).__name__
+            _log.warning("[%s] condition %s raised %s; it counts as false", self.hook, self.name, what)
+            return False
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return ((),)
+
+    def __str__(self) -> str:
+        return f"{self.name} says yes"
+
+    def why_not(self, event: Event) -> str:
+        return f"{self.name} says no"

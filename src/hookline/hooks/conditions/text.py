@@ -1,4 +1,7 @@
-"""Patterns and values on any fact."""
+"""Patterns and values on any fact.
+
+What the last messages say.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +9,72 @@ import reprlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from hookline.hooks.condition import NEVER, Need, Subject, TextPattern
-from hookline.hooks.event import MISSING, Event, Path, path_text, same
-from hookline.hooks.fields import agreed, value_at, values_at
+from hookline.hooks.event import MISSING, Event, FactPath, deep_equal, path_text
+from hookline.hooks.protocols import NO_DEADLINE, Need, Subject, TextPattern
+from hookline.hooks.tool_input import unanimous, value_at, values_at
 
-_REMEMBERED = 64
-_SHOWN = 60  # characters of a fact that an explanation repeats
-_SHORTLY = reprlib.Repr()  # however large or deep a fact is
+
+@dataclass(frozen=True, slots=True)
+class RecentMessagesContain:
+    """One of the last messages contains the keyword, in any case."""
+
+    keyword: str
+    last: int = 5
+
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        messages = event.facts.get("messages")
+        if not isinstance(messages, list):
+            return False
+        wanted = self.keyword.casefold()
+        return any(wanted in _message_text(message).casefold() for message in messages[-self.last :])
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return (("messages",),)
+
+    def __str__(self) -> str:
+        return f"one of the last {self.last} messages contains {self.keyword!r}"
+
+    def why_not(self, event: Event) -> str:
+        return f"none of the last {self.last} messages contains {self.keyword!r}"
+
+
+def _message_text(message: Any) -> str:
+    content = message.get("content") if isinstance(message, dict) else message
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(_part_text(part) for part in content)
+    return ""
+
+
+def _part_text(part: Any) -> str:
+    text = part.get("text") if isinstance(part, dict) else part
+    return text if isinstance(text, str) else ""
+
+
+_CACHE_SIZE = 64
+_MAX_SHOWN_CHARS = 60  # characters of a fact that an explanation repeats
+_SHORT_REPR = reprlib.Repr()  # however large or deep a fact is
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """The text at a path; anything but text is no subject for a pattern."""
 
-    path: Path
-    few = False
+    path: FactPath
+    is_cacheable = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
         value = event.read(self.path)
         return (value,) if isinstance(value, str) else ()
 
-    def readings(self, event: Event) -> tuple[tuple[str, ...], ...]:
+    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def __str__(self) -> str:
@@ -42,29 +87,29 @@ class Matches:
 
     subject: Subject
     pattern: TextPattern
-    _known: dict[tuple[str, ...], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _cache: dict[tuple[str, ...], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         texts = self.subject.texts(event)
-        if self.subject.few:
-            return self._remembered(texts, deadline)
-        if not self._found(texts, deadline):
+        if self.subject.is_cacheable:
+            return self._cached_match(texts, deadline)
+        if not self._any_match(texts, deadline):
             return False
-        return type(texts) is tuple or self._found_in_each(self.subject.readings(event), deadline)
+        return type(texts) is tuple or self._matches_unanimously(self.subject.interpretations(event), deadline)
 
-    def _found_in_each(self, readings: tuple[tuple[str, ...], ...], deadline: float) -> bool:
-        return not readings or agreed(str(self.subject), (self._found(texts, deadline) for texts in readings))
+    def _matches_unanimously(self, readings: tuple[tuple[str, ...], ...], deadline: float) -> bool:
+        return not readings or unanimous(str(self.subject), (self._any_match(texts, deadline) for texts in readings))
 
-    def _remembered(self, texts: tuple[str, ...], deadline: float) -> bool:
-        known = self._known.get(texts)
+    def _cached_match(self, texts: tuple[str, ...], deadline: float) -> bool:
+        known = self._cache.get(texts)
         if known is None:
-            known = self._found(texts, deadline)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[texts] = known
+            known = self._any_match(texts, deadline)
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[texts] = known
         return known
 
-    def _found(self, texts: tuple[str, ...], deadline: float) -> bool:
+    def _any_match(self, texts: tuple[str, ...], deadline: float) -> bool:
         search = self.pattern.search
         for text in texts:  # noqa: SIM110 - a generator costs more than most searches
             if search(text, deadline):
@@ -74,7 +119,7 @@ class Matches:
     def needs(self) -> tuple[Need, ...]:
         return (Need(self.subject, self.pattern),)
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return self.subject.reads()
 
     def __str__(self) -> str:
@@ -84,43 +129,43 @@ class Matches:
         texts = self.subject.texts(event)
         if not texts:
             return f"{self.subject} is absent or not text"
-        return f"{self.subject} {shown(texts[0])} does not match {self.pattern.source}"
+        return f"{self.subject} {format_fact(texts[0])} does not match {self.pattern.source}"
 
 
 @dataclass(frozen=True, slots=True)
-class Is:
+class Equals:
     """The fact at a path is exactly this value; `True` is not `1`, wherever in it."""
 
-    path: Path
+    path: FactPath
     value: Any
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return agreed(path_text(self.path), (same(value, self.value) for value in values_at(event, self.path)))
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        return unanimous(path_text(self.path), (deep_equal(value, self.value) for value in values_at(event, self.path)))
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def __str__(self) -> str:
-        return f"{path_text(self.path)} is {shown(self.value)}"
+        return f"{path_text(self.path)} is {format_fact(self.value)}"
 
     def why_not(self, event: Event) -> str:
-        return f"{path_text(self.path)} is {shown(value_at(event, self.path))}, not {shown(self.value)}"
+        return f"{path_text(self.path)} is {format_fact(value_at(event, self.path))}, not {format_fact(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    path: Path
+    path: FactPath
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return agreed(path_text(self.path), (value is not MISSING for value in values_at(event, self.path)))
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        return unanimous(path_text(self.path), (value is not MISSING for value in values_at(event, self.path)))
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def __str__(self) -> str:
@@ -130,11 +175,11 @@ class Exists:
         return f"{path_text(self.path)} is absent"
 
 
-def shown(value: Any) -> str:
+def format_fact(value: Any) -> str:
     if value is MISSING:
         return "absent"
     try:
-        text = repr(value[: _SHOWN + 1]) if isinstance(value, str) else _SHORTLY.repr(value)
+        text = repr(value[: _MAX_SHOWN_CHARS + 1]) if isinstance(value, str) else _SHORT_REPR.repr(value)
     except ValueError:  # Python does not write out a number with thousands of digits
         text = "a very long number"
-    return text if len(text) <= _SHOWN + 2 else text[:_SHOWN] + "…"
+    return text if len(text) <= _MAX_SHOWN_CHARS + 2 else text[:_MAX_SHOWN_CHARS] + "…"

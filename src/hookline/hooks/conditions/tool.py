@@ -1,29 +1,93 @@
-"""What kind of tool it is."""
+"""What kind of tool it is.
+
+The path that a tool is called with, in every way in which a glob may speak of it.
+"""
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 
-from hookline.hooks.condition import NEVER, Need
-from hookline.hooks.event import Event, Path
-from hookline.hooks.tools import Kind, declared_kind
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.protocols import NO_DEADLINE, Need
+from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tools import NATIVE, ToolKind, Vocabulary, tool_kind
 
 
 @dataclass(frozen=True, slots=True)
-class KindIs:
-    kind: Kind
+class ToolPath:
+    """The path as given, and where it leads: relative to the project, or absolute where it leads out of it.
 
-    def holds(self, event: Event, deadline: float = NEVER) -> bool:
-        return "tool" in event.facts and declared_kind(event.facts["tool"]) is self.kind
+    `.` and `..` are resolved, so that a detour does not lead around a glob; a path with a detour in it (`a/../b`)
+    is only where it leads. Links are not resolved: a condition looks at nothing but the event.
+    """
+
+    path: FactPath  # within the input
+    vocabulary: Vocabulary = NATIVE
+    is_cacheable = False
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        given = self._field().texts(event)
+        return type(given)(_all_spellings(given, event))
+
+    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        return tuple(_all_spellings(given, event) for given in self._field().interpretations(event))
+
+    def _field(self) -> ToolField:
+        return ToolField(self.path, self.vocabulary)
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return (*self._field().reads(), ("cwd",), ("workspace",))
+
+    def __str__(self) -> str:
+        return "input." + ".".join(str(step) for step in self.path)
+
+
+def _all_spellings(paths: tuple[str, ...], event: Event) -> tuple[str, ...]:
+    return tuple(text for given in paths for text in _path_spellings(given, event))
+
+
+def _path_spellings(given: str, event: Event) -> tuple[str, ...]:
+    project = _directory_fact(event, "workspace") or _directory_fact(event, "cwd")
+    led_to = posixpath.normpath(posixpath.join(_directory_fact(event, "cwd") or project, given)) if given else given
+    if project and _is_below(led_to, project):
+        led_to = posixpath.relpath(led_to, project)
+    return (led_to,) if led_to == given or _has_detour(given) else (given, led_to)
+
+
+def _has_detour(given: str) -> bool:
+    """`..` after a name; at a path's beginning it is only where the path begins."""
+    steps = [step for step in given.split("/") if step not in ("", ".")]
+    below = [step != ".." for step in steps]
+    return (given.startswith("/") and ".." in steps) or any(
+        not name and any(below[:at]) for at, name in enumerate(below)
+    )
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _directory_fact(event: Event, fact: str) -> str:
+    held = event.facts.get(fact)
+    return posixpath.normpath(held) if isinstance(held, str) and held.startswith("/") else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolKindIs:
+    kind: ToolKind
+
+    def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
+        return "tool" in event.facts and tool_kind(event.facts["tool"]) is self.kind
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def reads(self) -> tuple[Path, ...]:
+    def reads(self) -> tuple[FactPath, ...]:
         return (("tool", "kind"), ("tool", "name"))
 
     def __str__(self) -> str:
         return f"the tool's kind is {self.kind}"
 
     def why_not(self, event: Event) -> str:
-        return f"the tool's kind is {declared_kind(event.facts.get('tool'))}, not {self.kind}"
+        return f"the tool's kind is {tool_kind(event.facts.get('tool'))}, not {self.kind}"

@@ -23,35 +23,54 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 MAGIC = b"HOOKLINE"
-VERSION = 1
+PROTOCOL_VERSION = 1
 RELEASE = "0.1.0"  # of the package; an engine of another one ends when it is told
-LARGEST = 32 * 1024 * 1024  # bytes of a payload
-LARGEST_ENVIRONMENT = 4 * 1024 * 1024
-REQUEST = len(MAGIC) + 8 * 4
-ANSWER = len(MAGIC) + 5 * 4
-ANSWERED, WORKING, ELSEWHERE = 0, 1, 2
+MAX_PAYLOAD = 32 * 1024 * 1024  # bytes of a payload
+MAX_ENVIRONMENT = 4 * 1024 * 1024
+REQUEST_HEADER_SIZE = len(MAGIC) + 8 * 4
+ANSWER_HEADER_SIZE = len(MAGIC) + 5 * 4
+STATUS_ANSWERED, STATUS_WORKING, STATUS_DECLINED = 0, 1, 2
 
-SOCKET = "engine.sock"
-STARTING = "starting.lock"
-_TRIES = 3
-_START = 10.0  # seconds for a new engine to listen
-_LONGEST_DIRECTORY = 90
-_HEARD = 2.0  # seconds for an engine to say that it is at work
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-_RUN = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
-_BLOCKING = ("pretool", "beforetool", "beforeshell", "beforemcp", "beforeread", "pre_", "tool.execute", "permission")
-_FOR_ENGINE = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOOKLINE_LOG")
+SOCKET_NAME = "engine.sock"
+START_LOCK_NAME = "starting.lock"
+_MAX_ATTEMPTS = 3
+_START_TIMEOUT = 10.0  # seconds for a new engine to listen
+_MAX_DIRECTORY_LENGTH = 90
+_RESPONSE_TIMEOUT = 2.0  # seconds for an engine to say that it is at work
+_PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+_MAIN_CODE = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
+_BLOCKING_PREFIXES = (
+    "pretool",
+    "beforetool",
+    "beforeshell",
+    "beforemcp",
+    "beforeread",
+    "pre_",
+    "tool.execute",
+    "permission",
+)
+_ENGINE_VARIABLES = (
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "HOOKLINE_LOG",
+)
 
 
-class Broken(Exception):
+class EngineLostError(Exception):
     """The engine went away before it answered."""
 
 
-class Silent(OSError):
+class EngineSilentError(OSError):
     """Something listens and says nothing."""
 
 
-class Overdue(Exception):
+class EngineOverdueError(Exception):
     """The engine is at work and does not answer, and there is no more time for anything."""
 
 
@@ -65,7 +84,7 @@ def run_directory(environment: Any) -> str:
     for name, below in places:
         if environment.get(name, "").startswith("/"):
             directory = os.path.join(environment[name], below)
-            return directory if len(os.fsencode(directory)) <= _LONGEST_DIRECTORY else ""
+            return directory if len(os.fsencode(directory)) <= _MAX_DIRECTORY_LENGTH else ""
     return ""
 
 
@@ -78,27 +97,27 @@ def is_private(directory: str) -> bool:
     return status.st_mode & 0o170077 == 0o040000 and status.st_uid == os.geteuid()
 
 
-def command(*arguments: str) -> list[str]:
+def hookline_command(*arguments: str) -> list[str]:
     """`hookline` with these arguments, whatever the working directory and the environment hold."""
-    return [sys.executable, "-I", "-c", _RUN, _PACKAGE, *arguments]
+    return [sys.executable, "-I", "-c", _MAIN_CODE, _PACKAGE_PARENT, *arguments]
 
 
-def request(agent: str, event: str, payload: bytes, spent: int, release: str = RELEASE) -> bytes:
+def encode_request(agent: str, event: str, payload: bytes, spent: int, release: str = RELEASE) -> bytes:
     try:
         cwd = os.getcwdb()
     except OSError:
         cwd = b""
     environment = b"\0".join(name + b"=" + value for name, value in os.environb.items())
     parts = (release.encode(), os.fsencode(agent), os.fsencode(event), cwd, environment, payload)
-    numbers = (VERSION, spent, *map(len, parts))
+    numbers = (PROTOCOL_VERSION, spent, *map(len, parts))
     return MAGIC + b"".join(number.to_bytes(4, "big") for number in numbers) + b"".join(parts)
 
 
-def connected(path: str) -> Any:
+def connect_to_engine(path: str) -> Any:
     """None if nobody listens there."""
     socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        socket.settimeout(_HEARD)
+        socket.settimeout(_RESPONSE_TIMEOUT)
         socket.connect(path)
     except (OSError, ValueError):
         socket.close()
@@ -106,15 +125,17 @@ def connected(path: str) -> Any:
     return socket
 
 
-def started(directory: str) -> Any:
+def start_and_connect(directory: str) -> Any:
     """Connected to an engine that this client, or another one at the same time, has started; None if it does not come."""
     import fcntl
 
     os.makedirs(directory, 0o700, exist_ok=True)
     if not is_private(directory):
         return None
-    until = time.monotonic() + _START
-    lock = os.open(os.path.join(directory, STARTING), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    until = time.monotonic() + _START_TIMEOUT
+    lock = os.open(
+        os.path.join(directory, START_LOCK_NAME), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+    )
     mine, alive, pause = False, -1, 0.01
     try:
         while time.monotonic() < until:
@@ -125,14 +146,14 @@ def started(directory: str) -> Any:
                 except OSError:
                     pass
                 else:
-                    socket = connected(os.path.join(directory, SOCKET))
+                    socket = connect_to_engine(os.path.join(directory, SOCKET_NAME))
                     if socket is not None:
                         return socket
                     alive = _start_engine()
             time.sleep(pause)
             pause = min(pause * 1.5, 0.1)
-            over = alive >= 0 and _is_over(alive)
-            socket = connected(os.path.join(directory, SOCKET))
+            over = alive >= 0 and _is_at_end(alive)
+            socket = connect_to_engine(os.path.join(directory, SOCKET_NAME))
             if socket is not None or over:
                 return socket
     finally:
@@ -140,7 +161,7 @@ def started(directory: str) -> Any:
     return None
 
 
-def _is_over(alive: int) -> bool:
+def _is_at_end(alive: int) -> bool:
     try:
         return os.read(alive, 1) == b""
     except BlockingIOError:
@@ -169,48 +190,50 @@ def _start_engine() -> int:
             os.dup2(nothing, descriptor)
         os.dup2(held, 3)
         os.closerange(4, 1024)
-        kept = {name: value for name, value in os.environ.items() if name in _FOR_ENGINE or name.startswith("LC_")}
-        arguments = command("serve", "--detached")
+        kept = {
+            name: value for name, value in os.environ.items() if name in _ENGINE_VARIABLES or name.startswith("LC_")
+        }
+        arguments = hookline_command("serve", "--detached")
         os.execve(arguments[0], arguments, kept)
     finally:
         os._exit(1)
 
 
-def asked(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
+def send_request(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
     """Exit code, stdout and stderr; None from an engine that does not want to. Raises Broken, Silent or Overdue."""
     at_work = False
     try:
         socket.sendall(message)
         while True:
-            version, status, number, out, err = _numbers(_received(socket, ANSWER))
-            if version != VERSION or status == ELSEWHERE:
+            version, status, number, out, err = _parse_header(_receive(socket, ANSWER_HEADER_SIZE))
+            if version != PROTOCOL_VERSION or status == STATUS_DECLINED:
                 return None
-            if status == ANSWERED:
-                return number, _received(socket, out), _received(socket, err)
+            if status == STATUS_ANSWERED:
+                return number, _receive(socket, out), _receive(socket, err)
             at_work = True
             socket.settimeout(number / 1000)
     except TimeoutError:
         if at_work:
-            raise Overdue from None
-        raise Silent from None
+            raise EngineOverdueError from None
+        raise EngineSilentError from None
     except OSError:
-        raise Broken from None
+        raise EngineLostError from None
     finally:
         socket.close()
 
 
-def _numbers(head: bytes) -> list[int]:
+def _parse_header(head: bytes) -> list[int]:
     if not head.startswith(MAGIC):
-        raise Broken
+        raise EngineLostError
     return [int.from_bytes(head[at : at + 4], "big") for at in range(len(MAGIC), len(head), 4)]
 
 
-def _received(socket: Any, size: int) -> bytes:
+def _receive(socket: Any, size: int) -> bytes:
     parts = []
     while size:
         part = socket.recv(min(size, 1 << 20))
         if not part:
-            raise Broken
+            raise EngineLostError
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
@@ -218,7 +241,7 @@ def _received(socket: Any, size: int) -> bytes:
 
 def exit_code_without_answer(event: str) -> int:
     """Nearly every agent holds a tool back when its hook ends with 2 and says why; after 2 a stop would go on."""
-    return 2 if event.lower().startswith(_BLOCKING) else 1
+    return 2 if event.lower().startswith(_BLOCKING_PREFIXES) else 1
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -226,53 +249,53 @@ def main(arguments: list[str]) -> NoReturn:
     *options, agent, event = arguments
     try:
         if "--overdue" in options:
-            _become(_stdin(), "bridge", "--overdue", agent, event)
+            _exec_hookline(_read_stdin(), "bridge", "--overdue", agent, event)
         before = sum(int(each.removeprefix("--spent=")) for each in options if each.startswith("--spent="))
-        _answer(agent, event, begun - before / 1000, "--direct" in options)
+        _handle_call(agent, event, begun - before / 1000, "--direct" in options)
     except Exception as error:  # whatever it is, the agent gets an answer, and no traceback
-        _write(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        _write_all(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         os._exit(exit_code_without_answer(event))
 
 
-def _answer(agent: str, event: str, begun: float, direct: bool) -> NoReturn:
-    payload = _stdin()
+def _handle_call(agent: str, event: str, begun: float, direct: bool) -> NoReturn:
+    payload = _read_stdin()
     directory = "" if direct else run_directory(os.environ)
     try:
-        message = request(agent, event, payload, _milliseconds(begun))
-        fits = len(payload) <= LARGEST and len(message) - len(payload) <= LARGEST_ENVIRONMENT
-        for _ in range(_TRIES if fits and directory else 0):
-            socket = connected(os.path.join(directory, SOCKET)) if is_private(directory) else None
+        message = encode_request(agent, event, payload, _milliseconds_since(begun))
+        fits = len(payload) <= MAX_PAYLOAD and len(message) - len(payload) <= MAX_ENVIRONMENT
+        for _ in range(_MAX_ATTEMPTS if fits and directory else 0):
+            socket = connect_to_engine(os.path.join(directory, SOCKET_NAME)) if is_private(directory) else None
             try:
-                answer = _asked_of(socket or started(directory), message)
-            except Broken:
+                answer = _try_engine(socket or start_and_connect(directory), message)
+            except EngineLostError:
                 continue
             if answer is not None:
-                _write(1, answer[1])
-                _write(2, answer[2])
+                _write_all(1, answer[1])
+                _write_all(2, answer[2])
                 os._exit(answer[0])
-    except Overdue:
-        _become(payload, "bridge", "--overdue", agent, event)
+    except EngineOverdueError:
+        _exec_hookline(payload, "bridge", "--overdue", agent, event)
     except OSError:
         pass  # no directory to listen in, no process to spare: it can still be decided here
-    _become(payload, "bridge", "--direct", f"--spent={_milliseconds(begun)}", agent, event)
+    _exec_hookline(payload, "bridge", "--direct", f"--spent={_milliseconds_since(begun)}", agent, event)
 
 
-def _asked_of(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
+def _try_engine(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
     if socket is None:
         raise OSError("no engine")
-    answer = asked(socket, message)
+    answer = send_request(socket, message)
     if answer is None:
         time.sleep(0.05)  # the old engine is about to make room for ours
     return answer
 
 
-def _milliseconds(begun: float) -> int:
+def _milliseconds_since(begun: float) -> int:
     return max(0, min(int((time.monotonic() - begun) * 1000), 1 << 31))
 
 
-def _stdin() -> bytes:
+def _read_stdin() -> bytes:
     parts, size = [], 0
-    while size <= LARGEST:
+    while size <= MAX_PAYLOAD:
         part = os.read(0, 1 << 20)
         if not part:
             break
@@ -281,7 +304,7 @@ def _stdin() -> bytes:
     return b"".join(parts)
 
 
-def _become(payload: bytes, *arguments: str) -> NoReturn:
+def _exec_hookline(payload: bytes, *arguments: str) -> NoReturn:
     """This process goes on as another program, which reads the same payload from stdin."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("payload")
@@ -290,14 +313,14 @@ def _become(payload: bytes, *arguments: str) -> NoReturn:
 
         file, name = tempfile.mkstemp()
         os.unlink(name)
-    _write(file, payload)
+    _write_all(file, payload)
     os.lseek(file, 0, os.SEEK_SET)
     os.dup2(file, 0)
-    program = command(*arguments)
+    program = hookline_command(*arguments)
     os.execv(program[0], program)
 
 
-def _write(descriptor: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     try:
         while view:

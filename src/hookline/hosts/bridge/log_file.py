@@ -6,16 +6,16 @@ import os
 from pathlib import Path
 from typing import Final
 
-NAME: Final = "bridge.log"
-_LARGEST: Final = 4 * 1024 * 1024  # bytes
+LOG_NAME: Final = "bridge.log"
+_MAX_LOG_SIZE: Final = 4 * 1024 * 1024  # bytes
 
 
 def log_to_file(directory: Path) -> None:
     """From now on this process's stderr is that file, which begins anew when it is large; nothing, if it cannot be."""
-    path = directory / NAME
+    path = directory / LOG_NAME
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size > _LARGEST:
+        if path.exists() and path.stat().st_size > _MAX_LOG_SIZE:
             os.replace(path, path.with_suffix(".old"))
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -24,7 +24,7 @@ def log_to_file(directory: Path) -> None:
     os.close(file)
 
 
-def shorten_log() -> None:
+def truncate_log() -> None:
     """Of a process that lives long and logs to that file."""
-    if os.fstat(2).st_size > _LARGEST:
+    if os.fstat(2).st_size > _MAX_LOG_SIZE:
         os.ftruncate(2, 0)

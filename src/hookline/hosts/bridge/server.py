@@ -19,20 +19,20 @@ from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
-from hookline.hosts.bridge import client, messages
-from hookline.hosts.bridge.call import Call
-from hookline.hosts.bridge.deadline import answer_until, margin
-from hookline.hosts.bridge.decide import decide
-from hookline.hosts.bridge.engine import Warm
-from hookline.hosts.table import NAMES, agent
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.timeouts import time_for_answer, timeout_margin
+from hookline.hosts.bridge import client, protocol
+from hookline.hosts.bridge.hook_cache import HookCache
+from hookline.hosts.bridge.protocol import AgentCall
+from hookline.hosts.bridge.responder import respond
 from hookline.project import load_text
 
-_ANY: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
-LOCK: Final = "engine.lock"
-_MOST: Final = 1_000  # connections
-_SOON: Final = 0.1  # seconds until a client hears that its call is being decided
-_PATIENCE: Final = 10.0  # seconds for a client to send all of its message, and to take the answer
-_FAREWELL: Final = timedelta(seconds=10)  # for background work when the engine ends
+_WARM_UP_HOOKS: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
+LOCK_NAME: Final = "engine.lock"
+_MAX_CONNECTIONS: Final = 1_000  # connections
+_WORKING_DELAY: Final = 0.1  # seconds until a client hears that its call is being decided
+_CLIENT_TIMEOUT: Final = 10.0  # seconds for a client to send all of its message, and to take the answer
+_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background work when the engine ends
 
 log = logging.getLogger("hookline")
 
@@ -43,13 +43,13 @@ async def serve(directory: Path, idle: timedelta, tidy: Callable[[], None] | Non
     `tidy` is called now and then.
     """
     _make_private(directory)
-    lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    lock = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
         return False
-    serving = _Serving(directory, lock, idle, tidy)
+    serving = _Server(directory, lock, idle, tidy)
     await serving.run()
     return True
 
@@ -62,15 +62,15 @@ def _make_private(directory: Path) -> None:
         raise HooklineError(f"{directory} is not a directory of yours alone, so no engine is started in it")
 
 
-class _Serving:
+class _Server:
     def __init__(self, directory: Path, lock: int, idle: timedelta, tidy: Callable[[], None] | None) -> None:
-        self.engine = Warm()
+        self.engine = HookCache()
         self.connections: set[_Connection] = set()
-        self._path = directory / client.SOCKET
+        self._path = directory / client.SOCKET_NAME
         self._lock = lock
         self._idle = idle.total_seconds()
         self._tidy = tidy
-        self._installed = _stamp()
+        self._installed = _file_stamp()
         self._ending = asyncio.Event()
         self._nobody_since = 0.0
         self._left = asyncio.Event()
@@ -78,20 +78,20 @@ class _Serving:
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         await _warm_up(self.engine)
-        server = await loop.create_unix_server(lambda: _Connection(self), sock=self._bound(), backlog=1024)
+        server = await loop.create_unix_server(lambda: _Connection(self), sock=self._bind_socket(), backlog=1024)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.end)
         self._nobody_since = loop.time()
-        beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.keep_looking())]
+        beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.poll_files())]
         log.info("engine %s serves, process %d", client.RELEASE, os.getpid())
         await self._ending.wait()
         for task in beside:
             task.cancel()
-        self._make_room(server)
+        self._release_socket(server)
         while self.connections:
             self._left.clear()
             await self._left.wait()
-        await self.engine.here.drain(_FAREWELL)
+        await self.engine.local_host.drain(_DRAIN_TIMEOUT)
         self.engine.close()
         log.info("engine ends, process %d", os.getpid())
 
@@ -100,16 +100,16 @@ class _Serving:
         self._ending.set()
 
     @property
-    def outdated(self) -> bool:
+    def is_outdated(self) -> bool:
         """True once another version of the package lies where this one was started from."""
-        return self._ending.is_set() or _stamp() != self._installed
+        return self._ending.is_set() or _file_stamp() != self._installed
 
-    def left(self, connection: _Connection) -> None:
+    def remove_connection(self, connection: _Connection) -> None:
         self.connections.discard(connection)
         self._left.set()
         self._nobody_since = asyncio.get_running_loop().time()
 
-    def _bound(self) -> socket.socket:
+    def _bind_socket(self) -> socket.socket:
         """Whoever holds the lock may remove a dead engine's socket."""
         with suppress(FileNotFoundError):
             os.unlink(self._path)
@@ -124,7 +124,7 @@ class _Serving:
             os.umask(before)
         return bound
 
-    def _make_room(self, server: asyncio.Server) -> None:
+    def _release_socket(self, server: asyncio.Server) -> None:
         """For the next engine: the socket goes before the lock, so the next one's is not taken for ours."""
         with suppress(FileNotFoundError):
             os.unlink(self._path)
@@ -145,10 +145,10 @@ class _Serving:
 class _Connection(asyncio.Protocol):
     """One client: a message, `working`, an answer. Whoever is slow or goes away is let go."""
 
-    def __init__(self, serving: _Serving) -> None:
+    def __init__(self, serving: _Server) -> None:
         self._serving = serving
         self._data = bytearray()
-        self._head: messages.Head | None = None
+        self._head: protocol.RequestHeader | None = None
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._deciding: asyncio.Task[None] | None = None
@@ -156,12 +156,12 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        if len(self._serving.connections) >= _MOST or _peer(transport) != os.geteuid():
+        if len(self._serving.connections) >= _MAX_CONNECTIONS or _peer_user_id(transport) != os.geteuid():
             log.warning("a client was refused")
             transport.abort()
             return
         self._serving.connections.add(self)
-        self._patience(_PATIENCE)
+        self._set_timeout(_CLIENT_TIMEOUT)
 
     def data_received(self, data: bytes) -> None:
         if self._deciding is not None or self not in self._serving.connections:
@@ -169,53 +169,53 @@ class _Connection(asyncio.Protocol):
         self._data += data
         try:
             self._read()
-        except messages.Refused as refused:
+        except protocol.ProtocolError as refused:
             log.warning("a message was refused: %s", refused)
             self._abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._serving.left(self)
+        self._serving.remove_connection(self)
         if self._timer is not None:
             self._timer.cancel()
         if self._deciding is not None:
             self._deciding.cancel()
 
     def _read(self) -> None:
-        if self._head is None and len(self._data) >= messages.HEAD:
-            self._head = messages.head(self._data)
+        if self._head is None and len(self._data) >= protocol.HEADER_SIZE:
+            self._head = protocol.parse_header(self._data)
         if self._head is None:
             return
-        if self._head.version != client.VERSION:
-            self._send_away(of_newer_client=self._head.version > client.VERSION)
+        if self._head.version != client.PROTOCOL_VERSION:
+            self._decline(of_newer_client=self._head.version > client.PROTOCOL_VERSION)
         elif len(self._data) >= self._head.size:
-            request = messages.request(self._head, self._data)
+            request = protocol.parse_request(self._head, self._data)
             self._data.clear()
             of_another = request.release not in ("", client.RELEASE)
-            if of_another or self._serving.outdated:
-                self._send_away(of_newer_client=True)
+            if of_another or self._serving.is_outdated:
+                self._decline(of_newer_client=True)
             else:
-                self._begin(request.call)
+                self._start_deciding(request.call)
 
-    def _send_away(self, of_newer_client: bool) -> None:
-        self._last(messages.elsewhere())
+    def _decline(self, of_newer_client: bool) -> None:
+        self._send_and_close(protocol.encode_declined())
         if of_newer_client:
             log.info("another version of hookline is installed")
             self._serving.end()
 
-    def _begin(self, call: Call) -> None:
+    def _start_deciding(self, call: AgentCall) -> None:
         if self._is_gone():  # it lost patience and decides elsewhere
             self._abort()
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(_SOON, self._say_working, call)
-        self._deciding = asyncio.get_running_loop().create_task(self._decide(call))
-        self._deciding.add_done_callback(self._decided)
+        self._timer = asyncio.get_running_loop().call_later(_WORKING_DELAY, self._send_working, call)
+        self._deciding = asyncio.get_running_loop().create_task(self._respond(call))
+        self._deciding.add_done_callback(self._on_decided)
 
-    def _say_working(self, call: Call) -> None:
+    def _send_working(self, call: AgentCall) -> None:
         """Only where it takes a while: a client that is woken twice has waited longer."""
-        left = answer_until(call.agent, call.event, call.spent) - timedelta(seconds=_SOON)
-        self._write(messages.working(left + margin(call.agent, call.event) / 4))
+        left = time_for_answer(call.agent, call.event, call.spent) - timedelta(seconds=_WORKING_DELAY)
+        self._write(protocol.encode_working(left + timeout_margin(call.agent, call.event) / 4))
 
     def _is_gone(self) -> bool:
         if self._transport is None:
@@ -224,18 +224,18 @@ class _Connection(asyncio.Protocol):
         looking.register(self._transport.get_extra_info("socket").fileno(), 0)
         return bool(looking.poll(0))
 
-    async def _decide(self, call: Call) -> None:
-        reply = await decide(call, self._serving.engine)
-        self._last(messages.answered(reply))
+    async def _respond(self, call: AgentCall) -> None:
+        reply = await respond(call, self._serving.engine)
+        self._send_and_close(protocol.encode_reply(reply))
 
-    def _decided(self, task: asyncio.Task[None]) -> None:
+    def _on_decided(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
             log.error("no answer could be given", exc_info=task.exception())
             self._abort()  # the client finds another way
 
-    def _last(self, message: bytes) -> None:
+    def _send_and_close(self, message: bytes) -> None:
         self._write(message)
-        self._patience(_PATIENCE)
+        self._set_timeout(_CLIENT_TIMEOUT)
         if self._transport is not None:
             self._transport.close()
 
@@ -243,7 +243,7 @@ class _Connection(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(message)
 
-    def _patience(self, seconds: float) -> None:
+    def _set_timeout(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(seconds, self._abort)
@@ -253,15 +253,15 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
 
 
-async def _warm_up(engine: Warm) -> None:
+async def _warm_up(engine: HookCache) -> None:
     """What only the first call would need to import, before anyone waits for it."""
-    for name in NAMES:
-        agent(name)
-    book = load_text(_ANY, "hookline.yaml", "native")
-    await book.decide(Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}}), engine.here)
+    for name in AGENT_NAMES:
+        get_agent(name)
+    book = load_text(_WARM_UP_HOOKS, "hookline.yaml", "native")
+    await book.decide(Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}}), engine.local_host)
 
 
-def _peer(transport: asyncio.Transport) -> int | None:
+def _peer_user_id(transport: asyncio.Transport) -> int | None:
     """The user id of whoever is at the other end; None where the system does not tell."""
     other: socket.socket = transport.get_extra_info("socket")
     if hasattr(socket, "SO_PEERCRED"):
@@ -273,7 +273,7 @@ def _peer(transport: asyncio.Transport) -> int | None:
     return None
 
 
-def _stamp() -> tuple[int, int, int]:
+def _file_stamp() -> tuple[int, int, int]:
     """Differs once the package was installed anew: the client's file tells its release."""
     try:
         status = os.stat(client.__file__)

@@ -15,26 +15,27 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.config.document import Document
-from hookline.hosts.doctor.finding import Finding, good, problem
-from hookline.hosts.install.command import Calling
-from hookline.hosts.install.files import text_of
-from hookline.hosts.install.machine import Machine
-from hookline.hosts.install.restore import ours_in
+from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding
+from hookline.hosts.install.entries import HookCommand
+from hookline.hosts.install.machine import Machine, read_file_text
+from hookline.hosts.install.undo import own_entry_paths
 
-_ABOUT: Final = "trust"
+_TOPIC: Final = "trust"
 _FIX: Final = "start codex, type /hooks, and accept those of hookline"
-_DEFAULT: Final = 600  # seconds
+_DEFAULT_TIMEOUT: Final = 600  # seconds
 
 
-def trust(document: Document, path: Path, calling: Calling, machine: Machine) -> Finding:
+def check_trust(document: Document, path: Path, calling: HookCommand, machine: Machine) -> Finding:
     """Of the hooks file at the path."""
-    config = machine.named("CODEX_HOME", machine.home / ".codex") / "config.toml"
+    config = machine.directory_from_variable("CODEX_HOME", machine.home / ".codex") / "config.toml"
     try:
-        states = tomllib.loads(text_of(config) or "").get("hooks", {}).get("state", {})
+        states = tomllib.loads(read_file_text(config) or "").get("hooks", {}).get("state", {})
     except (tomllib.TOMLDecodeError, AttributeError):
-        return problem(_ABOUT, f"{machine.shown(config)} cannot be read", "mend it; Codex cannot read it either")
+        return problem_finding(
+            _TOPIC, f"{machine.display_path(config)} cannot be read", "mend it; Codex cannot read it either"
+        )
     missing, changed, off = [], [], []
-    for event, key, hash in _handlers(document, path, calling):
+    for event, key, hash in _own_handlers(document, path, calling):
         state = states.get(key) if isinstance(states, dict) else None
         if not isinstance(state, dict) or not state.get("trusted_hash"):
             missing.append(event)
@@ -42,33 +43,39 @@ def trust(document: Document, path: Path, calling: Calling, machine: Machine) ->
             changed.append(event)
         elif state.get("enabled") is False:
             off.append(event)
-    return _told(missing, changed, off)
+    return _trust_finding(missing, changed, off)
 
 
-def _told(missing: list[str], changed: list[str], off: list[str]) -> Finding:
+def _trust_finding(missing: list[str], changed: list[str], off: list[str]) -> Finding:
     parts = [
         f"{word}: {', '.join(events)}"
         for word, events in (("not trusted", missing), ("changed since it was trusted", changed), ("switched off", off))
         if events
     ]
-    return problem(_ABOUT, "; ".join(parts), _FIX) if parts else good(_ABOUT, "Codex trusts every entry")
+    return (
+        problem_finding(_TOPIC, "; ".join(parts), _FIX) if parts else good_finding(_TOPIC, "Codex trusts every entry")
+    )
 
 
-def _handlers(document: Document, path: Path, calling: Calling) -> Iterator[tuple[str, str, str]]:
+def _own_handlers(document: Document, path: Path, calling: HookCommand) -> Iterator[tuple[str, str, str]]:
     """Of each handler of ours: its event, the key and the hash that Codex has for it."""
-    for _, event, group, *inner in ours_in(document, calling):
-        held = document.at(("hooks", event, group))
+    for _, event, group, *inner in own_entry_paths(document, calling):
+        held = document.value_at(("hooks", event, group))
         places = [int(inner[1])] if inner else range(len(held["hooks"]))
         label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(event)).lower()
         for place in places:
-            yield str(event), f"{path}:{label}:{group}:{place}", _hash(label, held.get("matcher"), held["hooks"][place])
+            yield (
+                str(event),
+                f"{path}:{label}:{group}:{place}",
+                _handler_hash(label, held.get("matcher"), held["hooks"][place]),
+            )
 
 
-def _hash(label: str, matcher: Any, handler: dict[str, Any]) -> str:
+def _handler_hash(label: str, matcher: Any, handler: dict[str, Any]) -> str:
     normal = {
         "type": "command",
         "command": handler.get("command"),
-        "timeout": max(int(handler.get("timeout", _DEFAULT)), 1),
+        "timeout": max(int(handler.get("timeout", _DEFAULT_TIMEOUT)), 1),
         "async": bool(handler.get("async", False)),
     }
     identity = {"event_name": label, "hooks": [normal], **({"matcher": matcher} if matcher is not None else {})}

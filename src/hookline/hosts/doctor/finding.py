@@ -36,7 +36,7 @@ class Diagnosis:
     round_trip: float | None = None  # milliseconds, the median of some
 
     @property
-    def good(self) -> bool:
+    def is_good(self) -> bool:
         return all(finding.mark is not Mark.PROBLEM for finding in self.findings)
 
     def as_json(self) -> dict[str, Any]:
@@ -44,20 +44,20 @@ class Diagnosis:
             "agent": self.agent,
             "title": self.title,
             "verified_by_running": self.verified,
-            "good": self.good,
+            "good": self.is_good,
             "findings": [finding.as_json() for finding in self.findings],
             "round_trip_ms": self.round_trip,
             "hooks": list(self.hooks),
         }
 
 
-def good(about: str, said: str) -> Finding:
+def good_finding(about: str, said: str) -> Finding:
     return Finding(about, Mark.GOOD, said)
 
 
-def problem(about: str, said: str, fix: str) -> Finding:
+def problem_finding(about: str, said: str, fix: str) -> Finding:
     return Finding(about, Mark.PROBLEM, said, fix)
 
 
-def unknown(about: str, said: str) -> Finding:
+def unknown_finding(about: str, said: str) -> Finding:
     return Finding(about, Mark.UNKNOWN, said)

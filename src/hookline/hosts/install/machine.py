@@ -1,15 +1,112 @@
-"""Where a user's agents keep their files, and where ours are. What the environment says is given, not read."""
+"""Where a user's agents keep their files, and where ours are. What the environment says is given, not read.
+
+Files as they are on the disk: whole texts, written in one step, byte for byte.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from hookline.config.reader import MAX_FILE_BYTES
+from hookline.errors import HooklineError
 
-class Scope(StrEnum):
+
+def read_file_text(path: Path) -> str | None:
+    """None where there is no such file. Raises HooklineError for what cannot be edited as text."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise HooklineError(f"{path} is not a file")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise HooklineError(f"{path} is a link to a file that does not exist") from None
+        return None
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_FILE_BYTES:
+        raise HooklineError(f"{path} is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise HooklineError(f"{path} is not UTF-8, so it cannot be edited") from None
+
+
+def write_atomically(path: Path, text: str, mode: int | None = None) -> None:
+    """Replaces the file, or what a link there leads to, in one step; without a mode it keeps the one that it has."""
+    target = Path(os.path.realpath(path))
+    if mode is None:
+        held = file_mode(target)
+        mode = 0o666 & ~_current_umask() if held is None else held
+    try:
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode("utf-8"))
+                os.fchmod(descriptor, mode)
+            os.replace(name, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def remove_file(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be removed: {error.strerror}") from None
+
+
+def make_directories(directory: Path) -> tuple[Path, ...]:
+    """Those that were made, outermost first."""
+    missing = []
+    while not directory.exists():
+        missing.append(directory)
+        directory = directory.parent
+    try:
+        for each in reversed(missing):
+            each.mkdir()
+    except OSError as error:
+        raise HooklineError(f"{missing[0]} cannot be made: {error.strerror}") from None
+    return tuple(reversed(missing))
+
+
+def remove_empty_directories(directories: tuple[Path, ...]) -> None:
+    for directory in reversed(directories):
+        with suppress(OSError):  # somebody keeps something there by now
+            directory.rmdir()
+
+
+def file_mode(path: Path) -> int | None:
+    """None where there is no file."""
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        return None
+
+
+def executable_mode() -> int:
+    """The mode of a new program."""
+    return 0o777 & ~_current_umask()
+
+
+def _current_umask() -> int:
+    """Of this process: the kernel tells it only to whoever sets it."""
+    held = os.umask(0o077)
+    os.umask(held)
+    return held
+
+
+class InstallScope(StrEnum):
     USER = "user"
     """For every session of the user."""
     PROJECT = "project"
@@ -22,25 +119,25 @@ class Machine:
     project: Path  # the project's root
     environ: Mapping[str, str] = field(default_factory=dict)
 
-    def named(self, variable: str, otherwise: Path) -> Path:
+    def directory_from_variable(self, variable: str, otherwise: Path) -> Path:
         """The directory that a variable names; a relative one counts as unset."""
         value = self.environ.get(variable, "")
         return Path(value) if os.path.isabs(value) else otherwise
 
     @property
     def config(self) -> Path:
-        return self.named("XDG_CONFIG_HOME", self.home / ".config")
+        return self.directory_from_variable("XDG_CONFIG_HOME", self.home / ".config")
 
     @property
     def launcher(self) -> Path:
         """The program that every agent calls. It never moves: some agents trust a command by its very text."""
-        return self.named("XDG_DATA_HOME", self.home / ".local" / "share") / "hookline" / "bridge"
+        return self.directory_from_variable("XDG_DATA_HOME", self.home / ".local" / "share") / "hookline" / "bridge"
 
     @property
-    def records(self) -> Path:
-        return self.named("XDG_STATE_HOME", self.home / ".local" / "state") / "hookline" / "installed"
+    def records_directory(self) -> Path:
+        return self.directory_from_variable("XDG_STATE_HOME", self.home / ".local" / "state") / "hookline" / "installed"
 
-    def shown(self, path: Path) -> str:
+    def display_path(self, path: Path) -> str:
         """As messages show a path: from the project, else from the home."""
         if path.is_relative_to(self.project):
             return str(path.relative_to(self.project))

@@ -6,103 +6,113 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from hookline.hosts.install import cline, opencode
-from hookline.hosts.install.flat import copilot, cursor, flat, kiro, kiro_agents, windsurf
-from hookline.hosts.install.groups import claude, groups, in_milliseconds, in_seconds
-from hookline.hosts.install.machine import Machine, Scope
-from hookline.hosts.install.wanted import Setup
+from hookline.hosts.agents import cline, opencode
+from hookline.hosts.install.entries import (
+    AgentSetup,
+    claude_entry,
+    copilot_entry,
+    cursor_entry,
+    entry_in_milliseconds,
+    entry_in_seconds,
+    flat_file_builder,
+    grouped_file_builder,
+    kiro_agent_files,
+    kiro_entry,
+    windsurf_entry,
+)
+from hookline.hosts.install.machine import InstallScope, Machine
 
 
-def _below(user: str, project: str, variable: str = "") -> Callable[[Machine, Scope], Path]:
+def _settings_path(user: str, project: str, variable: str = "") -> Callable[[Machine, InstallScope], Path]:
     """A file below the home, of which a variable may name the first directory, or below the project."""
 
-    def file(machine: Machine, scope: Scope) -> Path:
-        if scope is Scope.PROJECT:
+    def file(machine: Machine, scope: InstallScope) -> Path:
+        if scope is InstallScope.PROJECT:
             return machine.project / project
         first, *rest = Path(user).parts
-        return machine.named(variable, machine.home / first).joinpath(*rest)
+        return machine.directory_from_variable(variable, machine.home / first).joinpath(*rest)
 
     return file
 
 
-def _files(user: str, project: str, variable: str = "") -> Callable[[Machine, Scope], tuple[Path, ...]]:
-    file = _below(user, project, variable)
+def _settings_paths(user: str, project: str, variable: str = "") -> Callable[[Machine, InstallScope], tuple[Path, ...]]:
+    file = _settings_path(user, project, variable)
     return lambda machine, scope: (file(machine, scope),)
 
 
-def _homes(*names: str, variable: str = "") -> Callable[[Machine], tuple[Path, ...]]:
+def _agent_homes(*names: str, variable: str = "") -> Callable[[Machine], tuple[Path, ...]]:
     def homes(machine: Machine) -> tuple[Path, ...]:
         first, *more = (machine.home / name for name in names)
-        return (machine.named(variable, first), *more)
+        return (machine.directory_from_variable(variable, first), *more)
 
     return homes
 
 
-_CLAUDE: Final = ".claude/settings.json"
-_CODEX: Final = ".codex/hooks.json"
-_GEMINI: Final = ".gemini/settings.json"
-_QWEN: Final = ".qwen/settings.json"
-_CURSOR: Final = ".cursor/hooks.json"
+_CLAUDE_SETTINGS: Final = ".claude/settings.json"
+_CODEX_HOOKS: Final = ".codex/hooks.json"
+_GEMINI_SETTINGS: Final = ".gemini/settings.json"
+_QWEN_SETTINGS: Final = ".qwen/settings.json"
+_CURSOR_HOOKS: Final = ".cursor/hooks.json"
 
-SETUPS: Final = {
-    "claude-code": Setup(
+AGENT_SETUPS: Final = {
+    "claude-code": AgentSetup(
         ("claude",),
-        _homes(".claude", variable="CLAUDE_CONFIG_DIR"),
-        groups(_below(_CLAUDE, _CLAUDE, "CLAUDE_CONFIG_DIR"), claude),
+        _agent_homes(".claude", variable="CLAUDE_CONFIG_DIR"),
+        grouped_file_builder(_settings_path(_CLAUDE_SETTINGS, _CLAUDE_SETTINGS, "CLAUDE_CONFIG_DIR"), claude_entry),
     ),
-    "codex": Setup(
+    "codex": AgentSetup(
         ("codex",),
-        _homes(".codex", variable="CODEX_HOME"),
-        groups(_below(_CODEX, _CODEX, "CODEX_HOME"), in_seconds),
+        _agent_homes(".codex", variable="CODEX_HOME"),
+        grouped_file_builder(_settings_path(_CODEX_HOOKS, _CODEX_HOOKS, "CODEX_HOME"), entry_in_seconds),
         "Codex runs no hook before you have trusted it: start codex, type /hooks and accept those of hookline.",
     ),
-    "gemini-cli": Setup(
+    "gemini-cli": AgentSetup(
         ("gemini",),
-        _homes(".gemini"),
-        groups(_below(_GEMINI, _GEMINI), in_milliseconds),
+        _agent_homes(".gemini"),
+        grouped_file_builder(_settings_path(_GEMINI_SETTINGS, _GEMINI_SETTINGS), entry_in_milliseconds),
         "Gemini CLI runs no hooks in a folder that it does not trust.",
     ),
-    "copilot-cli": Setup(
+    "copilot-cli": AgentSetup(
         ("copilot",),
-        _homes(".copilot", variable="COPILOT_HOME"),
-        flat(
-            _files(".copilot/hooks/hookline.json", ".github/hooks/hookline.json", "COPILOT_HOME"),
-            copilot,
+        _agent_homes(".copilot", variable="COPILOT_HOME"),
+        flat_file_builder(
+            _settings_paths(".copilot/hooks/hookline.json", ".github/hooks/hookline.json", "COPILOT_HOME"),
+            copilot_entry,
             {"version": 1},
         ),
         "Copilot CLI runs a project's hooks only in a folder that it trusts; with -p, give it --trust-folder.",
     ),
-    "qwen-code": Setup(
+    "qwen-code": AgentSetup(
         ("qwen",),
-        _homes(".qwen"),
-        groups(_below(_QWEN, _QWEN), in_milliseconds),
+        _agent_homes(".qwen"),
+        grouped_file_builder(_settings_path(_QWEN_SETTINGS, _QWEN_SETTINGS), entry_in_milliseconds),
         "Qwen Code runs no hooks in a folder that it does not trust.",
     ),
-    "opencode": Setup(
+    "opencode": AgentSetup(
         ("opencode",),
         lambda machine: (machine.config / "opencode",),
-        opencode.wants,
+        opencode.plugin_files,
     ),
-    "cursor": Setup(
+    "cursor": AgentSetup(
         ("cursor", "cursor-agent"),
-        _homes(".cursor"),
-        flat(_files(_CURSOR, _CURSOR), cursor, {"version": 1}),
+        _agent_homes(".cursor"),
+        flat_file_builder(_settings_paths(_CURSOR_HOOKS, _CURSOR_HOOKS), cursor_entry, {"version": 1}),
     ),
-    "cline": Setup(
+    "cline": AgentSetup(
         ("cline",),
-        _homes(".cline", "Documents/Cline"),
-        cline.wants,
+        _agent_homes(".cline", "Documents/Cline"),
+        cline.hook_files,
         "Cline runs hooks only where they are switched on in its settings.",
     ),
-    "windsurf": Setup(
+    "windsurf": AgentSetup(
         ("windsurf",),
-        _homes(".codeium/windsurf"),
-        flat(_files(".codeium/windsurf/hooks.json", ".windsurf/hooks.json"), windsurf),
+        _agent_homes(".codeium/windsurf"),
+        flat_file_builder(_settings_paths(".codeium/windsurf/hooks.json", ".windsurf/hooks.json"), windsurf_entry),
     ),
-    "kiro": Setup(
+    "kiro": AgentSetup(
         ("kiro-cli", "kiro"),
-        _homes(".kiro"),
-        flat(kiro_agents, kiro, {"tools": ["*"]}),
+        _agent_homes(".kiro"),
+        flat_file_builder(kiro_agent_files, kiro_entry, {"tools": ["*"]}),
         "Kiro's hooks belong to its agents: an agent made later has none, and the default one cannot have any. "
         "Start it with --agent and the name of one that has.",
     ),

@@ -1,4 +1,9 @@
-"""The relay: every message passes as it came, but a tool call only if the hooks let it, and its result as they left it."""
+"""The relay: every message passes as it came, but a tool call only if the hooks let it, and its result as they left it.
+
+What the proxy remembers of the client's requests until they are answered.
+
+The hooks in force, asked about one proxy's calls: its session, from the first message to the last.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +11,172 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from dataclasses import replace
-from typing import Any, Final, Protocol
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from hookline.engine.account import Decision
+from hookline.engine.book import Book
+from hookline.engine.decision import Decision
+from hookline.errors import MustWait
 from hookline.hooks.event import Event
-from hookline.hooks.outcome import Verdict
-from hookline.hosts.agent import Ability
-from hookline.hosts.answer import Answer, combined, joined, within
-from hookline.hosts.mcp import asking
-from hookline.hosts.mcp.calls import (
-    CAPABILITIES,
-    SERVER_INFO,
-    Call,
-    Told,
-    call_in,
-    can_elicit,
-    refusal,
-    server_name,
-    told_by,
-    tool_name,
-    unread,
-)
-from hookline.hosts.mcp.flight import Flight, Kept
-from hookline.hosts.mcp.judge import Judge
-from hookline.hosts.mcp.lines import Gone, TooLong
-from hookline.hosts.mcp.message import (
+from hookline.hooks.outcome import Audience, Verdict
+from hookline.hosts.agents.agent import Ability
+from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, limit_to, merge_decisions
+from hookline.hosts.mcp import elicitation
+from hookline.hosts.mcp.json_rpc import (
+    CLIENT_CAPABILITIES_KEY,
     CONNECTION_CLOSED,
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
-    Malformed,
+    SERVER_INFO_KEY,
+    CallResult,
+    InvalidMessageError,
+    McpToolCall,
     Message,
-    answer_to,
-    error_to,
-    messages_in,
-    object_in,
+    build_error,
+    build_response,
+    can_elicit,
+    error_result,
+    get_object,
+    parse_messages,
+    parse_tool_call,
+    result_of,
+    server_name,
+    too_deep_result,
+    tool_name,
 )
-from hookline.hosts.mcp.server import Ended, Server
+from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
+from hookline.runners.local_host import LocalHost
+from hookline.runners.server_process import LineTooLongError, PipeClosedError
+
+_MAX_ENTRIES: Final = 200
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class PendingRequest:
+    """A request that has no answer yet."""
+
+    id: Any
+    method: str
+    call: McpToolCall | None = None  # of a tool: as the client made it
+    forwarded: McpToolCall | None = None  # as the hooks left it; None as long as the server has not seen it
+    notes: str = ""  # for the agent, with the result
+    deciding: asyncio.Task[None] | None = None
+    question: Message | None = None  # our question to the person at the client
+    reason: str = ""  # of that question, where the client answers it by calling again
+
+    @property
+    def is_being_decided(self) -> bool:
+        return self.deciding is not None and not self.deciding.done()
+
+
+class RecentMap(Generic[T]):
+    """The latest of something, by name; the oldest are forgotten, however many a peer makes."""
+
+    def __init__(self, most: int = _MAX_ENTRIES) -> None:
+        self._most = most
+        self._held: dict[str, T] = {}
+
+    def put(self, name: str, value: T) -> None:
+        self._held.pop(name, None)
+        self._held[name] = value
+        if len(self._held) > self._most:
+            del self._held[next(iter(self._held))]
+
+    def get(self, name: object) -> T | None:
+        return self._held.get(name) if isinstance(name, str) else None
+
+    def pop(self, name: object) -> T | None:
+        return self._held.pop(name, None) if isinstance(name, str) else None
+
 
 _log = logging.getLogger("hookline")
 
-_ABLE: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
+HOST_NAME: Final = "mcp"
+_SHUTDOWN_TIMEOUT: Final = timedelta(seconds=5)
 
-_PATIENCE: Final = 1.0  # seconds for hooks that still decide when the client has left
+
+@dataclass(frozen=True, slots=True)
+class SessionIdentity:
+    """Whose session it is, and where."""
+
+    session: str
+    user: str
+    directory: Path
 
 
-class Client(Protocol):
+class ProxySession:
+    def __init__(self, book: Callable[[], Book], place: SessionIdentity) -> None:
+        self._book = book
+        self._place = place
+        self._calls = 0
+        self._start_task: asyncio.Future[None] | None = None
+
+    def begin(self) -> None:
+        """The session starts. Calls wait for its hooks; everything else passes meanwhile."""
+        self._start_task = asyncio.ensure_future(self._fire_session_start())
+
+    async def end(self) -> None:
+        """Whatever its hooks still do must not keep a client waiting that wants us gone."""
+        if self._start_task is not None and not self._start_task.done():
+            self._start_task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SHUTDOWN_TIMEOUT.total_seconds()):
+                await self._book().decide(self.event("session.end"))
+        host = self._book().host
+        if isinstance(host, LocalHost):
+            await host.drain(_SHUTDOWN_TIMEOUT)
+
+    def event(self, name: str, tool: dict[str, Any] | None = None) -> Event:
+        place = str(self._place.directory)
+        facts: dict[str, Any] = {
+            "host": {"name": HOST_NAME},
+            "session": {"id": self._place.session, "tool_calls": self._calls},
+            "user": {"name": self._place.user},
+            "cwd": place,
+            "workspace": place,
+            "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        }
+        return Event(name, facts if tool is None else {**facts, "tool": tool})
+
+    def count_call(self) -> None:
+        self._calls += 1
+
+    def ask_hooks_now(self, event: Event) -> Decision | None:
+        """None if it has to be waited for."""
+        if self._start_task is not None and not self._start_task.done():
+            return None
+        try:
+            return self._book().decide_now(event)
+        except MustWait:
+            return None
+
+    async def ask_hooks(self, event: Event) -> Decision:
+        if self._start_task is not None:
+            await asyncio.shield(self._start_task)
+        return await self._book().decide(event)
+
+    async def _fire_session_start(self) -> None:
+        decision = await self._book().decide(self.event("session.start"))
+        for note in decision.notes:
+            if note.audience is Audience.AGENT:
+                _log.info("a note for the agent at the session's start has no place here: %s", note.text)
+            else:
+                _log.info("%s", note.text)
+
+
+_ABILITY: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
+
+_LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that still decide when the client has left
+
+
+class ProxyClient(Protocol):
     """Both ways to the client, a message a line."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
@@ -61,227 +184,237 @@ class Client(Protocol):
 
 
 class Proxy:
-    def __init__(self, client: Client, server: Server, judge: Judge, name: str = "") -> None:
+    def __init__(self, client: ProxyClient, server: Upstream, judge: ProxySession, name: str = "") -> None:
         self._client = client
         self._server = server
         self._judge = judge
         self._given_name = server_name(name)
         self._name = self._given_name or server_name(server.fallback_name) or "server"
         self._capabilities: Mapping[str, Any] = {}
-        self._flights: dict[str, Flight] = {}
+        self._pending: dict[str, PendingRequest] = {}
         self._questions: dict[str, asyncio.Future[Message]] = {}
-        self._late: Kept[Flight] = Kept()  # cancelled, but the server may answer all the same
-        self._continued: Kept[Flight] = Kept()  # by the state with which the client calls again
-        self._tasks: Kept[Flight] = Kept()  # calls that the server answers later, by task
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._cancelled_requests: RecentMap[PendingRequest] = (
+            RecentMap()
+        )  # cancelled, but the server may answer all the same
+        self._continued: RecentMap[PendingRequest] = RecentMap()  # by the state with which the client calls again
+        self._tasks: RecentMap[PendingRequest] = RecentMap()  # calls that the server answers later, by task
+        self._running_tasks: set[asyncio.Task[None]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> str | None:
         """Until either side leaves. None if it was the client, else how the server ended."""
         self._judge.begin()
-        client = asyncio.ensure_future(self._hear_client())
-        server = asyncio.ensure_future(self._hear_server())
+        client = asyncio.ensure_future(self._read_client())
+        server = asyncio.ensure_future(self._read_server())
         try:
             first: set[asyncio.Future[Any]] = {client, server, self._broken}
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-            self._raise_what_broke()
+            self._raise_task_error()
             if client.done() and await client:
-                await self._left(server)
+                await self._finish_without_client(server)
                 return None
             ended = await server
             await self._fail_all(ended)
             return ended or None
         finally:
-            for task in (client, server, *self._at_work):
+            for task in (client, server, *self._running_tasks):
                 task.cancel()
-            await asyncio.gather(client, server, *self._at_work, return_exceptions=True)
+            await asyncio.gather(client, server, *self._running_tasks, return_exceptions=True)
             await self._judge.end()
 
-    async def _hear_client(self) -> bool:
+    async def _read_client(self) -> bool:
         """True if the client left, False if the server is gone."""
         try:
             async for line in self._client:
-                for message in await self._read(line):
-                    await self._client_said(message)
-        except (TooLong, Gone) as error:
-            if isinstance(error, TooLong):
+                for message in await self._parse_line(line):
+                    await self._handle_client_message(message)
+        except (LineTooLongError, PipeClosedError) as error:
+            if isinstance(error, LineTooLongError):
                 _log.error("the client is not heard any more: %s", error)
-        except Ended:
+        except UpstreamClosedError:
             return False
         return True
 
-    async def _hear_server(self) -> str:
+    async def _read_server(self) -> str:
         """How it ended; nothing if it is the client that cannot be told any more."""
         try:
             async for message in self._server.messages():
-                await self._server_said(message)
-        except Ended as ended:
+                await self._handle_server_message(message)
+        except UpstreamClosedError as ended:
             return str(ended)
-        except Gone:
+        except PipeClosedError:
             pass
         return ""
 
-    async def _read(self, line: bytes) -> tuple[Message, ...]:
+    async def _parse_line(self, line: bytes) -> tuple[Message, ...]:
         """What cannot be read is not passed on: a more lenient server might read a call in it."""
         try:
-            return messages_in(line)
-        except Malformed as error:
+            return parse_messages(line)
+        except InvalidMessageError as error:
             _log.warning("the client said something that is no message: %s", error)
-            await self._send(error_to(None, PARSE_ERROR, f"this is no message: {error}"))
+            await self._send(build_error(None, PARSE_ERROR, f"this is no message: {error}"))
             return ()
 
-    async def _left(self, server: asyncio.Future[str]) -> None:
+    async def _finish_without_client(self, server: asyncio.Future[str]) -> None:
         """It may still read: what is being decided has a moment. A question has nobody left to answer it."""
-        for flight in self._flights.values():
-            if flight.deciding is not None and flight.asked is not None:
+        for flight in self._pending.values():
+            if flight.deciding is not None and flight.question is not None:
                 flight.deciding.cancel()
-        if self._at_work:
-            await asyncio.wait(set(self._at_work), timeout=_PATIENCE)
+        if self._running_tasks:
+            await asyncio.wait(set(self._running_tasks), timeout=_LEAVE_TIMEOUT)
         await self._server.finish()
         await server
 
     async def _fail_all(self, how: str) -> None:
-        for flight in self._flights.values():
+        for flight in self._pending.values():
             if flight.deciding is not None:
                 flight.deciding.cancel()
             try:
-                await self._send(error_to(flight.id, CONNECTION_CLOSED, how))
-            except Gone:
+                await self._send(build_error(flight.id, CONNECTION_CLOSED, how))
+            except PipeClosedError:
                 return
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
-        self._at_work.add(task)
-        task.add_done_callback(self._done)
+        self._running_tasks.add(task)
+        task.add_done_callback(self._on_task_done)
         return task
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._at_work.discard(task)
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        self._running_tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and not isinstance(error, (Ended, Gone)) and not self._broken.done():
+        if (
+            error is not None
+            and not isinstance(error, (UpstreamClosedError, PipeClosedError))
+            and not self._broken.done()
+        ):
             self._broken.set_exception(error)
 
-    def _raise_what_broke(self) -> None:
+    def _raise_task_error(self) -> None:
         if self._broken.done():
             self._broken.result()
 
     async def _send(self, message: Message) -> None:
-        await self._client.send(message.wire())
+        await self._client.send(message.to_bytes())
 
-    async def _client_said(self, message: Message) -> None:
-        question = self._questions.pop(message.key, None) if message.is_answer else None
+    async def _handle_client_message(self, message: Message) -> None:
+        question = self._questions.pop(message.key, None) if message.is_response else None
         if question is not None:
             if not question.done():
                 question.set_result(message)
         elif message.method == "notifications/cancelled":
-            await self._cancelled(message)
+            await self._handle_cancellation(message)
         elif message.method == "tools/call" and not isinstance(message.id, (int, str)):
             _log.warning("a tool call without an id is not passed on")
-        elif message.is_request and message.key in self._flights:
-            await self._send(error_to(message.id, INVALID_REQUEST, "a request with this id has no answer yet"))
+        elif message.is_request and message.key in self._pending:
+            await self._send(build_error(message.id, INVALID_REQUEST, "a request with this id has no answer yet"))
         elif message.method == "tools/call":
-            await self._called(message)
+            await self._handle_tool_call(message)
         else:
-            self._note_request(message)
+            self._track_request(message)
             await self._server.send(message)
 
-    def _note_request(self, message: Message) -> None:
+    def _track_request(self, message: Message) -> None:
         if not message.is_request:
             return
-        flight = Flight(message.id, message.method or "")
+        flight = PendingRequest(message.id, message.method or "")
         if message.method == "initialize":
-            self._capabilities = object_in(message.params, "capabilities")
+            self._capabilities = get_object(message.params, "capabilities")
         task = self._tasks.get(message.params.get("taskId")) if message.method == "tasks/result" else None
         if task is not None:
             flight = replace(task, id=message.id)
-        self._flights[message.key] = flight
+        self._pending[message.key] = flight
 
-    async def _cancelled(self, message: Message) -> None:
+    async def _handle_cancellation(self, message: Message) -> None:
         key = json.dumps(message.params.get("requestId"))
-        flight = self._flights.pop(key, None)
+        flight = self._pending.pop(key, None)
         if flight is None or not flight.is_being_decided:
             if flight is not None:
-                self._late.put(key, flight)
+                self._cancelled_requests.put(key, flight)
             await self._server.send(message)
             return
         assert flight.deciding is not None
         flight.deciding.cancel()  # and nobody hears of the call, or of its result, any more
-        if flight.asked is not None and self._questions.pop(flight.asked.key, None) is not None:
-            await self._send(asking.withdrawal(flight.asked))
+        if flight.question is not None and self._questions.pop(flight.question.key, None) is not None:
+            await self._send(elicitation.cancel_notification(flight.question))
 
-    async def _called(self, message: Message) -> None:
-        call = call_in(message)
+    async def _handle_tool_call(self, message: Message) -> None:
+        call = parse_tool_call(message)
         if isinstance(call, str):
-            await self._send(error_to(message.id, INVALID_PARAMS, call))
+            await self._send(build_error(message.id, INVALID_PARAMS, call))
             return
-        flight = self._flights[message.key] = Flight(message.id, "tools/call", call)
+        flight = self._pending[message.key] = PendingRequest(message.id, "tools/call", call)
         before = self._continued.pop(message.params.get("requestState"))
-        if before is not None and before.call is not None and asking.same_call(call, before.call):
-            await self._again(flight, call, before)
+        if before is not None and before.call is not None and elicitation.is_same_call(call, before.call):
+            await self._resume_call(flight, call, before)
             return
         self._judge.count_call()
         event = self._judge.event("tool.before", call.facts(self._name))
-        decision = self._judge.decided_now(event)
+        decision = self._judge.ask_hooks_now(event)
         if decision is None or decision.verdict is Verdict.ASK:
-            flight.deciding = self._spawn(self._decide(flight, event, decision))
+            flight.deciding = self._spawn(self._decide_call(flight, event, decision))
         else:
-            await self._obey(flight, event, decision)
+            await self._apply_decision(flight, event, decision)
 
-    async def _decide(self, flight: Flight, event: Event, decision: Decision | None) -> None:
-        await self._obey(flight, event, decision or await self._judge.decided(event))
+    async def _decide_call(self, flight: PendingRequest, event: Event, decision: Decision | None) -> None:
+        await self._apply_decision(flight, event, decision or await self._judge.ask_hooks(event))
 
-    async def _obey(self, flight: Flight, event: Event, decision: Decision) -> None:
+    async def _apply_decision(self, flight: PendingRequest, event: Event, decision: Decision) -> None:
         call = flight.call
         assert call is not None
-        able = replace(_ABLE, ask=can_elicit(self._capabilities_of(call)))
-        answer = within(combined([event], [decision]), able)
+        able = replace(_ABILITY, ask=can_elicit(self._client_capabilities(call)))
+        answer = limit_to(merge_decisions([event], [decision]), able)
         if answer.message:
             _log.info("%s", answer.message)
-        if answer.denied:
+        if answer.is_denied:
             await self._refuse(flight, answer.reason)
             return
         flight.notes = answer.context
-        left = call.with_arguments(answer.new) if answer.changed else call
+        left = call.with_arguments(answer.new) if answer.is_changed else call
         if answer.verdict is not Verdict.ASK:
             await self._forward(flight, left)
         elif call.is_modern:
             await self._ask_in_result(flight, left, answer)
         else:
-            await self._ask(flight, left, answer)
+            await self._ask_client(flight, left, answer)
 
-    def _capabilities_of(self, call: Call) -> Mapping[str, Any]:
-        return object_in(call.message.params, "_meta", CAPABILITIES) if call.is_modern else self._capabilities
+    def _client_capabilities(self, call: McpToolCall) -> Mapping[str, Any]:
+        return (
+            get_object(call.message.params, "_meta", CLIENT_CAPABILITIES_KEY) if call.is_modern else self._capabilities
+        )
 
-    async def _forward(self, flight: Flight, left: Call) -> None:
+    async def _forward(self, flight: PendingRequest, left: McpToolCall) -> None:
         flight.forwarded, flight.deciding = left, None
         await self._server.send(left.message)
 
-    async def _refuse(self, flight: Flight, reason: str) -> None:
+    async def _refuse(self, flight: PendingRequest, reason: str) -> None:
         assert flight.call is not None
-        self._flights.pop(flight.call.message.key, None)
-        await self._send(answer_to(flight.id, refusal(reason, modern=flight.call.is_modern)))
+        self._pending.pop(flight.call.message.key, None)
+        await self._send(build_response(flight.id, error_result(reason, modern=flight.call.is_modern)))
 
-    async def _ask(self, flight: Flight, left: Call, answer: Answer) -> None:
-        flight.asked = asked = asking.request(self._question(left, answer))
+    async def _ask_client(self, flight: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
+        flight.question = asked = elicitation.elicitation_request(self._elicitation_params(left, answer))
         said = self._questions[asked.key] = asyncio.get_running_loop().create_future()
         await self._send(asked)
-        if asking.is_yes((await said).value.get("result")):
+        if elicitation.is_accepted((await said).value.get("result")):
             await self._forward(flight, left)
         else:
             await self._refuse(flight, f"{answer.reason} (not allowed by the user)")
 
-    async def _ask_in_result(self, flight: Flight, left: Call, answer: Answer) -> None:
+    async def _ask_in_result(self, flight: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
         """The client calls again with the answer and this state, which nobody can guess."""
         state = f"hookline-{secrets.token_hex(16)}"
         assert flight.call is not None
-        del self._flights[flight.call.message.key]
+        del self._pending[flight.call.message.key]
         self._continued.put(state, replace(flight, forwarded=left, deciding=None, reason=answer.reason))
-        await self._send(answer_to(flight.id, asking.input_required(self._question(left, answer), state)))
+        await self._send(
+            build_response(flight.id, elicitation.input_required_result(self._elicitation_params(left, answer), state))
+        )
 
-    def _question(self, left: Call, answer: Answer) -> dict[str, Any]:
-        return asking.question(left, tool_name(self._name, left.tool), answer.reason)
+    def _elicitation_params(self, left: McpToolCall, answer: MergedDecision) -> dict[str, Any]:
+        return elicitation.elicitation_params(left, tool_name(self._name, left.tool), answer.reason)
 
-    async def _again(self, flight: Flight, call: Call, before: Flight) -> None:
+    async def _resume_call(self, flight: PendingRequest, call: McpToolCall, before: PendingRequest) -> None:
         """A call that was judged already, made once more with what was asked for: by us, or by the server."""
         assert before.call is not None
         assert before.forwarded is not None
@@ -289,54 +422,54 @@ class Proxy:
         if not before.reason:
             left = before.forwarded
             await self._forward(flight, call if left is before.call else call.with_arguments(left.arguments))
-        elif asking.is_yes(asking.answer_in(call)):
-            await self._forward(flight, asking.resumed(call, before.call, before.forwarded))
+        elif elicitation.is_accepted(elicitation.elicitation_answer(call)):
+            await self._forward(flight, elicitation.resume_call(call, before.call, before.forwarded))
         else:
             await self._refuse(flight, f"{before.reason} (not allowed by the user)")
 
-    async def _server_said(self, message: Message) -> None:
-        if not message.is_answer or message.id is None:
+    async def _handle_server_message(self, message: Message) -> None:
+        if not message.is_response or message.id is None:
             await self._send(message)
             return
-        flight = self._flights.get(message.key)
+        flight = self._pending.get(message.key)
         if flight is not None and flight.call is not None and (flight.forwarded is None or flight.is_being_decided):
             flight = None
-        flight = flight or self._late.pop(message.key)
+        flight = flight or self._cancelled_requests.pop(message.key)
         if flight is None:
             _log.warning("the MCP server answered a request that nobody made")
         elif flight.call is not None:
-            await self._answered(flight, message)
+            await self._handle_result(flight, message)
         else:
-            self._flights.pop(message.key, None)
+            self._pending.pop(message.key, None)
             self._learn_name(flight.method, message)
             await self._send(message)
 
     def _learn_name(self, method: str, message: Message) -> None:
         if self._given_name or method not in ("initialize", "server/discover"):
             return
-        info = object_in(message.result, "serverInfo") or object_in(message.result, "_meta", SERVER_INFO)
+        info = get_object(message.result, "serverInfo") or get_object(message.result, "_meta", SERVER_INFO_KEY)
         said = info.get("name")
         self._name = (server_name(said) if isinstance(said, str) else "") or self._name
 
-    async def _answered(self, flight: Flight, message: Message) -> None:
-        if self._is_to_be_continued(flight, message):
-            self._flights.pop(message.key, None)
+    async def _handle_result(self, flight: PendingRequest, message: Message) -> None:
+        if self._defer_unfinished(flight, message):
+            self._pending.pop(message.key, None)
             await self._send(message)
             return
-        told = told_by(message)
+        told = result_of(message)
         assert flight.forwarded is not None
         if told is None:
-            self._flights.pop(message.key, None)
-            await self._send(unread(message, modern=flight.forwarded.is_modern))
+            self._pending.pop(message.key, None)
+            await self._send(too_deep_result(message, modern=flight.forwarded.is_modern))
             return
         event = self._judge.event("tool.after", {**flight.forwarded.facts(self._name), **told.facts()})
-        decision = self._judge.decided_now(event)
+        decision = self._judge.ask_hooks_now(event)
         if decision is not None:
-            await self._tell(flight, told, event, decision)
+            await self._send_result(flight, told, event, decision)
         else:
-            flight.deciding = self._spawn(self._judge_result(flight, told, event))
+            flight.deciding = self._spawn(self._decide_result(flight, told, event))
 
-    def _is_to_be_continued(self, flight: Flight, message: Message) -> bool:
+    def _defer_unfinished(self, flight: PendingRequest, message: Message) -> bool:
         """True if this is not the result yet: the server asks for something first, or works on it as a task."""
         call, result = flight.call, message.result
         assert call is not None
@@ -345,19 +478,21 @@ class Proxy:
             if isinstance(state, str):
                 self._continued.put(state, replace(flight, deciding=None, reason=""))
             return True
-        task = object_in(result, "task").get("taskId")
+        task = get_object(result, "task").get("taskId")
         if "task" in call.message.params and isinstance(task, str) and "content" not in result:
             self._tasks.put(task, replace(flight, deciding=None, reason=""))
             return True
         return False
 
-    async def _judge_result(self, flight: Flight, told: Told, event: Event) -> None:
-        await self._tell(flight, told, event, await self._judge.decided(event))
+    async def _decide_result(self, flight: PendingRequest, told: CallResult, event: Event) -> None:
+        await self._send_result(flight, told, event, await self._judge.ask_hooks(event))
 
-    async def _tell(self, flight: Flight, told: Told, event: Event, decision: Decision) -> None:
-        self._flights.pop(told.message.key, None)
-        answer = combined([event], [decision])
+    async def _send_result(self, flight: PendingRequest, told: CallResult, event: Event, decision: Decision) -> None:
+        self._pending.pop(told.message.key, None)
+        answer = merge_decisions([event], [decision])
         if answer.message:
             _log.info("%s", answer.message)
         halted = f"A hook stopped the agent here: {answer.reason}\nEnd your turn now." if answer.halt else ""
-        await self._send(told.changed(decision.event.facts["tool"], joined((flight.notes, answer.context, halted))))
+        await self._send(
+            told.apply_changes(decision.event.facts["tool"], join_texts((flight.notes, answer.context, halted)))
+        )

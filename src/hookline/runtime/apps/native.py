@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from hookline.config.document import Document
+from hookline.config.node import Node
 from hookline.config.problem import Problem
-from hookline.config.shape import Reader
-from hookline.runtime.app import MOST_STEPS, Agent, Prompt, Side
-from hookline.runtime.apps import parts
-from hookline.runtime.apps.described import Base, Described, Placed, default_prompt
+from hookline.runtime.app import MAX_STEPS, Agent, AgentSide, Prompt
+from hookline.runtime.apps import fields
+from hookline.runtime.apps.fields import BaseDirectory, Declaration, PartialApp, default_prompt
 
-DEFAULT_ID: Final = "agent"
+DEFAULT_AGENT_ID: Final = "agent"
 PROMPT_KEYS: Final = ("name", "text", "file", "model", "tools")
-OWN_KEYS: Final = ("id", "name", "description", "model", "tools", "subagents", "max_turns", "side_a", "side_b")
+AGENT_KEYS: Final = ("id", "name", "description", "model", "tools", "subagents", "max_turns", "side_a", "side_b")
 SIDE_KEYS: Final = (
     "prompt",
     "label",
@@ -27,140 +27,142 @@ SIDE_KEYS: Final = (
     "session_stop",
     "session_fail",
 )
-_LARGEST_PROMPT: Final = 1_000_000  # bytes
+_MAX_PROMPT_BYTES: Final = 1_000_000  # bytes
 
 
-def described(document: Document, base: Base) -> Described:
+def read_app(document: Document, base: BaseDirectory) -> PartialApp:
     problems: list[Problem] = []
-    at = Reader.of(document, problems)
+    at = Node.of(document, problems)
     if not isinstance(at.value, dict):
-        return Described()
-    agents = tuple(_agents(at, base))
-    return Described(
+        return PartialApp()
+    agents = tuple(_read_agents(at, base))
+    return PartialApp(
         agents,
-        parts.model_of(at),
-        parts.models(at.get("models")),
-        parts.servers(at.get("mcp")),
-        parts.language_servers(at.get("lsp")),
-        parts.triggers(at.get("triggers")),
-        parts.skills(at.get("skills"), base),
-        parts.store(at.get("store")),
-        parts.private_hosts(at.get("private_hosts")),
+        fields.read_model_name(at),
+        fields.read_models(at.get("models")),
+        fields.read_servers(at.get("mcp")),
+        fields.read_language_servers(at.get("lsp")),
+        fields.read_triggers(at.get("triggers")),
+        fields.read_skill_folders(at.get("skills"), base),
+        fields.read_store_url(at.get("store")),
+        fields.read_private_hosts(at.get("private_hosts")),
         problems=tuple(problems),
     )
 
 
-def _agents(at: Reader, base: Base) -> Iterator[Placed[Agent]]:
+def _read_agents(at: Node, base: BaseDirectory) -> Iterator[Declaration[Agent]]:
     one, several = at.get("agent"), at.get("agents")
     if one is not None and one.value is not None:
-        yield from _placed(one, _agent(one, base, DEFAULT_ID))
+        yield from _declare_agent(one, _read_agent(one, base, DEFAULT_AGENT_ID))
     if several is None or several.value is None:
         return
     if isinstance(several.value, dict):
         for id, place in several.entries():
-            yield from _placed(place, _agent(place, base, id))
+            yield from _declare_agent(place, _read_agent(place, base, id))
     else:
         for place in several.items():
-            yield from _placed(place, _agent(place, base, None))
+            yield from _declare_agent(place, _read_agent(place, base, None))
 
 
-def _placed(at: Reader, agent: Agent | None) -> Iterator[Placed[Agent]]:
+def _declare_agent(at: Node, agent: Agent | None) -> Iterator[Declaration[Agent]]:
     if agent is not None:
-        yield Placed(agent.id, agent, at.document.file, at.line)
+        yield Declaration(agent.id, agent, at.document.file, at.line)
 
 
-def _agent(at: Reader, base: Base, known_id: str | None) -> Agent | None:
-    at.keys((*OWN_KEYS, *SIDE_KEYS), "an agent")
+def _read_agent(at: Node, base: BaseDirectory, known_id: str | None) -> Agent | None:
+    at.check_keys((*AGENT_KEYS, *SIDE_KEYS), "an agent")
     if at.mapping() is None:
         return None
-    id = parts.optional(at, "id") or known_id
+    id = fields.optional_text(at, "id") or known_id
     if id is None:
-        at.problem("missing-key", f"{at.place}: id is missing.", "Write id: name.")
+        at.add_problem("missing-key", f"{at.location}: id is missing.", "Write id: name.")
         return None
-    tools = parts.names(at, "tools")
+    tools = fields.optional_names(at, "tools")
     first, second = at.get("side_a"), at.get("side_b")
     if first is not None:
-        _refuse_twice(at)
+        _report_misplaced_keys(at)
     return Agent(
         id,
-        _side(first or at, base, id, tools, own=first is not None),
-        None if second is None else _side(second, base, f"{id}.b", tools, own=True),
-        parts.optional(at, "name") or "",
-        parts.optional(at, "description") or "",
-        parts.model_of(at),
-        parts.names(at, "subagents"),
-        parts.count(at, "max_turns"),
+        _read_side(first or at, base, id, tools, own=first is not None),
+        None if second is None else _read_side(second, base, f"{id}.b", tools, own=True),
+        fields.optional_text(at, "name") or "",
+        fields.optional_text(at, "description") or "",
+        fields.read_model_name(at),
+        fields.optional_names(at, "subagents"),
+        fields.optional_count(at, "max_turns"),
     )
 
 
-def _refuse_twice(at: Reader) -> None:
+def _report_misplaced_keys(at: Node) -> None:
     for key in SIDE_KEYS:
         place = at.get(key)
         if place is not None:
-            text = f"{place.place}: {key} belongs into side_a, which stands beside it."
-            place.problem("twice", text, "Move it there.", at_key=True)
+            text = f"{place.location}: {key} belongs into side_a, which stands beside it."
+            place.add_problem("twice", text, "Move it there.", at_key=True)
 
 
-def _side(at: Reader, base: Base, name: str, tools: tuple[str, ...] | None, *, own: bool) -> Side:
+def _read_side(at: Node, base: BaseDirectory, name: str, tools: tuple[str, ...] | None, *, own: bool) -> AgentSide:
     if own:
-        at.keys((*SIDE_KEYS, "model", "tools"), "a side of an agent")
-        tools = tools if at.get("tools") is None else parts.names(at, "tools")
+        at.check_keys((*SIDE_KEYS, "model", "tools"), "a side of an agent")
+        tools = tools if at.get("tools") is None else fields.optional_names(at, "tools")
     answers, steps = at.get("stop_on_response"), at.get("max_steps")
-    return Side(
-        _prompt(at, base, name, parts.model_of(at) if own else None, tools),
-        parts.optional(at, "label") or "",
+    return AgentSide(
+        _read_prompt(at, base, name, fields.read_model_name(at) if own else None, tools),
+        fields.optional_text(at, "label") or "",
         answers is None or answers.flag() is not False,
-        parts.optional(at, "stop_tool"),
-        None if steps is None else steps.whole(least=1, most=MOST_STEPS),
-        parts.optional(at, "session_stop"),
-        parts.optional(at, "session_fail"),
+        fields.optional_text(at, "stop_tool"),
+        None if steps is None else steps.integer(least=1, most=MAX_STEPS),
+        fields.optional_text(at, "session_stop"),
+        fields.optional_text(at, "session_fail"),
     )
 
 
-def _prompt(at: Reader, base: Base, name: str, model: str | None, tools: tuple[str, ...] | None) -> Prompt:
+def _read_prompt(at: Node, base: BaseDirectory, name: str, model: str | None, tools: tuple[str, ...] | None) -> Prompt:
     written = at.get("prompt")
     if written is None:
         return default_prompt(name, model, tools)
     if isinstance(written.value, str):
         return Prompt(name, written.value, model, tools)
-    written.keys(PROMPT_KEYS, "a prompt")
+    written.check_keys(PROMPT_KEYS, "a prompt")
     if written.mapping() is None:
         return default_prompt(name, model, tools)
     text, file = written.get("text"), written.get("file")
     if (text is None) is (file is None):
-        written.problem("missing-key", f"{written.place}: a prompt has a text or a file.", "Write one of them.")
-    said = text.text(empty=True) if text is not None else None if file is None else _content(file, base)
+        written.add_problem("missing-key", f"{written.location}: a prompt has a text or a file.", "Write one of them.")
+    said = text.text(empty=True) if text is not None else None if file is None else _read_prompt_file(file, base)
     return Prompt(
-        parts.optional(written, "name") or name,
+        fields.optional_text(written, "name") or name,
         said or "",
-        parts.model_of(written) or model,
-        tools if written.get("tools") is None else parts.names(written, "tools"),
+        fields.read_model_name(written) or model,
+        tools if written.get("tools") is None else fields.optional_names(written, "tools"),
     )
 
 
-def _content(at: Reader, base: Base) -> str | None:
+def _read_prompt_file(at: Node, base: BaseDirectory) -> str | None:
     named = at.text()
-    path = None if named is None else base.path(named)
+    path = None if named is None else base.resolve(named)
     if named is None:
         return None
     if path is None:
-        at.problem("outside-project", f"{at.place}: {named} is outside of the project.", "Name a file inside of it.")
+        at.add_problem(
+            "outside-project", f"{at.location}: {named} is outside of the project.", "Name a file inside of it."
+        )
         return None
     try:
-        return _text_of(path)
+        return _read_regular_file(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        at.problem("cannot-read", f"{at.place}: {named} cannot be read: {reason}.")
+        at.add_problem("cannot-read", f"{at.location}: {named} cannot be read: {reason}.")
         return None
 
 
-def _text_of(path: Path) -> str:
+def _read_regular_file(path: Path) -> str:
     """Of a regular file, so that it never waits for a pipe."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is no regular file")
-        data = file.read(_LARGEST_PROMPT + 1)
-    if len(data) > _LARGEST_PROMPT:
-        raise ValueError(f"it is larger than {_LARGEST_PROMPT // 1_000_000} MB")
+        data = file.read(_MAX_PROMPT_BYTES + 1)
+    if len(data) > _MAX_PROMPT_BYTES:
+        raise ValueError(f"it is larger than {_MAX_PROMPT_BYTES // 1_000_000} MB")
     return data.decode("utf-8")

@@ -4,82 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from hookline.config.problem import Problem, nearest
-from hookline.runtime.app import MOST_STEPS, Agent, ModelNamed, Prompt, Side
-from hookline.runtime.apps.described import Described, Placed, default_prompt
+from hookline.config.problem import Problem
+from hookline.formatting import closest_match
+from hookline.runtime.app import MAX_STEPS, Agent, AgentSide, NamedModel, Prompt
+from hookline.runtime.apps.fields import Declaration, PartialApp, default_prompt
 from hookline.standard_agents import definitions as defined
 from hookline.standard_agents.definitions import AgentDefinition, Definitions, PromptDefinition
 
 
-def described(definitions: Definitions, shown: Callable[[str], str]) -> Described:
+def read_app(definitions: Definitions, shown: Callable[[str], str]) -> PartialApp:
     """`shown` says how messages show a file."""
     problems: list[Problem] = []
     agents = [
-        _placed(each.name, _agent(each, definitions, problems, shown), each.place, shown)
+        _declare_agent(each.name, _build_agent(each, definitions, problems, shown), each.place, shown)
         for each in definitions.agents.values()
     ]
-    agents += [_placed(each.name, _of_prompt(each, definitions), each.place, shown) for each in _asked(definitions)]
+    agents += [
+        _declare_agent(each.name, _agent_from_prompt(each, definitions), each.place, shown)
+        for each in _prompts_used_as_agents(definitions)
+    ]
     models = tuple(
-        Placed(
+        Declaration(
             each.name,
-            ModelNamed(f"{each.provider}:{each.model}", each.fallbacks),
+            NamedModel(f"{each.provider}:{each.model}", each.fallbacks),
             shown(each.place.file),
             each.place.line,
         )
         for each in definitions.models.values()
     )
-    return Described(tuple(agents), models=models, definitions=definitions, problems=tuple(problems))
+    return PartialApp(tuple(agents), models=models, definitions=definitions, problems=tuple(problems))
 
 
-def _placed(name: str, agent: Agent, place: defined.Place, shown: Callable[[str], str]) -> Placed[Agent]:
-    return Placed(name, agent, shown(place.file), place.line)
+def _declare_agent(
+    name: str, agent: Agent, place: defined.SourceLocation, shown: Callable[[str], str]
+) -> Declaration[Agent]:
+    return Declaration(name, agent, shown(place.file), place.line)
 
 
-def _agent(
+def _build_agent(
     agent: AgentDefinition, definitions: Definitions, problems: list[Problem], shown: Callable[[str], str]
 ) -> Agent:
     sides = [
-        None if side is None else _side(side, _prompt(side.prompt, agent, definitions, problems, shown), definitions)
+        None
+        if side is None
+        else _build_side(side, _find_prompt(side.prompt, agent, definitions, problems, shown), definitions)
         for side in (agent.side_a, agent.side_b)
     ]
     listed = [side.prompt for side in (agent.side_a, agent.side_b) if side is not None]
     prompts = [definitions.prompts[name] for name in listed if name in definitions.prompts]
     return Agent(
         agent.name,
-        sides[0] or Side(default_prompt(agent.name)),
+        sides[0] or AgentSide(default_prompt(agent.name)),
         sides[1] if agent.type == "dual_ai" else None,
         description=agent.description,
-        subagents=_subagents(prompts, definitions),
+        subagents=_subagent_names(prompts, definitions),
         max_session_turns=agent.max_session_turns,
     )
 
 
-def _side(side: defined.Side, prompt: Prompt, definitions: Definitions) -> Side:
-    return Side(
+def _build_side(side: defined.Side, prompt: Prompt, definitions: Definitions) -> AgentSide:
+    return AgentSide(
         prompt,
         side.label,
         side.stop_on_response,
         side.stop_tool,
-        None if side.max_steps is None else min(side.max_steps, MOST_STEPS),
+        None if side.max_steps is None else min(side.max_steps, MAX_STEPS),
         side.session_stop,
         side.session_fail,
     )
 
 
-def _prompt(
+def _find_prompt(
     name: str, agent: AgentDefinition, definitions: Definitions, problems: list[Problem], shown: Callable[[str], str]
 ) -> Prompt:
     found = definitions.prompts.get(name)
     if found is not None:
-        return _prompt_of(found, definitions)
-    guess = nearest(name, definitions.prompts)
+        return _build_prompt(found, definitions)
+    guess = closest_match(name, definitions.prompts)
     hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(definitions.prompts) or 'none'}."
     text = f"the agent {agent.name} names the prompt {name!r}, which is not defined."
     problems.append(Problem("unknown-prompt", shown(agent.place.file), agent.place.line, text, hint))
     return default_prompt(name, tools=())
 
 
-def _prompt_of(prompt: PromptDefinition, definitions: Definitions) -> Prompt:
+def _build_prompt(prompt: PromptDefinition, definitions: Definitions) -> Prompt:
     """Of what it lists as tools, the agents and prompts are started, not called."""
     tools = tuple(name for name in prompt.tools if not _is_agent(name, definitions))
     return Prompt(prompt.name, prompt.prompt, prompt.model, tools)
@@ -89,12 +97,12 @@ def _is_agent(name: str, definitions: Definitions) -> bool:
     return name not in definitions.tools and (name in definitions.agents or name in definitions.prompts)
 
 
-def _subagents(prompts: list[PromptDefinition], definitions: Definitions) -> tuple[str, ...]:
+def _subagent_names(prompts: list[PromptDefinition], definitions: Definitions) -> tuple[str, ...]:
     listed = (name for prompt in prompts for name in prompt.tools if _is_agent(name, definitions))
     return tuple(dict.fromkeys(listed))
 
 
-def _asked(definitions: Definitions) -> Iterator[PromptDefinition]:
+def _prompts_used_as_agents(definitions: Definitions) -> Iterator[PromptDefinition]:
     """The prompts that another one lists among its tools: each is an agent of its own."""
     listed = dict.fromkeys(name for prompt in definitions.prompts.values() for name in prompt.tools)
     for name in listed:
@@ -102,10 +110,10 @@ def _asked(definitions: Definitions) -> Iterator[PromptDefinition]:
             yield definitions.prompts[name]
 
 
-def _of_prompt(prompt: PromptDefinition, definitions: Definitions) -> Agent:
+def _agent_from_prompt(prompt: PromptDefinition, definitions: Definitions) -> Agent:
     return Agent(
         prompt.name,
-        Side(_prompt_of(prompt, definitions)),
+        AgentSide(_build_prompt(prompt, definitions)),
         description=prompt.tool_description,
-        subagents=_subagents([prompt], definitions),
+        subagents=_subagent_names([prompt], definitions),
     )

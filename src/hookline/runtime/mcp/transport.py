@@ -1,4 +1,9 @@
-"""The two ways to an MCP server, as the official client wants them: a program's pipes, and streamable HTTP."""
+"""The two ways to an MCP server, as the official client wants them: a program's pipes, and streamable HTTP.
+
+What a server says, without those of its tools that the protocol does not know.
+
+The official client refuses a list of tools as a whole if one of them is malformed, and with it the server.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,8 @@ import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 import anyio
 import httpx2
@@ -15,37 +21,39 @@ from anyio import BrokenResourceError, ClosedResourceError
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types.methods import validate_server_result
 from pydantic import ValidationError
 
-from hookline.config.problem import printable, short
-from hookline.hosts.mcp.lines import Gone, TooLong, lines_of
-from hookline.hosts.mcp.message import written
-from hookline.hosts.mcp.program import Program
-from hookline.runtime.app import Server
+from hookline.formatting import printable, shorten
+from hookline.hosts.mcp.json_rpc import encode_compact_json
+from hookline.runners.server_process import LineTooLongError, PipeClosedError, ServerProcess, read_lines
+from hookline.runtime.app import McpServer
 
 _log = logging.getLogger("hookline")
 
-LONGEST: Final = 32 * 1024 * 1024  # bytes of one message
-_TIME_TO_WRITE: Final = 2.0  # seconds for what is still to be said when a server is told to end
+MAX_MESSAGE_BYTES: Final = 32 * 1024 * 1024  # bytes of one message
+_WRITE_SECONDS: Final = 2.0  # seconds for what is still to be said when a server is told to end
 _TIMEOUT: Final = httpx2.Timeout(30, read=None)  # how long an answer may take is the spec's to say
 
-Lost = Callable[[str], None]
+LostCallback = Callable[[str], None]
 Streams = tuple[Any, Any]
 Transport = AbstractAsyncContextManager[Streams]
 
 
 @asynccontextmanager
-async def over_pipes(server: Server, workspace: Path, env: Mapping[str, str], lost: Lost) -> AsyncIterator[Streams]:
+async def stdio_transport(
+    server: McpServer, workspace: Path, env: Mapping[str, str], lost: LostCallback
+) -> AsyncIterator[Streams]:
     """`lost` hears how it ended, before whoever waits for an answer does. Raises HooklineError if it cannot start."""
     whole = {**env, **server.env}
-    program = await Program.started("the program", server.command, whole, workspace, subprocess.PIPE)
+    program = await ServerProcess.start("the program", server.command, whole, workspace, subprocess.PIPE)
     said, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, to_say = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_hear, program, said, lost)
-            tasks.start_soon(_say, program, to_say, lost)
+            tasks.start_soon(_receive_messages, program, said, lost)
+            tasks.start_soon(_send_messages, program, to_say, lost)
             tasks.start_soon(program.log_errors, server.name)
             try:
                 yield read, write
@@ -53,76 +61,80 @@ async def over_pipes(server: Server, workspace: Path, env: Mapping[str, str], lo
                 read.close()
                 write.close()
                 with anyio.CancelScope(shield=True):
-                    await _finished(program)
+                    await _finish_program(program)
                 tasks.cancel_scope.cancel()
     finally:
         for end in (said, read, write, to_say):
             end.close()
 
 
-async def _finished(program: Program) -> None:
+async def _finish_program(program: ServerProcess) -> None:
     try:
-        with anyio.move_on_after(_TIME_TO_WRITE):
+        with anyio.move_on_after(_WRITE_SECONDS):
             await program.finish()
     finally:
         await program.close()
 
 
-async def _hear(program: Program, said: MemoryObjectSendStream[SessionMessage | Exception], lost: Lost) -> None:
+async def _receive_messages(
+    program: ServerProcess, said: MemoryObjectSendStream[SessionMessage | Exception], lost: LostCallback
+) -> None:
     with said:
         try:
-            async for line in lines_of(program.output, LONGEST):
-                if (message := _message_in(line)) is not None:
+            async for line in read_lines(program.output, MAX_MESSAGE_BYTES):
+                if (message := _parse_message(line)) is not None:
                     await said.send(message)
-            lost(await program.how_it_ended())
-        except TooLong as error:
+            lost(await program.describe_exit())
+        except LineTooLongError as error:
             lost(f"the program was stopped: {error}")
         except (BrokenResourceError, ClosedResourceError):
             return
 
 
-def _message_in(line: bytes) -> SessionMessage | None:
+def _parse_message(line: bytes) -> SessionMessage | None:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValidationError:
         _log.debug(
             "an MCP server said something that is no message: %s",
-            short(printable(line[:200].decode("utf-8", "replace"))),
+            shorten(printable(line[:200].decode("utf-8", "replace"))),
         )
         return None
 
 
-async def _say(program: Program, to_say: MemoryObjectReceiveStream[SessionMessage], lost: Lost) -> None:
+async def _send_messages(
+    program: ServerProcess, to_say: MemoryObjectReceiveStream[SessionMessage], lost: LostCallback
+) -> None:
     with to_say:
         async for message in to_say:
             value = message.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
             try:
-                await program.write(written(value) + b"\n")
-            except Gone:
-                lost(await program.how_it_ended())
+                await program.write(encode_compact_json(value) + b"\n")
+            except PipeClosedError:
+                lost(await program.describe_exit())
                 return
 
 
 @asynccontextmanager
-async def over_http(server: Server) -> AsyncIterator[Streams]:
+async def http_transport(server: McpServer) -> AsyncIterator[Streams]:
     async with (
         httpx2.AsyncClient(
-            headers=dict(server.headers), timeout=_TIMEOUT, event_hooks={"response": [_bounded]}
+            headers=dict(server.headers), timeout=_TIMEOUT, event_hooks={"response": [_limit_response]}
         ) as client,
-        streamable_http_client(server.url, http_client=client, max_sse_event_size=LONGEST) as streams,
+        streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams,
     ):
         yield streams
 
 
-async def _bounded(response: httpx2.Response) -> None:
+async def _limit_response(response: httpx2.Response) -> None:
     """An event's size is bounded by the client; a plain answer's is not."""
     if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         stream = response.stream
         if isinstance(stream, httpx2.AsyncByteStream):
-            response.stream = _Bounded(stream)
+            response.stream = _LimitedStream(stream)
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
@@ -130,9 +142,100 @@ class _Bounded(httpx2.AsyncByteStream):
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > LONGEST:
-                raise httpx2.ReadError(f"a message is longer than {LONGEST // 1024 // 1024} MiB")
+            if size > MAX_MESSAGE_BYTES:
+                raise httpx2.ReadError(f"a message is longer than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB")
             yield chunk
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+_EMPTY_TOOL_LIST: Final = {
+    "resultType": "complete",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}  # what a list has beside its tools
+
+
+class ToolListFilter:
+    """It works once the protocol's version is known, which says what a tool is."""
+
+    def __init__(self, server: str) -> None:
+        self.version: str | None = None
+        self._server = server
+
+    @asynccontextmanager
+    async def wrap(self, transport: Transport) -> AsyncIterator[Streams]:
+        async with transport as (read, write):
+            yield _FilteredStream(read, self), write
+
+    def drop_malformed_tools(self, said: SessionMessage | Exception) -> None:
+        message = said.message if isinstance(said, SessionMessage) else None
+        if self.version is None or not isinstance(message, JSONRPCResponse):
+            return
+        tools = message.result.get("tools")
+        if isinstance(tools, list):
+            message.result["tools"] = [tool for tool in tools if self._is_valid(tool)]
+
+    def _is_valid(self, tool: Any) -> bool:
+        try:
+            validate_server_result("tools/list", str(self.version), {**_EMPTY_TOOL_LIST, "tools": [tool]})
+        except ValidationError as error:
+            _log.warning(
+                "[%s] a tool cannot be used: %s: %s",
+                self._server,
+                _display_name(tool),
+                _describe_validation_error(error),
+            )
+            return False
+        return True
+
+
+class _FilteredStream:
+    """A stream of messages, as the official client reads it."""
+
+    def __init__(self, stream: Any, sieve: ToolListFilter) -> None:
+        self._stream = stream
+        self._filter = sieve
+
+    @property
+    def last_context(self) -> Any:
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        said: SessionMessage | Exception = await self._stream.receive()
+        self._filter.drop_malformed_tools(said)
+        return said
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        said: SessionMessage | Exception = await anext(self._stream)
+        self._filter.drop_malformed_tools(said)
+        return said
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        left: bool | None = await self._stream.__aexit__(kind, error, trace)
+        return left
+
+
+def _display_name(tool: Any) -> str:
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return shorten(printable(name)) if isinstance(name, str) else "one without a name"
+
+
+def _describe_validation_error(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(step) for step in first["loc"] if not isinstance(step, int) and step != "tools")
+    what = first["msg"][:1].lower() + first["msg"][1:]
+    return shorten(printable(f"{where}: {what}" if where else what))

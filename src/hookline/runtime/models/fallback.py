@@ -8,24 +8,24 @@ from contextlib import aclosing
 from datetime import timedelta
 from typing import Final
 
-from hookline.runtime.models.model import ErrorCode, Model, ModelError, Piece, Request
+from hookline.runtime.models.model import Chunk, CompletionRequest, ErrorCode, Model, ModelError
 
-TRIES: Final = 2
+MAX_FAILURES: Final = 2
 RETURN_AFTER: Final = timedelta(minutes=5)
 
 
-class NextIsAsked(ModelError):
+class FallbackError(ModelError):
     """A failure after which the next call goes to another model, so trying again makes sense whatever the code is."""
 
     def __init__(self, error: ModelError, name: str) -> None:
         super().__init__(error.code, f"{error}; {name} is asked next", timedelta(0))
 
     @property
-    def passing(self) -> bool:
+    def is_transient(self) -> bool:
         return True
 
 
-class WithFallbacks:
+class FallbackModel:
     """Never hides a failure: it is raised, and the call that follows goes to the next model.
 
     A model is left at an error that does not pass, or after two in a row that do. For a context overflow the next one is
@@ -46,15 +46,15 @@ class WithFallbacks:
     def context_limit(self) -> int:
         return self._models[self._at].context_limit
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        self._return()
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
+        self._return_to_first()
         at = self._at
         try:
             async with aclosing(self._models[at].stream(request)) as stream:
                 async for piece in stream:
                     yield piece
         except ModelError as error:
-            raise self._failed(at, error) from None
+            raise self._record_failure(at, error) from None
         if at == self._at:
             self._failures = 0
 
@@ -62,23 +62,23 @@ class WithFallbacks:
         for model in self._models:
             await model.close()
 
-    def _return(self) -> None:
+    def _return_to_first(self) -> None:
         if self._at and _now() - self._left_at >= RETURN_AFTER.total_seconds():
             self._at = self._failures = 0
 
-    def _failed(self, at: int, error: ModelError) -> ModelError:
+    def _record_failure(self, at: int, error: ModelError) -> ModelError:
         if at != self._at:  # another conversation has moved on already
-            return NextIsAsked(error, self.name)
+            return FallbackError(error, self.name)
         self._failures += 1
-        if at + 1 == len(self._models) or not self._is_left(self._models[at + 1], error):
+        if at + 1 == len(self._models) or not self._should_switch(self._models[at + 1], error):
             return error
         self._at, self._failures, self._left_at = at + 1, 0, _now()
-        return NextIsAsked(error, self.name)
+        return FallbackError(error, self.name)
 
-    def _is_left(self, successor: Model, error: ModelError) -> bool:
+    def _should_switch(self, successor: Model, error: ModelError) -> bool:
         if error.code is ErrorCode.CONTEXT_OVERFLOW:
             return successor.context_limit > self.context_limit
-        return not error.passing or self._failures >= TRIES
+        return not error.is_transient or self._failures >= MAX_FAILURES
 
 
 def _now() -> float:

@@ -12,7 +12,7 @@ from hookline.errors import HooklineError
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedTool:
     """A tool as the model hears of it."""
 
     name: str
@@ -21,23 +21,23 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CompletionRequest:
     """Messages have the keys role, content, tool_calls ([{id, type, function: {name, arguments}}]), tool_call_id, name."""
 
     messages: tuple[dict[str, Any], ...]  # the system message first, if there is one
-    tools: tuple[Offered, ...] = ()
+    tools: tuple[OfferedTool, ...] = ()
     max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextChunk:
     """A piece of text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wants:
+class RequestedCall:
     """A whole tool call; the arguments are JSON text as the model wrote it."""
 
     id: str
@@ -46,14 +46,14 @@ class Wants:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TokenUsage:
     """Tokens of the request and of the answer, as the provider counted them."""
 
     input: int
     output: int
 
 
-Piece = Said | Wants | Spent
+Chunk = TextChunk | RequestedCall | TokenUsage
 
 
 class ErrorCode(StrEnum):
@@ -79,7 +79,7 @@ class ModelError(HooklineError):
         self.refused = refused
 
     @property
-    def passing(self) -> bool:
+    def is_transient(self) -> bool:
         """True if the same request may succeed later."""
         return not self.refused and self.code in (
             ErrorCode.RATE_LIMIT,
@@ -96,7 +96,7 @@ class Model(Protocol):
     def context_limit(self) -> int:
         """Tokens that a request may have."""
 
-    def stream(self, request: Request) -> AsyncGenerator[Piece]:
+    def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
         """Raises ModelError, also in the middle. Closing the generator ends the call."""
 
     async def close(self) -> None: ...

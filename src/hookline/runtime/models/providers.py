@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from hookline.config.problem import nearest, printable, short
 from hookline.errors import HooklineError
-from hookline.runtime.models.tokens import known_limit
+from hookline.formatting import closest_match, printable, shorten
+from hookline.runtime.models.tokens import known_context_limit
 
-HOST_KEY: Final = "HOOKLINE_KEY_"
+HOST_KEY_PREFIX: Final = "HOOKLINE_KEY_"
 """Before the host's name in capitals, whatever is no letter or digit as `_`: HOOKLINE_KEY_LLM_EXAMPLE_ORG."""
-_LIMIT_OF_OLLAMA: Final = 32_768
+_OLLAMA_CONTEXT_LIMIT: Final = 32_768
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ModelAddress:
     """Where a model is. `key` is None where none is needed, and is in no text that is made of this."""
 
     name: str
@@ -57,56 +57,56 @@ class Address:
     model: str
     url: str
     key: str | None = field(repr=False)
-    own: bool  # at the provider's own address
-    by_url: bool  # the URL stood in the name, not in the environment
+    is_official: bool  # at the provider's own address
+    has_explicit_url: bool  # the URL stood in the name, not in the environment
     context_limit: int
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be in a log or an error."""
-        return tuple(secret for secret in (self.key, _password(self.url)) if secret)
+        return tuple(secret for secret in (self.key, _url_password(self.url)) if secret)
 
 
-def address(name: str, env: Mapping[str, str]) -> Address:
+def parse_address(name: str, env: Mapping[str, str]) -> ModelAddress:
     """Raises HooklineError in one line: an unknown provider, a URL that is none, a key that is missing."""
-    shown = short(printable(name))
+    shown = shorten(printable(name))
     word, _, rest = name.partition(":")
     provider = PROVIDERS.get(word)
     if provider is None:
-        raise HooklineError(f"model {shown}: {_unknown(word)}")
+        raise HooklineError(f"model {shown}: {_describe_unknown_provider(word)}")
     model, at, host = rest.rpartition("@http")
     model, url = (model, f"http{host}") if at else (rest, "")
     if not model:
         raise HooklineError(f"model {shown}: the name of the model is missing; write {word}:NAME")
-    url, key = _server(shown, url, env) if url else _provided(shown, provider, env)
-    return Address(
+    url, key = _custom_endpoint(shown, url, env) if url else _provider_endpoint(shown, provider, env)
+    return ModelAddress(
         name=f"{word}:{model}",
-        api=_api(provider, url),
+        api=_select_api(provider, url),
         model=model,
         url=url,
         key=key,
-        own=_same(url, provider.url),
-        by_url=bool(at),
-        context_limit=_limit(word, model, env),
+        is_official=_is_same_url(url, provider.url),
+        has_explicit_url=bool(at),
+        context_limit=_context_limit(word, model, env),
     )
 
 
-def _provided(shown: str, provider: Provider, env: Mapping[str, str]) -> tuple[str, str | None]:
+def _provider_endpoint(shown: str, provider: Provider, env: Mapping[str, str]) -> tuple[str, str | None]:
     url = env.get(provider.url_variable) or provider.url
-    _checked(shown, url, provider.url_variable)
+    _check_url(shown, url, provider.url_variable)
     key = next((env[variable] for variable in provider.keys if env.get(variable)), None)
-    if key is None and provider.needs_key and _same(url, provider.url):
+    if key is None and provider.needs_key and _is_same_url(url, provider.url):
         raise HooklineError(f"model {shown}: there is no key; set {' or '.join(provider.keys)}")
     return url, key
 
 
-def _server(shown: str, url: str, env: Mapping[str, str]) -> tuple[str, str | None]:
-    host = _checked(shown, url, "the URL")
+def _custom_endpoint(shown: str, url: str, env: Mapping[str, str]) -> tuple[str, str | None]:
+    host = _check_url(shown, url, "the URL")
     letters = "".join(each if each.isascii() and each.isalnum() else "_" for each in host)
-    return url, env.get(HOST_KEY + letters.upper()) or None
+    return url, env.get(HOST_KEY_PREFIX + letters.upper()) or None
 
 
-def _checked(shown: str, url: str, what: str) -> str:
+def _check_url(shown: str, url: str, what: str) -> str:
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -118,29 +118,29 @@ def _checked(shown: str, url: str, what: str) -> str:
     return host
 
 
-def _api(provider: Provider, url: str) -> str:
+def _select_api(provider: Provider, url: str) -> str:
     """OpenAI wants its newest models asked through Responses; servers that speak like it know Chat Completions."""
     if provider.api != "openai":
         return provider.api
-    return "openai-responses" if _same(url, provider.url) else "openai-chat"
+    return "openai-responses" if _is_same_url(url, provider.url) else "openai-chat"
 
 
-def _limit(word: str, model: str, env: Mapping[str, str]) -> int:
+def _context_limit(word: str, model: str, env: Mapping[str, str]) -> int:
     if word != "ollama":
-        return known_limit(model)
+        return known_context_limit(model)
     said = env.get("OLLAMA_CONTEXT_LENGTH", "")
-    return (int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0) or _LIMIT_OF_OLLAMA
+    return (int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0) or _OLLAMA_CONTEXT_LIMIT
 
 
-def _unknown(word: str) -> str:
-    guess = nearest(word, (*PROVIDERS, "script"))
+def _describe_unknown_provider(word: str) -> str:
+    guess = closest_match(word, (*PROVIDERS, "script"))
     meant = f"did you mean {guess}?" if guess else f"known are {', '.join(sorted((*PROVIDERS, 'script')))}"
-    return f"{short(printable(word))} is no provider; {meant}"
+    return f"{shorten(printable(word))} is no provider; {meant}"
 
 
-def _same(url: str, other: str) -> bool:
+def _is_same_url(url: str, other: str) -> bool:
     return url.rstrip("/") == other.rstrip("/")
 
 
-def _password(url: str) -> str | None:
+def _url_password(url: str) -> str | None:
     return urlsplit(url).password

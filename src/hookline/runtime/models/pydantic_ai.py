@@ -2,6 +2,8 @@
 
 The providers' own libraries retry by themselves unless told not to, and read keys and addresses from the environment
 unless they are given; here they do neither.
+
+The providers' own libraries, opened for one address: no retries of theirs, no telemetry, our timeouts.
 """
 
 from __future__ import annotations
@@ -9,62 +11,197 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, Final, cast
 
+import httpx2
 from pydantic_ai import messages as told
-from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, create_async_httpx2_client
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from hookline.runtime.models.clients import RESPONSES, opened
-from hookline.runtime.models.errors import broken_off, model_error, silent
-from hookline.runtime.models.model import Offered, Piece, Request, Said, Spent, Wants
-from hookline.runtime.models.providers import Address
-from hookline.runtime.models.spelling import Spelling
-from hookline.runtime.models.turns import Answered, Call, Result, System, Told, Turns, turns
+from hookline.runtime.models.model import Chunk, CompletionRequest, OfferedTool, RequestedCall, TextChunk, TokenUsage
+from hookline.runtime.models.provider_errors import incomplete_answer_error, model_error, silence_error
+from hookline.runtime.models.provider_messages import (
+    CallPart,
+    Conversation,
+    RequestMessage,
+    ResponseMessage,
+    ResultPart,
+    SystemPart,
+    ToolNameMap,
+    build_conversation,
+)
+from hookline.runtime.models.providers import ModelAddress
+
+CONNECT_SECONDS: Final = 10
+RESPONSES: Final[ContextVar[list[Any]]] = ContextVar("responses")
+"""Where the responses of the call that is being opened are noted: a library that is cancelled then may leave one open."""
+NO_KEY: Final = "none"  # the libraries want some text even where a server asks for no key
+
+
+def open_client(address: ModelAddress, silence: timedelta) -> tuple[Model, Any]:
+    """The model, and the HTTP client that is to be closed."""
+    seconds = silence.total_seconds()
+    if address.api == "groq":  # its library still takes the older httpx only
+        import httpx
+
+        timeout = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        older = httpx.AsyncClient(timeout=timeout, event_hooks={"response": [_record_response]})
+        return _groq_model(address, older), older
+    newer = create_async_httpx2_client(timeout=httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)))
+    newer.event_hooks = {**newer.event_hooks, "response": [_record_response]}
+    return _MODEL_FACTORIES[address.api](address, newer), newer
+
+
+async def _record_response(response: Any) -> None:
+    if (responses := RESPONSES.get(None)) is not None:
+        responses.append(response)
+
+
+def _openai_client(address: ModelAddress, client: Any) -> Any:
+    from openai import AsyncOpenAI
+
+    opened = AsyncOpenAI(api_key=address.key or NO_KEY, base_url=address.url, http_client=client, max_retries=0)
+    if address.has_explicit_url:
+        _forget_environment(opened)
+        opened.organization = opened.project = None
+    return opened
+
+
+def _forget_environment(client: Any) -> None:
+    """The libraries put headers from OPENAI_CUSTOM_HEADERS and its like into every request; they are for the provider."""
+    client._custom_headers = {}
+
+
+def _openai_provider(address: ModelAddress, client: Any) -> Any:
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    opened = _openai_client(address, client)
+    if address.is_official:
+        return OpenAIProvider(openai_client=opened)
+    return OpenAICompatibleProvider("openai-compatible", openai_client=opened)
+
+
+def _openai_chat_model(address: ModelAddress, client: Any) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+    return OpenAIChatModel(address.model, provider=_openai_provider(address, client), profile=_strict_profile())
+
+
+def _openai_responses_model(address: ModelAddress, client: Any) -> Model:
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+
+    return OpenAIResponsesModel(address.model, provider=_openai_provider(address, client))
+
+
+def _ollama_model(address: ModelAddress, client: Any) -> Model:
+    from pydantic_ai.models.ollama import OllamaModel
+    from pydantic_ai.providers.ollama import OllamaProvider
+
+    provider = OllamaProvider(openai_client=_openai_client(address, client))
+    return OllamaModel(address.model, provider=provider, profile=_strict_profile())
+
+
+def _strict_profile() -> Any:
+    """A stream without a last word is one that broke off, not one that ended well."""
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    return OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+
+
+def _anthropic_model(address: ModelAddress, client: Any) -> Model:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    opened = AsyncAnthropic(
+        api_key=address.key or NO_KEY, base_url=address.url, http_client=client, max_retries=0, open_telemetry=False
+    )
+    if address.has_explicit_url:
+        _forget_environment(opened)
+    return AnthropicModel(address.model, provider=AnthropicProvider(anthropic_client=opened))
+
+
+def _google_model(address: ModelAddress, client: Any) -> Model:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(api_key=address.key or NO_KEY, base_url=address.url, http_client=client)
+    return GoogleModel(address.model, provider=provider)
+
+
+def _groq_model(address: ModelAddress, client: Any) -> Model:
+    from groq import AsyncGroq
+    from pydantic_ai.models.groq import GroqModel
+    from pydantic_ai.providers.groq import GroqProvider
+
+    opened = AsyncGroq(api_key=address.key or NO_KEY, base_url=address.url, http_client=client, max_retries=0)
+    if address.has_explicit_url:
+        _forget_environment(opened)
+    return GroqModel(address.model, provider=GroqProvider(groq_client=opened))
+
+
+def _mistral_model(address: ModelAddress, client: Any) -> Model:
+    from pydantic_ai.models.mistral import MistralModel
+    from pydantic_ai.providers.mistral import MistralProvider
+
+    provider = MistralProvider(api_key=address.key or NO_KEY, base_url=address.url, http_client=client)
+    return MistralModel(address.model, provider=provider)
+
+
+_MODEL_FACTORIES: Final[dict[str, Callable[[ModelAddress, Any], Model]]] = {
+    "anthropic": _anthropic_model,
+    "google": _google_model,
+    "mistral": _mistral_model,
+    "ollama": _ollama_model,
+    "openai-chat": _openai_chat_model,
+    "openai-responses": _openai_responses_model,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
-    address: Address
+class ProviderConnection:
+    address: ModelAddress
     model: Model
     client: Any  # httpx2's AsyncClient or, for Groq, httpx's
     silence: timedelta
 
-    async def pieces(self, request: Request) -> AsyncGenerator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
         """Text as it comes; tool calls only when the whole answer is there, so that none is ever half a call."""
-        history = turns(request.messages)
-        spelling = Spelling(_names(request, history))
+        history = build_conversation(request.messages)
+        spelling = ToolNameMap(_tool_names(request, history))
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.silence.total_seconds()):
-                    stream = await _entered(stack, self._asked(request, history, spelling))
+                    stream = await _enter_stream(stack, self._open_stream(request, history, spelling))
                 async for event in self._events(stream):
-                    if text := _text(event):
-                        yield Said(text)
-                if not _finished(stream):
-                    raise broken_off(self.address.name)
-                for piece in _whole(stream, spelling):
+                    if text := _event_text(event):
+                        yield TextChunk(text)
+                if not _is_finished(stream):
+                    raise incomplete_answer_error(self.address.name)
+                for piece in _final_chunks(stream, spelling):
                     yield piece
         except TimeoutError:
-            raise silent(self.address.name, self.silence) from None
+            raise silence_error(self.address.name, self.silence) from None
         except Exception as error:  # whatever a provider's library raises is the model's failure
             raise model_error(error, self.address) from None
 
     async def close(self) -> None:
         await self.client.aclose()
 
-    def _asked(
-        self, request: Request, history: Turns, spelling: Spelling
+    def _open_stream(
+        self, request: CompletionRequest, history: Conversation, spelling: ToolNameMap
     ) -> AbstractAsyncContextManager[StreamedResponse]:
         length = self.model.profile.get("tool_call_id_length")
-        messages = [_message(turn, spelling, length) for turn in history]
-        parameters = ModelRequestParameters(function_tools=[_tool(tool, spelling) for tool in request.tools])
-        return self.model.request_stream(messages, _settings(self.address, request), parameters)
+        messages = [_to_provider_message(turn, spelling, length) for turn in history]
+        parameters = ModelRequestParameters(function_tools=[_tool_definition(tool, spelling) for tool in request.tools])
+        return self.model.request_stream(messages, _model_settings(self.address, request), parameters)
 
     async def _events(self, stream: StreamedResponse) -> AsyncIterator[Any]:
         events = aiter(stream)
@@ -76,12 +213,14 @@ class Connection:
             yield event
 
 
-def connect(address: Address, silence: timedelta) -> Connection:
-    model, client = opened(address, silence)
-    return Connection(address, model, client, silence)
+def connect_provider(address: ModelAddress, silence: timedelta) -> ProviderConnection:
+    model, client = open_client(address, silence)
+    return ProviderConnection(address, model, client, silence)
 
 
-async def _entered(stack: AsyncExitStack, opening: AbstractAsyncContextManager[StreamedResponse]) -> StreamedResponse:
+async def _enter_stream(
+    stack: AsyncExitStack, opening: AbstractAsyncContextManager[StreamedResponse]
+) -> StreamedResponse:
     responses: list[Any] = []
     token = RESPONSES.set(responses)
     try:
@@ -94,7 +233,7 @@ async def _entered(stack: AsyncExitStack, opening: AbstractAsyncContextManager[S
         RESPONSES.reset(token)
 
 
-def _settings(address: Address, request: Request) -> ModelSettings:
+def _model_settings(address: ModelAddress, request: CompletionRequest) -> ModelSettings:
     settings: dict[str, Any] = {}
     if request.max_tokens is not None:
         settings["max_tokens"] = request.max_tokens
@@ -103,38 +242,44 @@ def _settings(address: Address, request: Request) -> ModelSettings:
     return cast(ModelSettings, settings)
 
 
-def _tool(tool: Offered, spelling: Spelling) -> ToolDefinition:
+def _tool_definition(tool: OfferedTool, spelling: ToolNameMap) -> ToolDefinition:
     schema = tool.schema if tool.schema.get("type") == "object" else {"type": "object", "properties": {}, **tool.schema}
-    return ToolDefinition(name=spelling.told(tool.name), description=tool.description, parameters_json_schema=schema)
+    return ToolDefinition(
+        name=spelling.to_model(tool.name), description=tool.description, parameters_json_schema=schema
+    )
 
 
-def _names(request: Request, history: Turns) -> list[str]:
-    calls = (call for turn in history if isinstance(turn, Answered) for call in turn.calls)
+def _tool_names(request: CompletionRequest, history: Conversation) -> list[str]:
+    calls = (call for turn in history if isinstance(turn, ResponseMessage) for call in turn.calls)
     return [*(tool.name for tool in request.tools), *(call.name for call in calls)]
 
 
-def _message(turn: Told | Answered, spelling: Spelling, length: int | None) -> told.ModelMessage:
-    if isinstance(turn, Told):
-        return told.ModelRequest(parts=[_part(part, spelling, length) for part in turn.parts])
+def _to_provider_message(
+    turn: RequestMessage | ResponseMessage, spelling: ToolNameMap, length: int | None
+) -> told.ModelMessage:
+    if isinstance(turn, RequestMessage):
+        return told.ModelRequest(parts=[_to_request_part(part, spelling, length) for part in turn.parts])
     parts: list[told.ModelResponsePart] = [told.TextPart(turn.text)] if turn.text else []
-    calls = (told.ToolCallPart(spelling.told(call.name), call.arguments, _id(call, length)) for call in turn.calls)
+    calls = (
+        told.ToolCallPart(spelling.to_model(call.name), call.arguments, _call_id(call, length)) for call in turn.calls
+    )
     return told.ModelResponse(parts=[*parts, *calls])
 
 
-def _part(part: Any, spelling: Spelling, length: int | None) -> told.ModelRequestPart:
-    if isinstance(part, Result):
-        return told.ToolReturnPart(spelling.told(part.call.name), part.text, _id(part.call, length))
-    return told.SystemPromptPart(part.text) if isinstance(part, System) else told.UserPromptPart(part.text)
+def _to_request_part(part: Any, spelling: ToolNameMap, length: int | None) -> told.ModelRequestPart:
+    if isinstance(part, ResultPart):
+        return told.ToolReturnPart(spelling.to_model(part.call.name), part.text, _call_id(part.call, length))
+    return told.SystemPromptPart(part.text) if isinstance(part, SystemPart) else told.UserPromptPart(part.text)
 
 
-def _id(call: Call, length: int | None) -> str:
+def _call_id(call: CallPart, length: int | None) -> str:
     """Mistral takes ids of nine letters and digits only."""
     if length is None or (len(call.id) == length and call.id.isascii() and call.id.isalnum()):
         return call.id
     return hashlib.sha256(call.id.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
-def _text(event: Any) -> str:
+def _event_text(event: Any) -> str:
     match event:
         case told.PartStartEvent(part=told.TextPart(content=text)):
             return text
@@ -144,26 +289,28 @@ def _text(event: Any) -> str:
             return ""
 
 
-def _finished(stream: StreamedResponse) -> bool:
+def _is_finished(stream: StreamedResponse) -> bool:
     details = stream.provider_details or {}
     return bool(stream.finish_reason or details.get("finish_reason")) and stream.get().state == "complete"
 
 
-def _whole(stream: StreamedResponse, spelling: Spelling) -> list[Piece]:
+def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk]:
     """What is known at the end: a refusal in words, the calls, and what was spent."""
     answer = stream.get()
     refusal = (answer.provider_details or {}).get("refusal")
-    pieces: list[Piece] = [Said(refusal)] if isinstance(refusal, str) and refusal else []
+    pieces: list[Chunk] = [TextChunk(refusal)] if isinstance(refusal, str) and refusal else []
     for part in answer.parts:
         if isinstance(part, told.ToolCallPart):
-            pieces.append(Wants(part.tool_call_id, spelling.meant(part.tool_name), _arguments(part.args)))
+            pieces.append(
+                RequestedCall(part.tool_call_id, spelling.from_model(part.tool_name), _arguments_text(part.args))
+            )
     usage = answer.usage
     if usage.input_tokens or usage.output_tokens:
-        pieces.append(Spent(usage.input_tokens, usage.output_tokens))
+        pieces.append(TokenUsage(usage.input_tokens, usage.output_tokens))
     return pieces
 
 
-def _arguments(arguments: Any) -> str:
+def _arguments_text(arguments: Any) -> str:
     """As the model wrote them, well-formed or not; some libraries hand over what they have parsed already."""
     if arguments is None or isinstance(arguments, str):
         return arguments or "{}"

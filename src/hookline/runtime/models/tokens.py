@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
-from hookline.runtime.models.model import Request
+from hookline.runtime.models.model import CompletionRequest
 
-PER_MESSAGE: Final = 4
-PER_TOOL: Final = 8
-DEFAULT_LIMIT: Final = 128_000
-_LIMITS: Final = {
+TOKENS_PER_MESSAGE: Final = 4
+TOKENS_PER_TOOL: Final = 8
+DEFAULT_CONTEXT_LIMIT: Final = 128_000
+_CONTEXT_LIMITS: Final = {
     "claude": 200_000,
     "claude-fable": 1_000_000,
     "claude-haiku-5": 1_000_000,
@@ -68,7 +68,7 @@ _LIMITS: Final = {
 }
 
 
-def tokens_of(text: str) -> int:
+def text_tokens(text: str) -> int:
     if text.isascii():
         return -(-len(text) * 2 // 7)
     plain = len(text.encode("ascii", "ignore"))
@@ -79,26 +79,28 @@ def tokens_of(text: str) -> int:
 def message_tokens(message: dict[str, Any]) -> int:
     """Of one message of a request or of a stored thread, with its tool calls."""
     content, calls = message.get("content"), message.get("tool_calls")
-    return PER_MESSAGE + _tokens_of_value(content) + _tokens_of_value(calls)
+    return TOKENS_PER_MESSAGE + _value_tokens(content) + _value_tokens(calls)
 
 
 def messages_tokens(messages: Iterable[dict[str, Any]]) -> int:
     return sum(map(message_tokens, messages))
 
 
-def request_tokens(request: Request) -> int:
+def request_tokens(request: CompletionRequest) -> int:
     """Of everything that the model is sent: messages, and the tools with their schemas."""
-    tools = (tokens_of(tool.name + tool.description) + _tokens_of_value(tool.schema) for tool in request.tools)
-    return messages_tokens(request.messages) + sum(PER_TOOL + tokens for tokens in tools)
+    tools = (text_tokens(tool.name + tool.description) + _value_tokens(tool.schema) for tool in request.tools)
+    return messages_tokens(request.messages) + sum(TOKENS_PER_TOOL + tokens for tokens in tools)
 
 
-def known_limit(model: str) -> int:
+def known_context_limit(model: str) -> int:
     """The tokens that a model takes, by the longest beginning of its name that is known; the vendor's part is left out."""
     name = model.rpartition("/")[2].casefold()
-    return _LIMITS.get(max((known for known in _LIMITS if name.startswith(known)), key=len, default=""), DEFAULT_LIMIT)
+    return _CONTEXT_LIMITS.get(
+        max((known for known in _CONTEXT_LIMITS if name.startswith(known)), key=len, default=""), DEFAULT_CONTEXT_LIMIT
+    )
 
 
-def _tokens_of_value(value: Any) -> int:
+def _value_tokens(value: Any) -> int:
     if not value:
         return 0
-    return tokens_of(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+    return text_tokens(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))

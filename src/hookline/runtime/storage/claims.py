@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from hookline.runtime.storage.texts import written
+from hookline.runtime.storage.columns import escape_text
 
 if TYPE_CHECKING:
     import asyncpg
@@ -39,18 +39,18 @@ class NoClaims:
 
 
 @dataclass(slots=True)
-class _Locks:
+class _FileLocks:
     """The locks of a file belong to the process, and all of them end when it closes the file anywhere.
 
     So it is open once, for all stores that use it, as long as one of them has a claim.
     """
 
-    opened: int
+    descriptor: int
     taken: set[int] = field(default_factory=set)
 
 
-_FILES: Final[dict[Path, _Locks]] = {}
-_FILES_GUARD: Final = Lock()
+_LOCKS_BY_FILE: Final[dict[Path, _FileLocks]] = {}
+_LOCKS_GUARD: Final = Lock()
 
 
 class FileClaims:
@@ -61,11 +61,13 @@ class FileClaims:
         self._mine: set[int] = set()
 
     async def claim(self, session: str) -> bool:
-        byte = _byte(session)
-        with _FILES_GUARD:
-            locks = _FILES.get(self._path) or _Locks(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            _FILES[self._path] = locks
-            if byte not in locks.taken and _locked(locks.opened, byte):
+        byte = _lock_offset(session)
+        with _LOCKS_GUARD:
+            locks = _LOCKS_BY_FILE.get(self._path) or _FileLocks(
+                os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            )
+            _LOCKS_BY_FILE[self._path] = locks
+            if byte not in locks.taken and _try_lock(locks.descriptor, byte):
                 locks.taken.add(byte)
                 self._mine.add(byte)
                 return True
@@ -73,7 +75,7 @@ class FileClaims:
         return False
 
     async def release(self, session: str) -> None:
-        self._release(_byte(session))
+        self._release(_lock_offset(session))
 
     async def close(self) -> None:
         for byte in list(self._mine):
@@ -83,13 +85,13 @@ class FileClaims:
         if byte not in self._mine:
             return
         self._mine.remove(byte)
-        with _FILES_GUARD:
-            fcntl.lockf(_FILES[self._path].opened, fcntl.LOCK_UN, 1, byte)
-            _FILES[self._path].taken.remove(byte)
+        with _LOCKS_GUARD:
+            fcntl.lockf(_LOCKS_BY_FILE[self._path].descriptor, fcntl.LOCK_UN, 1, byte)
+            _LOCKS_BY_FILE[self._path].taken.remove(byte)
             _close_if_free(self._path)
 
 
-def _locked(opened: int, byte: int) -> bool:
+def _try_lock(opened: int, byte: int) -> bool:
     try:
         fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
     except (BlockingIOError, PermissionError):  # which of them differs between systems
@@ -98,11 +100,11 @@ def _locked(opened: int, byte: int) -> bool:
 
 
 def _close_if_free(path: Path) -> None:
-    if not _FILES[path].taken:
-        os.close(_FILES.pop(path).opened)
+    if not _LOCKS_BY_FILE[path].taken:
+        os.close(_LOCKS_BY_FILE.pop(path).descriptor)
 
 
-class ServerClaims:
+class PostgresClaims:
     """PostgreSQL's advisory locks, on a connection that has nothing else to do: the server ends them with it.
 
     Whoever loses the connection may not know it when another claims the session. So each claim has a number, which
@@ -117,39 +119,43 @@ class ServerClaims:
 
     async def claim(self, session: str) -> bool:
         async with self._asking:
-            await self._connected()
-            if session in self.numbers or not await self._ask("SELECT pg_try_advisory_lock($1)", _key(session)):
+            await self._ensure_connected()
+            if session in self.numbers or not await self._fetch_value(
+                "SELECT pg_try_advisory_lock($1)", _lock_key(session)
+            ):
                 return False
             numbered = "UPDATE sessions SET claim = claim + 1 WHERE id = $1 RETURNING claim"
-            self.numbers[session] = await self._ask(numbered, written(session)) or 0  # 0: it is not stored yet
+            self.numbers[session] = (
+                await self._fetch_value(numbered, escape_text(session)) or 0
+            )  # 0: it is not stored yet
             return True
 
     async def renew(self) -> None:
         """After the connection was lost. What another has claimed meanwhile stays the other's."""
         if self.numbers and (self._connection is None or self._connection.is_closed()):
             async with self._asking:
-                await self._connected()
+                await self._ensure_connected()
 
     async def release(self, session: str) -> None:
         if self.numbers.pop(session, None) is None:
             return
         async with self._asking:
             if self._connection is not None and not self._connection.is_closed():
-                await self._ask("SELECT pg_advisory_unlock($1)", _key(session))
+                await self._fetch_value("SELECT pg_advisory_unlock($1)", _lock_key(session))
 
     async def close(self) -> None:
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None
 
-    async def _connected(self) -> None:
+    async def _ensure_connected(self) -> None:
         if self._connection is not None and not self._connection.is_closed():
             return
         self._connection = await self._connect()
         for session in self.numbers:
-            await self._ask("SELECT pg_try_advisory_lock($1)", _key(session))
+            await self._fetch_value("SELECT pg_try_advisory_lock($1)", _lock_key(session))
 
-    async def _ask(self, statement: str, value: object) -> Any:
+    async def _fetch_value(self, statement: str, value: object) -> Any:
         assert self._connection is not None
         try:
             return await self._connection.fetchval(statement, value)
@@ -158,10 +164,10 @@ class ServerClaims:
             raise
 
 
-def _byte(session: str) -> int:
-    return _key(session) % 2**62
+def _lock_offset(session: str) -> int:
+    return _lock_key(session) % 2**62
 
 
-def _key(session: str) -> int:
+def _lock_key(session: str) -> int:
     digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big", signed=True)

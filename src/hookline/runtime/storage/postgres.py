@@ -13,13 +13,12 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from hookline.errors import HooklineError
-from hookline.runtime.storage.claims import ServerClaims
-from hookline.runtime.storage.failures import explained
-from hookline.runtime.storage.work import Work
+from hookline.runtime.storage.claims import PostgresClaims
+from hookline.runtime.storage.database import Query, explain_database_error
 
 T = TypeVar("T")
 
-_CONNECTIONS: Final = 10
+_POOL_SIZE: Final = 10
 _SECONDS_TO_CONNECT: Final = 10
 _SECONDS_TO_ANSWER: Final = 60
 _SETTINGS: Final = {
@@ -34,7 +33,7 @@ class Postgres:
     """Each write has a transaction of its own: several commit at once, and the server joins their disk writes."""
 
     def __init__(
-        self, place: str, engine: AsyncEngine, claims: ServerClaims, failures: tuple[type[Exception], ...]
+        self, place: str, engine: AsyncEngine, claims: PostgresClaims, failures: tuple[type[Exception], ...]
     ) -> None:
         self._place, self._claims, self._failures = place, claims, failures
         self._engine = engine.execution_options(claims=claims.numbers)
@@ -49,39 +48,39 @@ class Postgres:
             raise HooklineError("PostgreSQL needs asyncpg: pip install 'hookline[postgres]'") from failed
         shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
         place = f"the database {shown}"
-        connect = partial(_connected, url.render_as_string(hide_password=False), place)
+        connect = partial(_open_connection, url.render_as_string(hide_password=False), place)
         engine = create_async_engine(
             "postgresql+asyncpg://",
             async_creator=connect,
-            pool_size=_CONNECTIONS,
+            pool_size=_POOL_SIZE,
             max_overflow=0,
             pool_timeout=None,
         )
         failures = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-        return cls(place, engine, ServerClaims(connect), failures)
+        return cls(place, engine, PostgresClaims(connect), failures)
 
-    async def read(self, work: Work[T]) -> T:
-        return await self._explained(self._attempted(self._read, work))
+    async def read(self, work: Query[T]) -> T:
+        return await self._explain_errors(self._run_with_retry(self._run_read, work))
 
-    async def write(self, work: Work[T]) -> T:
-        task = asyncio.ensure_future(self._explained(self._claimed_and_written(work)))
+    async def write(self, work: Query[T]) -> T:
+        task = asyncio.ensure_future(self._explain_errors(self._renew_and_write(work)))
         self._writing.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._finish_write)
         return await asyncio.shield(task)
 
     async def claim(self, session: str) -> bool:
-        return await self._explained(self._claims.claim(session))
+        return await self._explain_errors(self._claims.claim(session))
 
     async def release(self, session: str) -> None:
         with suppress(HooklineError):  # without its connection it has ended
-            await self._explained(self._claims.release(session))
+            await self._explain_errors(self._claims.release(session))
 
     async def close(self) -> None:
         await asyncio.gather(*self._writing, return_exceptions=True)
         await self._claims.close()
         await self._engine.dispose()
 
-    async def _attempted(self, once: Callable[[Work[T]], Awaitable[T]], work: Work[T]) -> T:
+    async def _run_with_retry(self, once: Callable[[Query[T]], Awaitable[T]], work: Query[T]) -> T:
         """A connection that died in the pool is noticed when it is used: then, once more with a new one."""
         try:
             return await once(work)
@@ -90,36 +89,36 @@ class Postgres:
                 raise
         return await once(work)
 
-    async def _explained(self, asked: Awaitable[T]) -> T:
+    async def _explain_errors(self, asked: Awaitable[T]) -> T:
         try:
             return await asked
         except self._failures as failed:
-            raise explained(failed, self._place) from failed
+            raise explain_database_error(failed, self._place) from failed
 
-    async def _read(self, work: Work[T]) -> T:
+    async def _run_read(self, work: Query[T]) -> T:
         async with self._reading.connect() as connection:
             return await connection.run_sync(work)
 
-    async def _claimed_and_written(self, work: Work[T]) -> T:
+    async def _renew_and_write(self, work: Query[T]) -> T:
         await self._claims.renew()
-        return await self._attempted(self._written, work)
+        return await self._run_with_retry(self._run_write, work)
 
-    async def _written(self, work: Work[T]) -> T:
+    async def _run_write(self, work: Query[T]) -> T:
         async with self._engine.connect() as connection:
             result = await connection.run_sync(work)
             try:
                 await connection.commit()
             except self._failures as failed:  # it may have been stored, so it must not be done again
-                raise explained(failed, self._place) from failed
+                raise explain_database_error(failed, self._place) from failed
             return result
 
-    def _over(self, task: asyncio.Task[Any]) -> None:
+    def _finish_write(self, task: asyncio.Task[Any]) -> None:
         self._writing.discard(task)
         if not task.cancelled():
             task.exception()  # seen, even where nobody waits for it any more
 
 
-async def _connected(dsn: str, place: str) -> Any:
+async def _open_connection(dsn: str, place: str) -> Any:
     import asyncpg
 
     try:

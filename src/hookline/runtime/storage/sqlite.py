@@ -1,4 +1,10 @@
-"""A database in one file, or in memory."""
+"""A database in one file, or in memory.
+
+A queue of work and the threads that do it, each with its own connection.
+
+What is asked while a thread is busy it does next, all of it in one transaction: the more is asked at once, the less a
+commit costs each.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +14,13 @@ import os
 import sqlite3
 import stat
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,50 +28,171 @@ from sqlalchemy.pool import NullPool
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage.claims import Claims, FileClaims, NoClaims
-from hookline.runtime.storage.failures import explained
-from hookline.runtime.storage.lane import Lane
-from hookline.runtime.storage.work import Work
+from hookline.runtime.storage.database import Query, explain_database_error
 
 T = TypeVar("T")
 
-_PATIENCE: Final = 5.0
+_MAX_BATCH: Final = 500
+"""Works after which a transaction takes no more, so that the first of them does not wait without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingQuery:
+    work: Query[Any]
+    answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _QueryResult:
+    answer: asyncio.Future[Any]
+    result: Any = None
+    failed: Exception | None = None
+
+    def deliver(self) -> None:
+        if self.answer.done():  # its caller was cancelled
+            return
+        if self.failed is not None:
+            self.answer.set_exception(self.failed)
+        else:
+            self.answer.set_result(self.result)
+
+
+class QueryQueue:
+    """For the event loop in which it is made."""
+
+    def __init__(self, connect: Callable[[], Connection], threads: int = 1) -> None:
+        self._connect = connect
+        self._loop = asyncio.get_running_loop()
+        self._unsent: list[_PendingQuery] = []
+        self._batches: SimpleQueue[list[_PendingQuery]] = SimpleQueue()
+        self._threads = [Thread(target=self._run_thread, name="hookline store", daemon=True) for _ in range(threads)]
+        self._closed = False
+        for thread in self._threads:
+            thread.start()
+
+    async def run(self, work: Query[T]) -> T:
+        if self._closed:
+            raise HooklineError("the store is closed")
+        answer: asyncio.Future[T] = self._loop.create_future()
+        if not self._unsent:  # all that is asked in one round of the loop goes together, or the first would go alone
+            self._loop.call_soon(self._flush)
+        self._unsent.append(_PendingQuery(work, answer))
+        return await answer
+
+    async def close(self) -> None:
+        """After everything that was asked before."""
+        if not self._closed:
+            self._closed = True
+            self._flush()
+            for _ in self._threads:
+                self._batches.put([])
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+
+    def _flush(self) -> None:
+        if self._unsent:
+            self._batches.put(self._unsent)
+            self._unsent = []
+
+    def _run_thread(self) -> None:
+        connection: Connection | None = None
+        while batch := self._next_batch():
+            try:
+                connection = connection or self._connect()
+                done = _run_batch(connection, batch)
+            except Exception as failed:  # no connection, or one that cannot even undo: the next batch gets another
+                _discard_connection(connection)
+                connection, done = None, [_QueryResult(asked.answer, failed=failed) for asked in batch]
+            self._deliver(done)
+        _discard_connection(connection)
+
+    def _next_batch(self) -> list[_PendingQuery]:
+        """Empty at the end."""
+        batch = self._batches.get()
+        while batch and len(batch) < _MAX_BATCH:
+            try:
+                more = self._batches.get_nowait()
+            except Empty:
+                break
+            if not more:
+                self._batches.put(more)
+                break
+            batch += more
+        return batch
+
+    def _deliver(self, done: list[_QueryResult]) -> None:
+        with suppress(RuntimeError):  # the loop is closed, so nobody listens
+            self._loop.call_soon_threadsafe(_deliver_all, done)
+
+
+def _discard_connection(connection: Connection | None) -> None:
+    if connection is None:
+        return
+    with suppress(SQLAlchemyError):  # a broken one may refuse even that, and is let go all the same
+        connection.invalidate()
+        connection.close()
+
+
+def _deliver_all(done: list[_QueryResult]) -> None:
+    for each in done:
+        each.deliver()
+
+
+def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_QueryResult]:
+    """One that fails takes nothing down with it: all is undone, and each is done again by itself."""
+    try:
+        transaction = connection.begin()
+    except Exception as failed:
+        return [_QueryResult(asked.answer, failed=failed) for asked in batch]
+    try:
+        done = [_QueryResult(asked.answer, asked.work(connection)) for asked in batch]
+        transaction.commit()
+    except Exception as failed:
+        transaction.rollback()
+        if len(batch) == 1:
+            return [_QueryResult(batch[0].answer, failed=failed)]
+        return [done for asked in batch for done in _run_batch(connection, [asked])]
+    return done
+
+
+_LOCK_SECONDS: Final = 5.0
 """Seconds that another process may hold the file."""
 
-_READERS: Final = 2
+_READER_THREADS: Final = 2
 
 
 class Sqlite:
     """One thread writes and others read, for SQLite has one writer at a time, and readers that never wait for it."""
 
-    def __init__(self, place: str, writer: Lane, readers: Lane, claims: Claims) -> None:
+    def __init__(self, place: str, writer: QueryQueue, readers: QueryQueue, claims: Claims) -> None:
         self._place, self._writer, self._readers, self._claims = place, writer, readers, claims
 
     @classmethod
     async def open(cls, file: Path | None, synchronous: str) -> Sqlite:
         """`file` None: in memory. `synchronous` is SQLite's own setting: normal or full."""
         if file is None:
-            lane = Lane(lambda: _connected(":memory:", "IMMEDIATE", synchronous))
+            lane = QueryQueue(lambda: _open_connection(":memory:", "IMMEDIATE", synchronous))
             return cls("the database in memory", lane, lane, NoClaims())
         place = f"the database {file}"
         try:
-            await asyncio.to_thread(_prepare, file)
+            await asyncio.to_thread(_prepare_file, file)
         except (sqlite3.Error, OSError) as failed:
-            raise explained(failed, place) from failed
-        writer = Lane(lambda: _connected(str(file), "IMMEDIATE", synchronous))
-        readers = Lane(lambda: _connected(str(file), "DEFERRED", synchronous), threads=_READERS)
+            raise explain_database_error(failed, place) from failed
+        writer = QueryQueue(lambda: _open_connection(str(file), "IMMEDIATE", synchronous))
+        readers = QueryQueue(lambda: _open_connection(str(file), "DEFERRED", synchronous), threads=_READER_THREADS)
         return cls(place, writer, readers, FileClaims(Path(f"{os.path.realpath(file)}-claims")))
 
-    async def read(self, work: Work[T]) -> T:
-        return await self._asked(self._readers, work)
+    async def read(self, work: Query[T]) -> T:
+        return await self._run_query(self._readers, work)
 
-    async def write(self, work: Work[T]) -> T:
-        return await self._asked(self._writer, work)
+    async def write(self, work: Query[T]) -> T:
+        return await self._run_query(self._writer, work)
 
     async def claim(self, session: str) -> bool:
         try:
             return await self._claims.claim(session)
         except OSError as failed:
-            raise explained(failed, self._place) from failed
+            raise explain_database_error(failed, self._place) from failed
 
     async def release(self, session: str) -> None:
         await self._claims.release(session)
@@ -71,14 +202,14 @@ class Sqlite:
         await self._writer.close()
         await self._readers.close()
 
-    async def _asked(self, lane: Lane, work: Work[T]) -> T:
+    async def _run_query(self, lane: QueryQueue, work: Query[T]) -> T:
         try:
-            return await lane.do(work)
+            return await lane.run(work)
         except (SQLAlchemyError, sqlite3.Error) as failed:
-            raise explained(failed, self._place) from failed
+            raise explain_database_error(failed, self._place) from failed
 
 
-def _prepare(file: Path) -> None:
+def _prepare_file(file: Path) -> None:
     """The file and its directory are for their owner alone; SQLite gives the files beside it the same rights."""
     file.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     with suppress(FileExistsError):  # it is not opened then: closing it would end all locks that this process has on it
@@ -89,16 +220,16 @@ def _prepare(file: Path) -> None:
     found = file.stat()
     if found.st_uid == os.geteuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         file.chmod(stat.S_IRUSR | stat.S_IWUSR)
-    connection = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+    connection = sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None)
     try:
-        _write_ahead(connection)
+        _enable_write_ahead_log(connection)
     finally:
         connection.close()
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def _enable_write_ahead_log(connection: sqlite3.Connection) -> None:
     """The change of mode does not wait for a lock as everything else does, so that is done here."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = wal").fetchone()
@@ -110,19 +241,19 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _connected(file: str, begin: str, synchronous: str) -> Connection:
+def _open_connection(file: str, begin: str, synchronous: str) -> Connection:
     def connect() -> sqlite3.Connection:
-        new = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        new = sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
         for setting in ("foreign_keys = on", "trusted_schema = off", f"synchronous = {synchronous}"):
             new.execute(f"PRAGMA {setting}")
         return new
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
     opened = engine.connect()
-    mine = _identity(file)
+    mine = _file_identity(file)
 
     def begun(connection: Connection) -> None:
-        if _identity(file) != mine:
+        if _file_identity(file) != mine:
             raise HooklineError(f"the database {file} was removed or replaced while it was used; bring it back")
         connection.exec_driver_sql(f"BEGIN {begin}")
 
@@ -130,7 +261,7 @@ def _connected(file: str, begin: str, synchronous: str) -> Connection:
     return opened
 
 
-def _identity(file: str) -> tuple[int, int] | None:
+def _file_identity(file: str) -> tuple[int, int] | None:
     """SQLite goes on with a file that has lost its name, and all that it then stores is lost."""
     try:
         found = os.stat(file)

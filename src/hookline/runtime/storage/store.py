@@ -1,21 +1,130 @@
-"""Everything that outlives a process: sessions, threads, messages, calls, approvals, files, counts."""
+"""Everything that outlives a process: sessions, threads, messages, calls, approvals, files, counts.
+
+Brings a database to our schema. Alembic takes long to import, so it is asked only where there is something to do.
+
+Where a database is, and which kind it is of.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from sqlalchemy import URL, Connection, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
-from hookline.runtime.storage import approvals, calls, files, kept, messages, sessions
-from hookline.runtime.storage.migrate import bring_up
-from hookline.runtime.storage.rows import ApprovalRow, CallRow, Injection, QueuedRow, SessionRow, ThreadRow
-from hookline.runtime.storage.urls import connected
-from hookline.runtime.storage.work import Database, in_order
+from hookline.runtime.storage import queries
+from hookline.runtime.storage.database import Database, combine_queries
+from hookline.runtime.storage.postgres import Postgres
+from hookline.runtime.storage.sqlite import Sqlite
+from hookline.runtime.storage.tables import (
+    VERSION,
+    VERSION_TABLE,
+    ApprovalRow,
+    CallRow,
+    Injection,
+    QueuedToolRow,
+    SessionRow,
+    ThreadRow,
+)
 
-_TRIES: Final = 20
-_PAUSE: Final = 0.05  # seconds between two tries: that a process was killed is noticed a moment later
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+
+_MIGRATION_LOCK: Final = 0x686F6F6B  # "hook", among PostgreSQL's advisory locks
+
+
+async def upgrade_schema(database: Database) -> None:
+    """Any number of processes may do this at once."""
+    if await database.read(_find_version) != VERSION:
+        await database.write(_run_upgrade)
+
+
+def _find_version(connection: Connection) -> str | None:
+    try:
+        return _read_version(connection)
+    except DBAPIError:  # most likely there is no such table yet; whatever it is, the upgrade meets it too
+        return None
+
+
+def _run_upgrade(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+    if inspect(connection).has_table(VERSION_TABLE) and _read_version(connection) == VERSION:
+        return
+    from alembic import command
+
+    command.upgrade(alembic_config(connection), "head")
+
+
+def alembic_config(connection: Connection) -> Config:
+    """What Alembic goes by, in the transaction of this connection."""
+    from alembic.config import Config
+
+    new = Config()
+    new.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    new.attributes["connection"] = connection
+    return new
+
+
+def _read_version(connection: Connection) -> str | None:
+    version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    if version is not None and str(version) > VERSION:
+        raise HooklineError(
+            f"the database was written by a newer hookline (its schema is {version}, ours {VERSION}); update hookline"
+        )
+    return None if version is None else str(version)
+
+
+_URL_HINT: Final = "write sqlite:////absolute/path.db or postgresql://user@host/database"
+_POSTGRES_SCHEMES: Final = ("postgresql", "postgres", "postgresql+asyncpg")
+_MEMORY_PATHS: Final = ("", ":memory:")
+
+
+def file_url(file: Path) -> str:
+    """Whatever characters its path has."""
+    return f"sqlite:///{quote(str(file.absolute()))}"
+
+
+async def open_database(url: str) -> Database:
+    kind = url.partition("://")[0] if "://" in url else ""
+    if kind == "sqlite":
+        return await _open_sqlite(url)
+    if kind in _POSTGRES_SCHEMES:
+        return Postgres.open(_parse_url(url.replace(kind, "postgresql", 1)))
+    if kind:
+        raise HooklineError(f"hookline does not know {kind!r} databases; {_URL_HINT}")
+    raise HooklineError(f"the database's URL cannot be read; {_URL_HINT}")
+
+
+def _parse_url(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError) as failed:  # its text would show a password
+        raise HooklineError(f"the database's URL cannot be read; {_URL_HINT}") from failed
+
+
+async def _open_sqlite(url: str) -> Database:
+    """By hand: SQLAlchemy reads `%` in a path differently from version to version."""
+    if not url.startswith("sqlite:///") and url != "sqlite://":
+        raise HooklineError(f"{url} has too few slashes; write sqlite:////absolute/path.db")
+    parts = urlsplit(url, allow_fragments=False)
+    settings = dict(parse_qsl(parts.query, keep_blank_values=True))
+    synchronous = settings.pop("synchronous", "normal")
+    if settings or synchronous not in ("normal", "full"):
+        raise HooklineError("a SQLite URL takes synchronous=normal or synchronous=full, and nothing else")
+    path = unquote(parts.path.removeprefix("/"))
+    return await Sqlite.open(None if path in _MEMORY_PATHS else Path(path).absolute(), synchronous)
+
+
+_CLAIM_TRIES: Final = 20
+_CLAIM_PAUSE_SECONDS: Final = 0.05  # seconds between two tries: that a process was killed is noticed a moment later
 
 
 class Store:
@@ -30,9 +139,9 @@ class Store:
     @classmethod
     async def open(cls, url: str) -> Store:
         """`sqlite:////absolute/path.db`, `sqlite://` (in memory) or `postgresql://user@host/database`; brings it to our schema."""
-        database = await connected(url)
+        database = await open_database(url)
         try:
-            await bring_up(database)
+            await upgrade_schema(database)
         except BaseException:
             await database.close()
             raise
@@ -46,142 +155,142 @@ class Store:
 
         Raises HooklineError if another store has it, of this process, another one, or another machine's.
         """
-        for _ in range(_TRIES):
+        for _ in range(_CLAIM_TRIES):
             if await self._database.claim(session):
                 return
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_CLAIM_PAUSE_SECONDS)
         raise HooklineError(f"another hookline is at work on the session {session}; end it there first")
 
     async def release(self, session: str) -> None:
         await self._database.release(session)
 
-    async def holds(self, session: str) -> bool:
+    async def holds_claim(self, session: str) -> bool:
         """False if another has claimed it since we did: that can happen while the connection to a server is lost."""
-        return await self._database.read(sessions.is_ours(session))
+        return await self._database.read(queries.is_claim_ours(session))
 
     async def add_session(self, session: SessionRow) -> None:
-        await self._database.write(sessions.add(session))
+        await self._database.write(queries.insert_session(session))
 
     async def session(self, id: str) -> SessionRow | None:
-        return await self._database.read(sessions.one(id))
+        return await self._database.read(queries.select_session(id))
 
     async def sessions(self, limit: int = 50) -> list[SessionRow]:
         """The last used first."""
-        return await self._database.read(sessions.last_used(limit))
+        return await self._database.read(queries.select_recent_sessions(limit))
 
-    async def touch_session(self, id: str, **changed: Any) -> None:
+    async def update_session(self, id: str, **changed: Any) -> None:
         """Fields of SessionRow. HooklineError if there is no such session."""
-        await self._database.write(sessions.touch(id, changed))
+        await self._database.write(queries.update_session(id, changed))
 
     async def delete_session(self, id: str) -> None:
         """With everything of it."""
-        await self._database.write(sessions.remove(id))
+        await self._database.write(queries.delete_session(id))
 
     async def add_thread(self, thread: ThreadRow, session: SessionRow | None = None) -> None:
         """With its session, if that is new: both of them or none."""
-        works = [] if session is None else [sessions.add(session)]
-        await self._database.write(in_order([*works, sessions.add_thread(thread)]))
+        works = [] if session is None else [queries.insert_session(session)]
+        await self._database.write(combine_queries([*works, queries.insert_thread(thread)]))
 
     async def thread(self, id: str) -> ThreadRow | None:
-        return await self._database.read(sessions.thread(id))
+        return await self._database.read(queries.select_thread(id))
 
     async def threads(self, session: str) -> list[ThreadRow]:
         """In the order in which they were made."""
-        return await self._database.read(sessions.threads_of(session))
+        return await self._database.read(queries.select_threads(session))
 
-    async def touch_thread(self, id: str, **changed: Any) -> None:
+    async def update_thread(self, id: str, **changed: Any) -> None:
         """Fields of ThreadRow. HooklineError if there is no such thread."""
-        await self._database.write(sessions.touch_thread(id, changed))
+        await self._database.write(queries.update_thread(id, changed))
 
-    async def add_message(self, thread: str, message: dict[str, Any], asks_for: QueuedRow | None = None) -> None:
+    async def add_message(self, thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> None:
         """It needs an `id` of its own within the thread. Once this returns, kill -9 cannot lose it.
 
         The queued tool that it asks for leaves the queue with it: both or none. HooklineError if that has left already.
         """
-        await self._database.write(messages.add(thread, message, asks_for))
+        await self._database.write(queries.insert_message(thread, message, asks_for))
 
-    async def change_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
+    async def update_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
         """The message as it is now. HooklineError if there is none."""
-        return await self._database.write(messages.change(thread, id, updates))
+        return await self._database.write(queries.update_message(thread, id, updates))
 
     async def messages(self, thread: str, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
         """Oldest first, without compacted ones; with a limit, the last so many before the last `offset`."""
-        return await self._database.read(messages.history(thread, limit, offset))
+        return await self._database.read(queries.select_messages(thread, limit, offset))
 
     async def first_prompt(self, thread: str) -> dict[str, Any] | None:
         """What its user said first, also if it was compacted since."""
-        return await self._database.read(messages.first_prompt(thread))
+        return await self._database.read(queries.select_first_prompt(thread))
 
     async def compact_messages(self, thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
         """Those leave the history (the rows stay, marked) and one stands where the first of them stood."""
-        await self._database.write(messages.compact(thread, gone, stands_in))
+        await self._database.write(queries.compact_messages(thread, gone, stands_in))
 
     async def add_injection(self, thread: str, injection: Injection) -> None:
-        await self._database.write(messages.inject(thread, injection))
+        await self._database.write(queries.insert_injection(thread, injection))
 
     async def injections(self, thread: str) -> list[Injection]:
-        return await self._database.read(messages.injected(thread))
+        return await self._database.read(queries.select_injections(thread))
 
     async def begin_call(self, call: CallRow) -> int:
         """The attempt's number, from 1, for this thread and call id; `call.attempt` is not looked at."""
-        return await self._database.write(calls.begin(call))
+        return await self._database.write(queries.begin_call(call))
 
     async def end_call(self, thread: str, call: str, attempt: int, result: ToolResult) -> None:
         """Its content is text."""
         outcome = {"ok": result.ok, "result": result.content, "error": result.error}
-        await self._database.write(calls.end(thread, call, attempt, outcome))
+        await self._database.write(queries.end_call(thread, call, attempt, outcome))
 
     async def calls(self, thread: str) -> list[CallRow]:
-        return await self._database.read(calls.of_thread(thread))
+        return await self._database.read(queries.select_calls(thread))
 
     async def add_approval(self, approval: ApprovalRow) -> None:
-        await self._database.write(approvals.add(approval))
+        await self._database.write(queries.insert_approval(approval))
 
     async def approval(self, id: str) -> ApprovalRow | None:
-        return await self._database.read(approvals.one(id))
+        return await self._database.read(queries.select_approval(id))
 
     async def approvals(self, thread: str, call: str) -> list[ApprovalRow]:
         """Every question that this call led to, the oldest first."""
-        return await self._database.read(approvals.of_call(thread, call))
+        return await self._database.read(queries.select_call_approvals(thread, call))
 
     async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
         """False if it was answered before, has expired or does not exist. Of many at once, one is True."""
-        return await self._database.write(approvals.answer(id, yes, by, now))
+        return await self._database.write(queries.answer_approval(id, yes, by, now))
 
     async def waiting_approvals(self, session: str | None = None) -> list[ApprovalRow]:
         """Those that nobody answered, the oldest first; expired ones too, for their `expires` is the reader's to judge."""
-        return await self._database.read(approvals.waiting(session))
+        return await self._database.read(queries.select_waiting_approvals(session))
 
     async def write_file(self, thread: str, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
         """Returns its reference: id, type, path, name, mimeType, size."""
-        return await self._database.write(files.write(thread, path, data, mime_type))
+        return await self._database.write(queries.upsert_file(thread, path, data, mime_type))
 
     async def read_file(self, thread: str, path: str) -> bytes | None:
-        return await self._database.read(files.read(thread, path))
+        return await self._database.read(queries.select_file_data(thread, path))
 
     async def list_files(self, thread: str, path: str = "") -> list[dict[str, Any]]:
-        return await self._database.read(files.listed(thread, path))
+        return await self._database.read(queries.select_files(thread, path))
 
     async def delete_file(self, thread: str, path: str) -> bool:
         """Whether there was one."""
-        return await self._database.write(files.remove(thread, path))
+        return await self._database.write(queries.delete_stored_file(thread, path))
 
-    async def kept(self, owner: str, key: str) -> Any:
+    async def get_value(self, owner: str, key: str) -> Any:
         """None if there is nothing."""
-        return await self._database.read(kept.one(owner, key))
+        return await self._database.read(queries.select_value(owner, key))
 
-    async def keep(self, owner: str, key: str, value: Any) -> None:
-        await self._database.write(kept.keep(owner, key, value))
+    async def set_value(self, owner: str, key: str, value: Any) -> None:
+        await self._database.write(queries.upsert_value(owner, key, value))
 
-    async def forget(self, owner: str, key: str) -> bool:
+    async def delete_value(self, owner: str, key: str) -> bool:
         """Whether there was something."""
-        return await self._database.write(kept.forget(owner, key))
+        return await self._database.write(queries.delete_value(owner, key))
 
     async def keys(self, owner: str) -> list[str]:
-        return await self._database.read(kept.keys(owner))
+        return await self._database.read(queries.select_keys(owner))
 
     async def save_counts(self, session: str, counts: list[dict[str, Any]]) -> None:
-        await self._database.write(kept.save_counts(session, counts))
+        await self._database.write(queries.upsert_counts(session, counts))
 
     async def save_progress(
         self,
@@ -191,21 +300,21 @@ class Store:
         thread: tuple[str, dict[str, Any]] | None = None,
     ) -> None:
         """Fields of SessionRow, counts if there are any, and a thread's fields: all of it or nothing."""
-        works = [sessions.touch(session, changed)]
-        works += [] if counts is None else [kept.save_counts(session, counts)]
-        works += [] if thread is None else [sessions.touch_thread(*thread)]
-        await self._database.write(in_order(works))
+        works = [queries.update_session(session, changed)]
+        works += [] if counts is None else [queries.upsert_counts(session, counts)]
+        works += [] if thread is None else [queries.update_thread(*thread)]
+        await self._database.write(combine_queries(works))
 
     async def counts(self, session: str) -> list[dict[str, Any]]:
-        return await self._database.read(kept.counts(session))
+        return await self._database.read(queries.select_counts(session))
 
     async def queue_tool(self, thread: str, name: str, input: dict[str, Any]) -> None:
-        await self._database.write(calls.enqueue(thread, name, input))
+        await self._database.write(queries.insert_queued_tool(thread, name, input))
 
-    async def queued(self, thread: str) -> list[QueuedRow]:
+    async def queued_tools(self, thread: str) -> list[QueuedToolRow]:
         """In order. They wait until `add_message` or `unqueue` takes them."""
-        return await self._database.read(calls.queued(thread))
+        return await self._database.read(queries.select_queued_tools(thread))
 
-    async def unqueue(self, thread: str, rows: Sequence[QueuedRow]) -> None:
+    async def unqueue_tools(self, thread: str, rows: Sequence[QueuedToolRow]) -> None:
         """They are not to be run any more."""
-        await self._database.write(calls.unqueue(thread, rows))
+        await self._database.write(queries.delete_queued_tools(thread, rows))

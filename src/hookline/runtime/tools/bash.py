@@ -3,49 +3,48 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.hooks.host import Command, Finished, ToolResult
-from hookline.hooks.outcome import Failed
-from hookline.hooks.tools import Kind
-from hookline.runtime.tools.aside import Until, aside
-from hookline.runtime.tools.built_in import BuiltIn, failed, takes, text
-from hookline.runtime.tools.environment import run_for
-from hookline.runtime.tools.tool import Place
-from hookline.runtime.tools.workspace import Refused, Workspace
+from hookline.hooks.host import Command, ProgramResult, ToolResult
+from hookline.hooks.outcome import ActionError
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.blocking import Deadline, run_blocking
+from hookline.runtime.tools.program_environment import run_in_context
+from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, failed_result, object_schema, string_schema
+from hookline.runtime.tools.workspace import ToolError, Workspace
 
-LONGEST_TOLD: Final = 100_000  # characters of output
-_USUAL: Final = 120  # seconds
-_MOST: Final = 600  # seconds
+MAX_OUTPUT_LENGTH: Final = 100_000  # characters of output
+_DEFAULT_SECONDS: Final = 120  # seconds
+_MAX_SECONDS: Final = 600  # seconds
 
 
-async def _bash(input: dict[str, Any], place: Place) -> ToolResult:
+async def _run_bash(input: dict[str, Any], place: ToolContext) -> ToolResult:
     where = input.get("cwd", ".")
 
-    def find(until: Until) -> str:
-        return str(Workspace(place.workspace).real(where))
+    def find(until: Deadline) -> str:
+        return str(Workspace(place.workspace).real_path(where))
 
     command = Command(
         input["command"],
-        cwd=await aside(find),
-        timeout=timedelta(seconds=input.get("timeout", _USUAL)),
+        cwd=await run_blocking(find),
+        timeout=timedelta(seconds=input.get("timeout", _DEFAULT_SECONDS)),
     )
     try:
-        return _told(await run_for(place, command, supervised=True))
-    except Failed as error:
-        raise Refused(f"the command {error}") from None
+        return _format_result(await run_in_context(place, command, supervised=True))
+    except ActionError as error:
+        raise ToolError(f"the command {error}") from None
 
 
-def _told(finished: Finished) -> ToolResult:
+def _format_result(finished: ProgramResult) -> ToolResult:
     """A command that fails is a result that is not ok, with all that it said."""
-    parts = [cut(part.rstrip("\n")) for part in (finished.stdout, finished.stderr) if part.strip("\n")]
+    parts = [shorten_output(part.rstrip("\n")) for part in (finished.stdout, finished.stderr) if part.strip("\n")]
     if finished.dropped:
         parts.append(f"[{finished.dropped:,} more bytes were not kept]")
     output = "\n".join(parts)
     if finished.exit_code == 0:
         return ToolResult(output)
-    return failed("\n".join(part for part in (f"exit code {finished.exit_code}", output) if part), output)
+    return failed_result("\n".join(part for part in (f"exit code {finished.exit_code}", output) if part), output)
 
 
-def cut(output: str, longest: int = LONGEST_TOLD) -> str:
+def shorten_output(output: str, longest: int = MAX_OUTPUT_LENGTH) -> str:
     """The beginning and the end of what is too long."""
     if len(output) <= longest:
         return output
@@ -53,15 +52,20 @@ def cut(output: str, longest: int = LONGEST_TOLD) -> str:
     return f"{output[:half]}\n[{len(output) - 2 * half:,} characters left out]\n{output[-half:]}"
 
 
-bash = BuiltIn(
+bash = BuiltInTool(
     "bash",
     "Runs a shell command in the workspace. What it leaves running in the background ends with it.",
-    takes(
+    object_schema(
         "command",
-        command=text("The command line, for bash."),
-        cwd=text("The directory to run it in, relative to the workspace."),
-        timeout={"type": "number", "description": f"Seconds, {_USUAL} if not given.", "minimum": 1, "maximum": _MOST},
+        command=string_schema("The command line, for bash."),
+        cwd=string_schema("The directory to run it in, relative to the workspace."),
+        timeout={
+            "type": "number",
+            "description": f"Seconds, {_DEFAULT_SECONDS} if not given.",
+            "minimum": 1,
+            "maximum": _MAX_SECONDS,
+        },
     ),
-    Kind.SHELL,
-    _bash,
+    ToolKind.SHELL,
+    _run_bash,
 )

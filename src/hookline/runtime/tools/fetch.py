@@ -1,129 +1,230 @@
-"""What is at a URL. Each place that it leads to is looked up once, and the address that was looked at is the one called."""
+"""What is at a URL. Each place that it leads to is looked up once, and the address that was looked at is the one called.
+
+Which addresses a URL may lead to: the public ones, and what was allowed by name.
+
+The words of a page, without its marks.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import html
+import ipaddress
+import socket
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import httpx2
 
 from hookline.hooks.host import ToolResult
-from hookline.hooks.tools import Kind
-from hookline.runtime.tools.addresses import addresses
-from hookline.runtime.tools.aside import aside
-from hookline.runtime.tools.bash import cut
-from hookline.runtime.tools.built_in import BuiltIn, failed, takes, text
-from hookline.runtime.tools.html_text import html_text
-from hookline.runtime.tools.tool import Place
-from hookline.runtime.tools.workspace import Refused, printable
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.bash import shorten_output
+from hookline.runtime.tools.blocking import run_blocking
+from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, failed_result, object_schema, string_schema
+from hookline.runtime.tools.workspace import ToolError, printable_name
 
-MOST_KEPT: Final = 1 << 20  # bytes of an answer
-_SECONDS: Final = 30.0
-_LONGEST_URL: Final = 8_192
-_MOST_REDIRECTS: Final = 5
-_MOST_ADDRESSES: Final = 3
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64_NETWORK: Final = ipaddress.ip_network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4 address
+_IPV4_COMPATIBLE_NETWORK: Final = ipaddress.ip_network("::/96")
+
+
+async def resolve_host(host: str, port: int, private: Iterable[str]) -> tuple[str, ...]:
+    """Where the host is, asked once. Raises Refused unless some of it is public, or `host` or `host:port` is in `private`."""
+    allowed = {each.lower() for each in private}
+    free = host.lower() in allowed or f"{host.lower()}:{port}" in allowed
+    found = await _look_up_host(host, port)
+    usable = tuple(str(address) for address in found if free or is_public(address))
+    if not usable:
+        raise ToolError(
+            f"{printable_name(host)} is not a public address; it is not fetched unless it is allowed by name"
+        )
+    return usable
+
+
+async def _look_up_host(host: str, port: int) -> list[IPAddress]:
+    try:
+        answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise ToolError(f"there is no host {printable_name(host)[:200]}") from None
+    texts = dict.fromkeys(str(answer[4][0]).partition("%")[0] for answer in answers)
+    return [ipaddress.ip_address(text) for text in texts]
+
+
+def is_public(address: IPAddress) -> bool:
+    """False for every address that leads, or may be made to lead, into a network of our own."""
+    inner = _embedded_ipv4(address)
+    if inner is not None:
+        return is_public(inner)
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _embedded_ipv4(address: IPAddress) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 one stands for."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address in _NAT64_NETWORK or address in _IPV4_COMPATIBLE_NETWORK:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None if address.teredo is None else address.teredo[1]
+
+
+_HIDDEN_TAGS: Final = ("script", "style", "noscript", "template", "svg")
+_BLOCK_TAGS: Final = frozenset(
+    ("p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "ul", "ol", "table", "pre")
+)
+
+
+def html_to_text(page: str) -> str:
+    """One look at each character, however the page is broken."""
+    parts: list[str] = []
+    lower = page.lower() if len(page.lower()) == len(page) else page
+    at = 0
+    while (start := page.find("<", at)) >= 0:
+        parts.append(page[at:start])
+        at, shown = _skip_tag(lower, start)
+        parts.append(shown)
+    parts.append(page[at:])
+    lines = (" ".join(line.split()) for line in html.unescape("".join(parts)).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _skip_tag(page: str, start: int) -> tuple[int, str]:
+    """Where the mark that begins at `start` ends, and what stands in its place."""
+    if page.startswith("<!--", start):
+        return _index_after(page, "-->", start + 4), ""
+    name = _tag_name(page, start + 1)
+    for unseen in _HIDDEN_TAGS:
+        if name == unseen:
+            return _index_after(page, ">", _index_after(page, f"</{unseen}", start) - 1), " "
+    if not name and page[start + 1 : start + 2] not in ("!", "?"):
+        return start + 1, "<"
+    return _index_after(page, ">", start), "\n" if name in _BLOCK_TAGS else ""
+
+
+def _tag_name(page: str, at: int) -> str:
+    at += page.startswith("/", at)
+    end = at
+    while end < len(page) and end < at + 12 and page[end].isascii() and page[end].isalnum():
+        end += 1
+    return page[at:end] if page[at : at + 1].isalpha() else ""
+
+
+def _index_after(page: str, what: str, start: int) -> int:
+    found = page.find(what, start)
+    return len(page) if found < 0 else found + len(what)
+
+
+MAX_FETCHED_BYTES: Final = 1 << 20  # bytes of an answer
+_FETCH_SECONDS: Final = 30.0
+_MAX_URL_LENGTH: Final = 8_192
+_MAX_REDIRECTS: Final = 5
+_MAX_ADDRESSES: Final = 3
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-_OURS: Final = frozenset(
+_RESERVED_HEADERS: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 _ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})  # others make gigabytes of one piece
-_SENT: Final = {"User-Agent": "hookline", "Accept-Encoding": "gzip, deflate"}
-_FOR_ONE_PLACE: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
+_DEFAULT_HEADERS: Final = {"User-Agent": "hookline", "Accept-Encoding": "gzip, deflate"}
+_CREDENTIAL_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     url: httpx2.URL
     method: str
     headers: dict[str, str]
     body: bytes | None
 
-    def redirected(self, status: int, location: str) -> _Asked:
+    def redirect(self, status: int, location: str) -> _Request:
         """As a browser goes on: a form is not sent twice, and what was for one place is not shown to another."""
-        url = _url(str(self.url.join(location)))
+        url = _parse_url(str(self.url.join(location)))
         moved = self
         if status == 303 or (status in (301, 302) and self.method == "POST"):
             moved = replace(self, method="HEAD" if self.method == "HEAD" else "GET", body=None)
         same = (url.scheme, url.host, url.port) == (self.url.scheme, self.url.host, self.url.port)
-        kept = {name: held for name, held in moved.headers.items() if same or name.lower() not in _FOR_ONE_PLACE}
+        kept = {name: held for name, held in moved.headers.items() if same or name.lower() not in _CREDENTIAL_HEADERS}
         return replace(moved, url=url, headers=kept)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Response:
     status: int
     reason: str
     type: str
     text: str
-    dropped: bool
+    is_truncated: bool
     location: str | None
 
 
-def fetch_tool(private: tuple[str, ...] = ()) -> BuiltIn:
+def fetch_tool(private: tuple[str, ...] = ()) -> BuiltInTool:
     """private: hosts, or host:port, that may be fetched though they are not public."""
 
-    async def fetch(input: dict[str, Any], place: Place) -> ToolResult:
-        asked = _asked(input)
+    async def fetch(input: dict[str, Any], place: ToolContext) -> ToolResult:
+        asked = _build_request(input)
         try:
-            async with asyncio.timeout(_SECONDS):
-                return await _told(await _fetched(asked, private), input.get("format", "raw"))
+            async with asyncio.timeout(_FETCH_SECONDS):
+                return await _format_response(await _follow_redirects(asked, private), input.get("format", "raw"))
         except TimeoutError:
-            raise Refused(f"{printable(asked.url.host)} did not answer within {_SECONDS:g} s") from None
+            raise ToolError(f"{printable_name(asked.url.host)} did not answer within {_FETCH_SECONDS:g} s") from None
 
-    return BuiltIn("fetch", _DESCRIPTION, _SCHEMA, Kind.FETCH, fetch)
+    return BuiltInTool("fetch", _DESCRIPTION, _SCHEMA, ToolKind.FETCH, fetch)
 
 
-def _asked(input: dict[str, Any]) -> _Asked:
+def _build_request(input: dict[str, Any]) -> _Request:
     given = input.get("headers", {})
     wrong = next((name for name, held in given.items() if not isinstance(held, str)), None)
     if wrong is not None:
-        raise Refused(f"headers.{wrong} is not a string")
-    headers = {name: held for name, held in given.items() if name.lower() not in _OURS}
+        raise ToolError(f"headers.{wrong} is not a string")
+    headers = {name: held for name, held in given.items() if name.lower() not in _RESERVED_HEADERS}
     body = input.get("body")
-    if body is not None and len(body) > MOST_KEPT:
-        raise Refused(f"the body is longer than {MOST_KEPT:,} characters")
+    if body is not None and len(body) > MAX_FETCHED_BYTES:
+        raise ToolError(f"the body is longer than {MAX_FETCHED_BYTES:,} characters")
     raw = None if body is None else body.encode("utf-8", "replace")
-    return _Asked(_url(input["url"]), input.get("method", "GET"), {**_SENT, **headers}, raw)
+    return _Request(_parse_url(input["url"]), input.get("method", "GET"), {**_DEFAULT_HEADERS, **headers}, raw)
 
 
-def _url(text: str) -> httpx2.URL:
+def _parse_url(text: str) -> httpx2.URL:
     try:
-        url = httpx2.URL(text[: _LONGEST_URL + 1])
+        url = httpx2.URL(text[: _MAX_URL_LENGTH + 1])
     except (httpx2.InvalidURL, ValueError, UnicodeError):
-        raise Refused("that is no URL") from None
-    if len(text) > _LONGEST_URL or url.scheme not in ("http", "https") or not url.host:
-        raise Refused("only http and https URLs are fetched")
+        raise ToolError("that is no URL") from None
+    if len(text) > _MAX_URL_LENGTH or url.scheme not in ("http", "https") or not url.host:
+        raise ToolError("only http and https URLs are fetched")
     return url
 
 
-async def _fetched(asked: _Asked, private: tuple[str, ...]) -> _Answer:
-    for _ in range(_MOST_REDIRECTS + 1):
-        answer = await _called(asked, private)
+async def _follow_redirects(asked: _Request, private: tuple[str, ...]) -> _Response:
+    for _ in range(_MAX_REDIRECTS + 1):
+        answer = await _send_to_host(asked, private)
         if answer.location is None:
             return answer
-        asked = asked.redirected(answer.status, answer.location)
-    raise Refused(f"it leads elsewhere more than {_MOST_REDIRECTS} times")
+        asked = asked.redirect(answer.status, answer.location)
+    raise ToolError(f"it leads elsewhere more than {_MAX_REDIRECTS} times")
 
 
-async def _called(asked: _Asked, private: tuple[str, ...]) -> _Answer:
+async def _send_to_host(asked: _Request, private: tuple[str, ...]) -> _Response:
     port = asked.url.port or (443 if asked.url.scheme == "https" else 80)
-    found = await addresses(asked.url.raw_host.decode("ascii"), port, private)
+    found = await resolve_host(asked.url.raw_host.decode("ascii"), port, private)
     why = ""
-    for address in found[:_MOST_ADDRESSES]:
+    for address in found[:_MAX_ADDRESSES]:
         try:
-            return await _answered(asked, address)
+            return await _send_to_address(asked, address)
         except httpx2.ConnectError as error:
-            why = _why(error)
+            why = _describe_error(error)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, ValueError) as error:
-            raise Refused(f"{printable(asked.url.host)} cannot be fetched: {_why(error)}") from None
-    raise Refused(f"{printable(asked.url.host)} cannot be reached: {why}")
+            raise ToolError(f"{printable_name(asked.url.host)} cannot be fetched: {_describe_error(error)}") from None
+    raise ToolError(f"{printable_name(asked.url.host)} cannot be reached: {why}")
 
 
-async def _answered(asked: _Asked, address: str) -> _Answer:
+async def _send_to_address(asked: _Request, address: str) -> _Response:
     """The host's name stands in the request and in the certificate's check; only the address is called."""
     async with (
-        httpx2.AsyncClient(timeout=_SECONDS, follow_redirects=False, trust_env=False) as client,
+        httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False, trust_env=False) as client,
         client.stream(
             asked.method,
             asked.url.copy_with(host=address),
@@ -133,25 +234,25 @@ async def _answered(asked: _Asked, address: str) -> _Answer:
         ) as response,
     ):
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
-            raise Refused("the answer is packed in a way that is not unpacked here")
-        kept = await _beginning(response)
+            raise ToolError("the answer is packed in a way that is not unpacked here")
+        kept = await _read_beginning(response)
         location = response.headers.get("location") if response.status_code in (301, 302, 303, 307, 308) else None
-        return _Answer(
+        return _Response(
             response.status_code,
             response.reason_phrase,
             response.headers.get("content-type", ""),
-            kept[:MOST_KEPT].decode(_charset(response), "replace"),
-            len(kept) > MOST_KEPT,
+            kept[:MAX_FETCHED_BYTES].decode(_charset(response), "replace"),
+            len(kept) > MAX_FETCHED_BYTES,
             location,
         )
 
 
-async def _beginning(response: httpx2.Response) -> bytes:
+async def _read_beginning(response: httpx2.Response) -> bytes:
     """One byte more than is kept, if there is more."""
     kept = bytearray()
     async for chunk in response.aiter_bytes():
-        kept += chunk[: MOST_KEPT + 1 - len(kept)]
-        if len(kept) > MOST_KEPT:
+        kept += chunk[: MAX_FETCHED_BYTES + 1 - len(kept)]
+        if len(kept) > MAX_FETCHED_BYTES:
             break
     return bytes(kept)
 
@@ -166,33 +267,33 @@ def _charset(response: httpx2.Response) -> str:
     return named
 
 
-async def _told(answer: _Answer, format: str) -> ToolResult:
+async def _format_response(answer: _Response, format: str) -> ToolResult:
     said = answer.text
     if "\0" in said[:8192]:
         said = f"[{answer.type or 'data'} that is not text]"
     elif format == "text" and ("html" in answer.type or said.lstrip()[:1] == "<"):
-        said = await aside(lambda until: html_text(said))
-    if answer.dropped:
-        said += f"\n[only the first {MOST_KEPT:,} bytes were kept]"
+        said = await run_blocking(lambda until: html_to_text(said))
+    if answer.is_truncated:
+        said += f"\n[only the first {MAX_FETCHED_BYTES:,} bytes were kept]"
     if answer.status >= 400:
-        return failed(f"{answer.status} {answer.reason}\n{cut(said, 4_000)}".rstrip(), said)
+        return failed_result(f"{answer.status} {answer.reason}\n{shorten_output(said, 4_000)}".rstrip(), said)
     return ToolResult(said)
 
 
-def _why(error: Exception) -> str:
-    return printable(str(error))[:200] or type(error).__name__
+def _describe_error(error: Exception) -> str:
+    return printable_name(str(error))[:200] or type(error).__name__
 
 
 _DESCRIPTION: Final = "Fetches an http or https URL of the public network and returns what it says."
-_SCHEMA: Final = takes(
+_SCHEMA: Final = object_schema(
     "url",
-    url=text("The URL."),
-    method=text("GET if not given.", enum=list(_METHODS)),
+    url=string_schema("The URL."),
+    method=string_schema("GET if not given.", enum=list(_METHODS)),
     headers={
         "type": "object",
         "description": "Header lines to send, by name.",
         "additionalProperties": {"type": "string"},
     },
-    body=text("What to send, as UTF-8."),
-    format=text("raw: as it is (if not given); text: a page's words without its marks.", enum=["raw", "text"]),
+    body=string_schema("What to send, as UTF-8."),
+    format=string_schema("raw: as it is (if not given); text: a page's words without its marks.", enum=["raw", "text"]),
 )

@@ -3,18 +3,17 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.errors import Unavailable
-from hookline.hooks.host import Nobody, Script, ToolResult
-from hookline.hooks.outcome import Failed
-from hookline.hooks.tools import Kind
-from hookline.runtime.tools.built_in import BuiltIn, failed, takes, text
-from hookline.runtime.tools.tool import Place
+from hookline.errors import UnavailableError
+from hookline.hooks.host import NullHost, ScriptCall, ToolResult
+from hookline.hooks.outcome import ActionError
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, failed_result, object_schema, string_schema
 
 _TIMEOUT: Final = timedelta(seconds=5)
-_BROWSERS_OWN: Final = ("document", "window", "navigator", "location", "localStorage", "alert")
+_BROWSER_GLOBALS: Final = ("document", "window", "navigator", "location", "localStorage", "alert")
 
 # What is logged comes back with the result, so that the model sees it.
-_AROUND: Final = r"""
+_WRAPPER_SCRIPT: Final = r"""
 const said = [], code = source;
 const shown = value => typeof value === "string" ? value : JSON.stringify(value) ?? String(value);
 const log = (...values) => { if (said.length < 200) said.push(values.map(shown).join(" ").slice(0, 4000)); };
@@ -30,48 +29,50 @@ try {
 """
 
 
-class _NoTools(Nobody):
+class _NoToolsHost(NullHost):
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
-        raise Unavailable("code of runjs calls no tools")
+        raise UnavailableError("code of runjs calls no tools")
 
 
-async def _run(input: dict[str, Any], place: Place) -> ToolResult:
+async def _run_javascript(input: dict[str, Any], place: ToolContext) -> ToolResult:
     from hookline.runners import javascript
 
     try:
-        answer = await javascript.run(Script(_AROUND, {"source": input["code"]}, _TIMEOUT), _NoTools())
-    except Failed as error:
-        return failed(f"the code {error}" if str(error).startswith("did ") else str(error))
-    return _told(answer)
+        answer = await javascript.run_script(
+            ScriptCall(_WRAPPER_SCRIPT, {"source": input["code"]}, _TIMEOUT), _NoToolsHost()
+        )
+    except ActionError as error:
+        return failed_result(f"the code {error}" if str(error).startswith("did ") else str(error))
+    return _format_result(answer)
 
 
-def _told(answer: Any) -> ToolResult:
+def _format_result(answer: Any) -> ToolResult:
     """The code's value; with what it logged around it, if it did."""
     if not isinstance(answer, dict) or not isinstance(answer.get("said"), list):
-        return failed("the code left nothing that can be read")
+        return failed_result("the code left nothing that can be read")
     said = "\n".join(str(line) for line in answer["said"])
     if "error" in answer:
-        return failed("\n".join(part for part in (_error(answer), said) if part), said or None)
+        return failed_result("\n".join(part for part in (_describe_error(answer), said) if part), said or None)
     value = answer.get("value")
     return ToolResult({"value": value, "log": said} if said else value)
 
 
-def _error(answer: dict[str, Any]) -> str:
+def _describe_error(answer: dict[str, Any]) -> str:
     name, message = str(answer.get("name") or "Error"), str(answer["error"])
-    if name == "ReferenceError" and message.split(" ")[0].strip("'") in _BROWSERS_OWN:
+    if name == "ReferenceError" and message.split(" ")[0].strip("'") in _BROWSER_GLOBALS:
         return f"{name}: {message}; there is no browser here"
     return f"{name}: {message}"
 
 
-runjs = BuiltIn(
+runjs = BuiltInTool(
     "runjs",
     "Runs JavaScript: the body of an async function, whose returned value is the result. log(…) writes a line. "
     "There is no browser, no network and no file in there.",
-    takes(
+    object_schema(
         "code",
-        code=text("The function's body; return what you want to see.", maxLength=1_000_000),
-        context=text("Not used: there is one place to run in."),
+        code=string_schema("The function's body; return what you want to see.", maxLength=1_000_000),
+        context=string_schema("Not used: there is one place to run in."),
     ),
-    Kind.OTHER,
-    _run,
+    ToolKind.OTHER,
+    _run_javascript,
 )

@@ -1,4 +1,7 @@
-"""The tools that an agent has, by any name that a model or a hook has for them."""
+"""The tools that an agent has, by any name that a model or a hook has for them.
+
+The tools that there are.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,45 @@ from collections.abc import Iterable
 from typing import Final
 
 from hookline.errors import HooklineError
-from hookline.hooks.tools import Kind, names_of
-from hookline.patterns.globs import tool_glob
-from hookline.patterns.pattern import BadPattern, Pattern, Undecided
-from hookline.runtime.models.model import Offered
-from hookline.runtime.models.spelling import offered_names
-from hookline.runtime.tools.built_in import BuiltIn
-from hookline.runtime.tools.tool import Tool
+from hookline.hooks.tools import ToolKind, all_tool_names
+from hookline.patterns.matchers import tool_glob
+from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError
+from hookline.runtime.models.model import OfferedTool
+from hookline.runtime.models.provider_messages import offered_names
+from hookline.runtime.tools import modules
+from hookline.runtime.tools.bash import bash
+from hookline.runtime.tools.fetch import fetch_tool
+from hookline.runtime.tools.file_tools import edit_file, list_directory, read_file, write_file
+from hookline.runtime.tools.runjs import runjs
+from hookline.runtime.tools.search import glob, grep
+from hookline.runtime.tools.storage_tools import files, storage
+from hookline.runtime.tools.tool_definition import BuiltInTool, Tool
 
-_ABSENT: Final = {"dom": "there is no browser here"}
-_MOST_REMEMBERED: Final = 64
+
+def built_in_tools(private: tuple[str, ...] = ()) -> tuple[Tool, ...]:
+    """private: hosts, or host:port, that `fetch` may reach though they are not public."""
+    return (
+        bash,
+        read_file,
+        write_file,
+        edit_file,
+        list_directory,
+        glob,
+        grep,
+        fetch_tool(private),
+        runjs,
+        storage,
+        files,
+    )
+
+
+def module_tools() -> tuple[Tool, ...]:
+    """`module.action`, for apps that name their tools so."""
+    return (*modules.FILESYSTEM_TOOLS, *modules.MEMORY_TOOLS, *modules.WORKSPACE_TOOLS)
+
+
+_UNSUPPORTED_TOOLS: Final = {"dom": "there is no browser here"}
+_MAX_CACHED_SELECTIONS: Final = 64
 
 
 class Toolbox:
@@ -28,43 +60,46 @@ class Toolbox:
         twice = [name for name, count in Counter(tool.name for tool in self.tools).items() if count > 1]
         if twice:
             raise HooklineError(f"two tools are called {twice[0]}; give one of them another name")
-        self._offered = offered_names(tool.name for tool in self.tools)
-        self._names = {tool.name: (tool.name, self._offered[tool.name], *_aliases(tool.name)) for tool in self.tools}
-        self._by_name = self._index()
-        self._chosen: dict[tuple[str, ...] | None, tuple[Tool, ...]] = {}
+        self._offered_names = offered_names(tool.name for tool in self.tools)
+        self._names = {
+            tool.name: (tool.name, self._offered_names[tool.name], *_aliases(tool.name)) for tool in self.tools
+        }
+        self._by_name = self._build_index()
+        self._selections: dict[tuple[str, ...] | None, tuple[Tool, ...]] = {}
 
     def find(self, name: str) -> Tool | None:
         """A tool's own name counts before the one that models hear, and that before other ways to write it."""
         return self._by_name.get(name)
 
-    def why_not(self, name: str) -> str:
+    def describe_missing(self, name: str) -> str:
         """In words for the model, why `find` has nothing."""
-        if name in _ABSENT:
-            return f"there is no tool {name!r}: {_ABSENT[name]}"
+        if name in _UNSUPPORTED_TOOLS:
+            return f"there is no tool {name!r}: {_UNSUPPORTED_TOOLS[name]}"
         near = difflib.get_close_matches(name[:100], list(self._by_name), 1, 0.7)
-        hint = f"; did you mean {self._offered[self._by_name[near[0]].name]}?" if near else ""
+        hint = f"; did you mean {self._offered_names[self._by_name[near[0]].name]}?" if near else ""
         return f"there is no tool {name[:100]!r}{hint}"
 
-    def offered(self, patterns: tuple[str, ...] | None = None) -> tuple[Offered, ...]:
+    def offered_tools(self, patterns: tuple[str, ...] | None = None) -> tuple[OfferedTool, ...]:
         """What models hear of: what a name or glob of `patterns` means, or everything, each thing to do once.
 
         Raises HooklineError for a glob that cannot be read.
         """
         return tuple(
-            Offered(self._offered[tool.name], tool.description, tool.schema) for tool in self._chosen_by(patterns)
+            OfferedTool(self._offered_names[tool.name], tool.description, tool.schema)
+            for tool in self._select_tools(patterns)
         )
 
     def offers(self, tool: Tool, patterns: tuple[str, ...] | None = None) -> bool:
         """Whether an agent that has these patterns may use it; without any, it may use each by each of its names."""
-        return patterns is None or any(each.name == tool.name for each in self._chosen_by(patterns))
+        return patterns is None or any(each.name == tool.name for each in self._select_tools(patterns))
 
     def with_tools(self, more: Iterable[Tool]) -> Toolbox:
         return Toolbox((*self.tools, *more))
 
-    def _index(self) -> dict[str, Tool]:
+    def _build_index(self) -> dict[str, Tool]:
         found = {tool.name: tool for tool in self.tools}
         for tool in self.tools:
-            found.setdefault(self._offered[tool.name], tool)
+            found.setdefault(self._offered_names[tool.name], tool)
         claims = Counter(alias for tool in self.tools for alias in set(_aliases(tool.name)))
         for tool in self.tools:
             for alias in _aliases(tool.name):
@@ -72,34 +107,36 @@ class Toolbox:
                     found.setdefault(alias, tool)
         return found
 
-    def _chosen_by(self, patterns: tuple[str, ...] | None) -> tuple[Tool, ...]:
-        if patterns not in self._chosen:
-            if len(self._chosen) >= _MOST_REMEMBERED:
-                self._chosen.clear()
-            self._chosen[patterns] = self._all() if patterns is None else self._matching(patterns)
-        return self._chosen[patterns]
+    def _select_tools(self, patterns: tuple[str, ...] | None) -> tuple[Tool, ...]:
+        if patterns not in self._selections:
+            if len(self._selections) >= _MAX_CACHED_SELECTIONS:
+                self._selections.clear()
+            self._selections[patterns] = self._distinct_tools() if patterns is None else self._tools_matching(patterns)
+        return self._selections[patterns]
 
-    def _all(self) -> tuple[Tool, ...]:
+    def _distinct_tools(self) -> tuple[Tool, ...]:
         """`filesystem.read` and `read_file` do the same: the first of the two is enough."""
         chosen: dict[object, Tool] = {}
         for tool in self.tools:
-            chosen.setdefault(tool.body if isinstance(tool, BuiltIn) else tool.name, tool)
+            chosen.setdefault(tool.body if isinstance(tool, BuiltInTool) else tool.name, tool)
         return tuple(chosen.values())
 
-    def _matching(self, patterns: tuple[str, ...]) -> tuple[Tool, ...]:
-        globs = [glob for each in patterns for glob in _globs(each)]
+    def _tools_matching(self, patterns: tuple[str, ...]) -> tuple[Tool, ...]:
+        globs = [glob for each in patterns for glob in _parse_globs(each)]
         return tuple(
-            tool for tool in self.tools if any(_means(glob, name) for glob in globs for name in self._names[tool.name])
+            tool
+            for tool in self.tools
+            if any(_glob_matches(glob, name) for glob in globs for name in self._names[tool.name])
         )
 
 
 def _aliases(own: str) -> tuple[str, ...]:
     """An MCP tool's other spellings, and `server.tool`, as if the server were a module."""
-    names = names_of(own, Kind.OTHER, "native")
+    names = all_tool_names(own, ToolKind.OTHER, "native")
     return (*names[1:], names[0 if own.startswith("mcp.") else 1].removeprefix("mcp.")) if len(names) > 1 else ()
 
 
-def _globs(pattern: str) -> tuple[Pattern, Pattern]:
+def _parse_globs(pattern: str) -> tuple[Pattern, Pattern]:
     """A module's or server's name alone means all that it has."""
     try:
         return tool_glob(pattern), tool_glob(f"{pattern}.*")
@@ -107,8 +144,8 @@ def _globs(pattern: str) -> tuple[Pattern, Pattern]:
         raise HooklineError(f"{pattern!r} in a list of tools cannot be read: {error}") from None
 
 
-def _means(glob: Pattern, name: str) -> bool:
+def _glob_matches(glob: Pattern, name: str) -> bool:
     try:
         return glob.search(name)
-    except Undecided:
+    except UndecidedError:
         return False

@@ -19,10 +19,10 @@ from typing import BinaryIO, Final
 
 from hookline.errors import HooklineError
 
-LONGEST_PATH: Final = 4096  # characters
-_MOST_STEPS: Final = 512
-_MOST_LINKS: Final = 40
-_KINDS: Final = (
+MAX_PATH_LENGTH: Final = 4096  # characters
+_MAX_STEPS: Final = 512
+_MAX_LINKS: Final = 40
+_FILE_TYPES: Final = (
     (stat.S_ISDIR, "a directory"),
     (stat.S_ISLNK, "a link"),
     (stat.S_ISFIFO, "a pipe"),
@@ -32,19 +32,19 @@ _KINDS: Final = (
 )
 
 
-class Refused(HooklineError):
+class ToolError(HooklineError):
     """What a tool does not do, in words for the model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class WorkspacePath:
     """A name in a directory that is held open; "." for the directory itself."""
 
     directory: int
     name: str
     path: str  # as messages show it, from the workspace's root
 
-    def look(self) -> os.stat_result | None:
+    def lstat(self) -> os.stat_result | None:
         """None if there is nothing. A link is not followed."""
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
@@ -53,11 +53,11 @@ class Spot:
 
     def open(self) -> BinaryIO:
         """The file's bytes. Raises Refused for whatever is no plain file, which is not even opened."""
-        check_plain(self.look(), self.path)
+        require_regular_file(self.lstat(), self.path)
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(self.name, flags, dir_fd=self.directory)
         try:
-            check_plain(os.fstat(descriptor), self.path)
+            require_regular_file(os.fstat(descriptor), self.path)
             return os.fdopen(descriptor, "rb")
         except BaseException:
             os.close(descriptor)
@@ -67,143 +67,143 @@ class Spot:
 class Workspace:
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
-        self._names = (_steps(os.path.abspath(root)), _steps(str(self.root)))
+        self._root_steps = (_split_path(os.path.abspath(root)), _split_path(str(self.root)))
 
     @contextmanager
-    def at(self, path: str, *, make: bool = False, follow: bool = True) -> Iterator[Spot]:
+    def resolve(self, path: str, *, make: bool = False, follow: bool = True) -> Iterator[WorkspacePath]:
         """Raises Refused, also for what the system refuses inside of the `with`.
 
         make: directories on the way that are not there are made. follow: a link at the end is walked too.
         """
         try:
-            spot = self._walk(self._relative(path), make, follow)
+            spot = self._resolve_steps(self._relative_steps(path), make, follow)
             try:
                 yield spot
             finally:
                 os.close(spot.directory)
         except OSError as error:
-            raise Refused(f"{_shown(path)}: {_why(error)}") from None
+            raise ToolError(f"{_shorten_path(path)}: {_describe_os_error(error)}") from None
 
     @contextmanager
     def directory(self, path: str) -> Iterator[tuple[int, str]]:
         """A directory's descriptor, and its path from the workspace's root: "" for the root."""
-        with self.at(path) as spot:
-            found = spot.look()
+        with self.resolve(path) as spot:
+            found = spot.lstat()
             if found is not None and not stat.S_ISDIR(found.st_mode):
-                raise Refused(f"{spot.path} is not a directory")
+                raise ToolError(f"{spot.path} is not a directory")
             descriptor = open_directory(spot.name, spot.directory)
             try:
                 yield descriptor, "" if spot.path == "." else spot.path
             finally:
                 os.close(descriptor)
 
-    def real(self, path: str) -> Path:
+    def real_path(self, path: str) -> Path:
         """Where a directory of the workspace is on this machine."""
         with self.directory(path) as (_, found):
             return self.root / found
 
-    def relative(self, path: str) -> str:
+    def relative_path(self, path: str) -> str:
         """A path or glob, written from the workspace's root if it was absolute. Raises Refused if it leads elsewhere."""
-        return "/".join(self._relative(path)) if path.startswith("/") else path
+        return "/".join(self._relative_steps(path)) if path.startswith("/") else path
 
-    def _relative(self, path: str) -> list[str]:
-        _check_text(path)
-        steps = _steps(path)
+    def _relative_steps(self, path: str) -> list[str]:
+        _check_path(path)
+        steps = _split_path(path)
         if not path.startswith("/"):
             return steps
-        for root in self._names:
+        for root in self._root_steps:
             if steps[: len(root)] == root:
                 return steps[len(root) :]
-        raise _outside(path)
+        raise _outside_error(path)
 
-    def _walk(self, steps: list[str], make: bool, follow: bool) -> Spot:
+    def _resolve_steps(self, steps: list[str], make: bool, follow: bool) -> WorkspacePath:
         if sys.platform == "win32":
-            raise Refused("files are not touched on Windows")
-        walk = _Walk(open_directory(str(self.root), None), "/".join(steps) or ".")
+            raise ToolError("files are not touched on Windows")
+        walk = _DirectoryStack(open_directory(str(self.root), None), "/".join(steps) or ".")
         try:
-            return self._walked(walk, deque(steps), make, follow)
+            return self._follow_steps(walk, deque(steps), make, follow)
         finally:
             walk.close()
 
-    def _walked(self, walk: _Walk, todo: deque[str], make: bool, follow: bool) -> Spot:
+    def _follow_steps(self, walk: _DirectoryStack, todo: deque[str], make: bool, follow: bool) -> WorkspacePath:
         links = 0
         while todo:
             step = todo.popleft()
             if step == "..":
-                walk.back()
+                walk.leave()
                 continue
-            target = walk.target(step) if follow or todo else None
+            target = walk.read_link(step) if follow or todo else None
             if target is not None:
                 links += 1
                 if target.startswith("/"):
-                    walk.restart()
-                todo.extendleft(reversed(self._target(target, walk.given)))
-                if links > _MOST_LINKS or len(todo) > _MOST_STEPS:
-                    raise Refused(f"{_shown(walk.given)} has too many links")
+                    walk.reset()
+                todo.extendleft(reversed(self._link_steps(target, walk.given)))
+                if links > _MAX_LINKS or len(todo) > _MAX_STEPS:
+                    raise ToolError(f"{_shorten_path(walk.given)} has too many links")
             elif todo:
-                walk.into(step, make)
+                walk.enter(step, make)
             else:
-                return walk.end(step)
-        return walk.end(".")
+                return walk.finish(step)
+        return walk.finish(".")
 
-    def _target(self, target: str, given: str) -> list[str]:
+    def _link_steps(self, target: str, given: str) -> list[str]:
         try:
-            return self._relative(target)
-        except Refused:
-            raise _outside(given) from None
+            return self._relative_steps(target)
+        except ToolError:
+            raise _outside_error(given) from None
 
 
-class _Walk:
+class _DirectoryStack:
     """The directories from the root down to where the walk is, each held open: `..` never asks the file system."""
 
     def __init__(self, root: int, given: str) -> None:
         self.given = given
-        self._held = [root]
+        self._descriptors = [root]
         self._names: list[str] = []
 
-    def back(self) -> None:
+    def leave(self) -> None:
         if not self._names:
-            raise _outside(self.given)
+            raise _outside_error(self.given)
         self._names.pop()
-        os.close(self._held.pop())
+        os.close(self._descriptors.pop())
 
-    def restart(self) -> None:
+    def reset(self) -> None:
         while self._names:
-            self.back()
+            self.leave()
 
-    def target(self, step: str) -> str | None:
+    def read_link(self, step: str) -> str | None:
         """What a link leads to; None if it is none."""
         try:
-            return os.readlink(step, dir_fd=self._held[-1])
+            return os.readlink(step, dir_fd=self._descriptors[-1])
         except OSError:  # EINVAL: no link, ENOENT: nothing; what else is wrong, opening it will say
             return None
 
-    def into(self, step: str, make: bool) -> None:
-        if len(self._names) >= _MOST_STEPS:
-            raise Refused(f"{_shown(self.given)} is too deep")
+    def enter(self, step: str, make: bool) -> None:
+        if len(self._names) >= _MAX_STEPS:
+            raise ToolError(f"{_shorten_path(self.given)} is too deep")
         if make:
             with suppress(FileExistsError):
-                os.mkdir(step, dir_fd=self._held[-1])
-        self._held.append(open_directory(step, self._held[-1]))
+                os.mkdir(step, dir_fd=self._descriptors[-1])
+        self._descriptors.append(open_directory(step, self._descriptors[-1]))
         self._names.append(step)
 
-    def end(self, name: str) -> Spot:
+    def finish(self, name: str) -> WorkspacePath:
         """The spot keeps the last directory."""
         names = self._names if name == "." else [*self._names, name]
-        return Spot(self._held.pop(), name, "/".join(names) or ".")
+        return WorkspacePath(self._descriptors.pop(), name, "/".join(names) or ".")
 
     def close(self) -> None:
-        while self._held:
-            os.close(self._held.pop())
+        while self._descriptors:
+            os.close(self._descriptors.pop())
 
 
-def check_plain(found: os.stat_result | None, path: str) -> None:
+def require_regular_file(found: os.stat_result | None, path: str) -> None:
     """Raises Refused unless it is a plain file."""
     if found is None:
-        raise Refused(f"there is no file {_shown(path)}")
+        raise ToolError(f"there is no file {_shorten_path(path)}")
     if not stat.S_ISREG(found.st_mode):
-        what = next((what for test, what in _KINDS if test(found.st_mode)), "no plain file")
-        raise Refused(f"{_shown(path)} is {what}, not a file")
+        what = next((what for test, what in _FILE_TYPES if test(found.st_mode)), "no plain file")
+        raise ToolError(f"{_shorten_path(path)} is {what}, not a file")
 
 
 def open_directory(name: str, directory: int | None) -> int:
@@ -213,38 +213,38 @@ def open_directory(name: str, directory: int | None) -> int:
     return os.open(name, flags | os.O_NOFOLLOW, dir_fd=directory)
 
 
-def _steps(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return [step for step in path.split("/") if step not in ("", ".")]
 
 
-def _check_text(path: str) -> None:
+def _check_path(path: str) -> None:
     if not path:
-        raise Refused("the path is empty")
+        raise ToolError("the path is empty")
     if "\0" in path:
-        raise Refused("a path holds no NUL")
-    if len(path) > LONGEST_PATH or path.count("/") > _MOST_STEPS:
-        raise Refused(f"the path {_shown(path)} is too long")
+        raise ToolError("a path holds no NUL")
+    if len(path) > MAX_PATH_LENGTH or path.count("/") > _MAX_STEPS:
+        raise ToolError(f"the path {_shorten_path(path)} is too long")
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refused(f"the path {_shown(path)} has characters that no file's name has") from None
+        raise ToolError(f"the path {_shorten_path(path)} has characters that no file's name has") from None
 
 
-def _outside(path: str) -> Refused:
-    return Refused(f"{_shown(path)} is outside of the workspace")
+def _outside_error(path: str) -> ToolError:
+    return ToolError(f"{_shorten_path(path)} is outside of the workspace")
 
 
-def _why(error: OSError) -> str:
+def _describe_os_error(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "there is no such file or directory"
     return (error.strerror or str(error)).lower()
 
 
-def printable(name: str) -> str:
+def printable_name(name: str) -> str:
     """On one line, whatever a name holds."""
     return name if name.isprintable() else "".join(char if char.isprintable() else "�" for char in name)
 
 
-def _shown(path: str) -> str:
-    text = printable(path)
+def _shorten_path(path: str) -> str:
+    text = printable_name(path)
     return text if len(text) <= 200 else f"{text[:199]}…"

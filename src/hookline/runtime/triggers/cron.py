@@ -11,10 +11,10 @@ from cronsim import CronSim, CronSimError
 
 from hookline.errors import HooklineError
 from hookline.runtime.app import Trigger
-from hookline.runtime.triggers.fired import Fire, fired
+from hookline.runtime.triggers.activation import ActivationHandler, build_activation
 
-_FIELDS: Final = 5
-_LONGEST_SLEEP: Final = 60.0  # seconds: a machine that was asleep, or whose clock was set, is noticed after so long
+_FIELD_COUNT: Final = 5
+_MAX_SLEEP: Final = 60.0  # seconds: a machine that was asleep, or whose clock was set, is noticed after so long
 
 
 class WallClock(Protocol):
@@ -34,8 +34,8 @@ class SystemWallClock:
 
 def next_time(fields: str, after: datetime, timezone: str | None = None) -> datetime:
     """The first moment after `after` that the fields name. Raises HooklineError if they are wrong, or name none."""
-    zone = _MACHINE if timezone is None else zone_of(timezone)
-    if len(fields.split()) != _FIELDS:
+    zone = _LOCAL_ZONE if timezone is None else parse_zone(timezone)
+    if len(fields.split()) != _FIELD_COUNT:
         raise HooklineError("minute, hour, day, month and day of the week are expected")
     try:
         moments = CronSim(fields, after.astimezone(zone))
@@ -46,7 +46,7 @@ def next_time(fields: str, after: datetime, timezone: str | None = None) -> date
         raise HooklineError("there is no such moment") from None
 
 
-class _Machine(tzinfo):
+class _LocalZone(tzinfo):
     """Where this machine is, by the rules of the day that is asked about: `astimezone` knows today's only."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
@@ -64,10 +64,10 @@ class _Machine(tzinfo):
         return here if here.astimezone(UTC) == there else here.replace(fold=1)
 
 
-_MACHINE: Final = _Machine()
+_LOCAL_ZONE: Final = _LocalZone()
 
 
-def zone_of(name: str) -> ZoneInfo:
+def parse_zone(name: str) -> ZoneInfo:
     """Raises HooklineError if there is no such timezone."""
     try:
         return ZoneInfo(name)
@@ -75,12 +75,12 @@ def zone_of(name: str) -> ZoneInfo:
         raise HooklineError(f"there is no timezone {name!r}") from None
 
 
-async def keep_time(trigger: Trigger, fire: Fire, clock: WallClock) -> None:
+async def run_cron(trigger: Trigger, fire: ActivationHandler, clock: WallClock) -> None:
     """Fires at each of its moments; those that pass while it fires count as one, right afterwards."""
     done = clock.now()
     while True:
         due = next_time(trigger.at, done, trigger.timezone)
         while (left := due - clock.now()) > timedelta():
-            await clock.sleep(min(left.total_seconds(), _LONGEST_SLEEP))
+            await clock.sleep(min(left.total_seconds(), _MAX_SLEEP))
         done = max(due, clock.now())
-        await fire(fired(trigger, due))
+        await fire(build_activation(trigger, due))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from hookline.runtime.storage.schema import VERSION_TABLE, metadata
+from hookline.runtime.storage.tables import VERSION_TABLE, metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,0 +1,44 @@
+"""Async work of a verb. However the process is told to end, the programs that it started end with it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from hookline.errors import HooklineError
+
+T = TypeVar("T")
+
+
+class TerminatedError(HooklineError):
+    exit_code = 128 + signal.SIGTERM
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    if os.environ.get("HOOKLINE_WARM") == "0":
+        from hookline.runners.warm.pool import warm_enabled
+
+        warm_enabled.set(False)
+    return asyncio.run(_cancel_on_sigterm(work))
+
+
+async def _cancel_on_sigterm(work: Coroutine[Any, Any, T]) -> T:
+    task = asyncio.ensure_future(work)
+    told: list[bool] = []
+
+    def stop() -> None:
+        told.append(True)
+        task.cancel()
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not on Windows, nor outside of the main thread
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if told:
+            raise TerminatedError("terminated") from None
+        raise

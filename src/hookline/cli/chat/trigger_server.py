@@ -1,0 +1,56 @@
+"""An agent that waits for its triggers."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import Final
+
+from hookline.cli.chat.render import shorten_line
+from hookline.cli.chat.start import RunOptions, open_runtime, prepare_session
+from hookline.cli.output import err, write_now
+from hookline.errors import HooklineError
+from hookline.runtime.triggers.activation import Activation, ActivationResult
+from hookline.runtime.triggers.http_routes import ListenOptions
+from hookline.runtime.triggers.triggers import TriggerServer
+from hookline.runtime.updates import ExchangeEnded, StatusMessage, Update
+
+TOKEN_VARIABLE: Final = "HOOKLINE_TOKEN"
+
+
+async def serve_triggers(options: RunOptions, port: int) -> None:
+    """Until it is interrupted; a line for each trigger that fires, and one for what came of it."""
+    token = os.environ.get(TOKEN_VARIABLE, "")
+    listening = ListenOptions(port=port, token=token) if token else ListenOptions(port=port)
+    async with open_runtime(options, watch=_print_warning, unattended=True) as runtime:
+        for problem in runtime.problems:
+            err(str(problem))
+        await prepare_session(runtime, options)
+        async with TriggerServer(runtime, listening=listening, fired=_print_fired, done=_print_done) as serving:
+            for trigger in runtime.app.triggers:
+                at = f"{serving.triggers.address}{trigger.at}" if trigger.kind == "http" else trigger.at
+                write_now(f"{trigger.id}  {trigger.kind}  {at}\n")
+            if serving.triggers.address is not None and not token:
+                write_now(f"Authorization: Bearer {serving.triggers.token}\n")
+            await serving.run_forever()
+
+
+def _print_fired(fired: Activation, answer: ActivationResult) -> None:
+    what = answer.session if answer.denied is None else f"denied: {answer.denied}"
+    write_now(f"{_clock_time()}  {fired.trigger.id}  {shorten_line(what)}\n")
+
+
+def _print_done(fired: Activation, how: ExchangeEnded | HooklineError) -> None:
+    what = f"{how.ending}: {how.text}" if isinstance(how, ExchangeEnded) else f"failed: {how}"
+    write_now(f"{_clock_time()}  {fired.trigger.id}  {shorten_line(what)}\n")
+
+
+def _print_warning(happening: Update) -> None:
+    if (
+        isinstance(happening, StatusMessage) and happening.level != "info" and not happening.hook
+    ):  # else it is in the log
+        err(happening.text)
+
+
+def _clock_time() -> str:
+    return datetime.now().astimezone().strftime("%H:%M:%S")

@@ -1,0 +1,69 @@
+"""Where the command was called, and which hooks are in force there. What the environment says of it is read here."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from hookline.engine.book import Book
+from hookline.errors import HooklineError
+from hookline.project import Source, Trust, find_sources, load, load_all, trust_file_path
+
+
+def current_directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise HooklineError("the current directory does not exist any more") from error
+
+
+def home() -> Path:
+    if not os.path.isabs(os.environ.get("HOME", "/")):  # an empty one would be the root directory
+        raise HooklineError("HOME is not an absolute path; set it to your home directory, or unset it")
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise HooklineError("there is no home directory; set HOME") from error
+
+
+def user_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user id without a name, as in many containers
+        return str(os.getuid()) if hasattr(os, "getuid") else ""
+
+
+def trust() -> Trust:
+    return Trust(trust_file_path(home(), _absolute_variable("XDG_STATE_HOME")))
+
+
+def sources(below: Path | None = None) -> tuple[Source, ...]:
+    """The files in force for a session there, or here."""
+    return find_sources(below or current_directory(), home(), _absolute_variable("XDG_CONFIG_HOME"))
+
+
+def skill_files() -> tuple[Source, ...]:
+    """The skills of an agent here, whoever they came with."""
+    from hookline.runtime.apps.app_loader import skill_folders
+    from hookline.runtime.skills import skill_sources
+
+    return skill_sources(skill_folders(sources()), current_directory(), home(), _absolute_variable("XDG_CONFIG_HOME"))
+
+
+def _absolute_variable(name: str) -> Path | None:
+    """A relative path in such a variable counts as unset, as its specification says."""
+    value = os.environ.get(name, "")
+    return Path(value) if os.path.isabs(value) else None
+
+
+def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = True) -> Book:
+    """The hooks of the named files, read as `dialect` and trusted, or else those in force here, all of them."""
+    if not configs:
+        return load_all(sources(), trust(), importing=importing)
+    books = [load(path, dialect, importing=importing) for path in configs]
+    if len(books) == 1:
+        return books[0]
+    layers = [layer for book in books for layer in book.layers]
+    return Book(layers, books[0].host, [problem for book in books for problem in book.problems])

@@ -1,0 +1,61 @@
+"""The one log, on stderr: a level and a line, with the hook's id as the one who logged it gave it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from hookline.formatting import printable
+from hookline.hooks.secrets import mask, secret_values
+
+_LOGGER_NAME: Final = "hookline"
+_LEVEL_VARIABLES: Final = ("HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL")
+
+
+class _LineFormatter(logging.Formatter):
+    """One record is one line: what an agent or a program said can neither begin a line nor move the cursor."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.levelname.lower()}: {printable(mask(record.getMessage(), secret_values(os.environ)))}"
+
+
+class _StderrHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    def emit(self, record: logging.LogRecord) -> None:
+        from hookline.cli.output import err_line
+
+        err_line(self.format(record))
+
+
+class _ScreenHandler(logging.Handler):
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not hasattr(record, "notice") and not hasattr(record, "failure"):  # a screen shows them by itself
+            self._show(self.format(record))
+
+
+def start_log(*, debug: bool = False) -> None:
+    """From now on the log goes to stderr, and only there."""
+    log = logging.getLogger(_LOGGER_NAME)
+    handler = _StderrHandler(sys.stderr)
+    handler.setFormatter(_LineFormatter())
+    log.handlers = [handler]
+    log.propagate = False
+    wanted = any(os.environ.get(switch, "").strip().lower() == "debug" for switch in _LEVEL_VARIABLES)
+    log.setLevel(logging.DEBUG if debug or wanted else logging.INFO)
+
+
+def log_to(show: Callable[[str], None]) -> None:
+    """From now on a screen shows the log, between its own lines."""
+    handler = _ScreenHandler(show)
+    handler.setFormatter(_LineFormatter())
+    logging.getLogger(_LOGGER_NAME).handlers = [handler]
+
+
+def is_debugging() -> bool:
+    return logging.getLogger(_LOGGER_NAME).isEnabledFor(logging.DEBUG)

@@ -1,0 +1,97 @@
+"""What every verb has: --debug, and words for the names that people type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+_DEBUG_KEY: Final = "hookline.debug"
+
+
+def _set_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        context.meta[_DEBUG_KEY] = True
+
+
+def debug_option() -> click.Option:
+    text = "Show each hook's command, input, output and time on stderr."
+    return click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_set_debug, help=text)
+
+
+class Verb(click.Command):
+    """Its function returns the exit code, or None for 0."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.params.append(debug_option())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from hookline.cli.logging_setup import start_log
+
+        start_log(debug=ctx.meta.get(_DEBUG_KEY, False))
+        return super().invoke(ctx)
+
+
+class NameParameter(click.ParamType):  # type: ignore[type-arg]
+    """One of a set of names that are known only when it is asked for."""
+
+    def known_names(self) -> Iterable[str]:
+        raise NotImplementedError
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in dict.fromkeys(self.known_names()) if name.startswith(incomplete)]
+
+    def fail_unknown(self, value: str, hint: str, at: tuple[click.Parameter | None, click.Context | None]) -> NoReturn:
+        from hookline.formatting import closest_match, printable
+
+        guess = closest_match(value, self.known_names())
+        self.fail(f"there is no {self.name} {printable(value)!r}. {f'Did you mean {guess}?' if guess else hint}", *at)
+
+
+class EventName(NameParameter):
+    """An event by its own name or any dialect's; left as written, because only the dialect says what it means."""
+
+    name = "event"
+
+    def known_names(self) -> Iterable[str]:
+        from hookline.hooks.events import all_event_names
+
+        return all_event_names()
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from hookline.hooks.events import EVENTS, canonical_event
+
+        if canonical_event(value) is None:
+            self.fail_unknown(value, f"The events are {', '.join(EVENTS)}.", (param, ctx))
+        return value
+
+
+class DialectName(NameParameter):
+    name = "dialect"
+
+    def known_names(self) -> Iterable[str]:
+        from hookline.dialects.dialect import DIALECT_NAMES
+
+        return DIALECT_NAMES
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.known_names():
+            self.fail_unknown(value, f"The dialects are {', '.join(self.known_names())}.", (param, ctx))
+        return value
+
+
+dialect_option = click.option(
+    "--dialect", type=DialectName(), metavar="NAME", help="Read the files as this dialect instead of recognising it."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+config_option = click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(),
+    help="Use this file instead of those in force here; may be given several times.",
+)

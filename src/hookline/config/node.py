@@ -1,0 +1,244 @@
+"""Reading a document by an explicit table of keys, collecting every problem on the way."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from hookline.config.document import Document, KeyPath, problems_of, problems_within
+from hookline.config.problem import Problem, Severity
+from hookline.config.scalars import parse_duration
+from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, shorten
+
+MAX_GUESSES = 100
+"""After so many problems nobody reads the guesses at misspelt keys any more, and each costs half a millisecond."""
+
+_LIST_HINT = "Write [ ] around it, or elements that begin with -."
+_PLAIN_KEY = re.compile(r"[\w$-]+")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A place in a document. Whatever it is asked for and does not find becomes a problem, and the answer is None.
+
+    Readers of one document share `problems`. Whatever is asked of a damaged part has one answer: what is wrong with it.
+    """
+
+    document: Document
+    path: KeyPath
+    problems: list[Problem]
+    value: Any = field(repr=False)
+
+    @classmethod
+    def of(cls, document: Document, problems: list[Problem] | None = None) -> Node:
+        return cls(document, (), [] if problems is None else problems, document.value)
+
+    @property
+    def line(self) -> int:
+        return self.document.line(self.path)
+
+    @property
+    def location(self) -> str:
+        """As people write it: `hooks[3].when.tool`."""
+        return format_path(self.path)
+
+    def has_unreadable_parts(self) -> bool:
+        """True if something in it, however deep, cannot be read; what, is noted."""
+        found = problems_within(self.value) if self.document.syntax_problems else ()
+        self.problems.extend(found)
+        return bool(found)
+
+    def check_keys(self, known: Collection[str], what: str) -> None:
+        """Notes each key that is not known; `what` says whose keys they are: "a hook"."""
+        if not self._is_mapping():
+            return
+        for key in self.value:
+            if key not in known:
+                self._add_unknown_key(key, known, what)
+
+    def get(self, key: str) -> Node | None:
+        """None if the key is absent, and also if this is no mapping, which `keys` or `mapping` has noted."""
+        if type(self.value) is not dict:
+            self.problems.extend(problems_of(self.value))
+            return None
+        if key not in self.value:
+            return None
+        return self._child(key, self.value[key])
+
+    def items(self, *, one_or_many: bool = False) -> Iterator[Node]:
+        """The elements of a list; where one or many may stand, a value that is no list is the only element."""
+        if type(self.value) is list:
+            for index, value in enumerate(self.value):
+                yield self._child(index, value)
+        elif one_or_many:
+            yield self
+        else:
+            self._add_type_problem("a list", _LIST_HINT)
+
+    def entries(self) -> Iterator[tuple[str, Node]]:
+        if self._is_mapping():
+            for key, value in self.value.items():
+                yield key, self._child(key, value)
+
+    def mapping(self) -> dict[str, Any] | None:
+        return self.value if self._is_mapping() else None
+
+    def sequence(self) -> list[Any] | None:
+        if type(self.value) is list:
+            return self.value
+        self._add_type_problem("a list", _LIST_HINT)
+        return None
+
+    def text(self, *, empty: bool = False, hint: str = "") -> str | None:
+        """The text; an empty one is a problem unless it is allowed."""
+        if type(self.value) is not str:
+            self._add_type_problem("text", hint or self._quote_hint())
+            return None
+        if not self.value and not empty:
+            self.add_problem("empty", self._with_location("text is expected, but it is empty."), hint)
+            return None
+        return self.value
+
+    def texts(self, *, empty: bool = False) -> tuple[str, ...] | None:
+        """One text or a list of them; None if any of them is no text."""
+        found = [item.text(empty=empty) for item in self.items(one_or_many=True)]
+        texts = tuple(text for text in found if text is not None)
+        return texts if len(texts) == len(found) else None
+
+    def number(self, *, least: float | None = None, most: float | None = None, hint: str = "") -> int | float | None:
+        """A finite number. True and false are none."""
+        if type(self.value) not in (int, float) or not math.isfinite(self.value):
+            self._add_type_problem("a number", hint)
+            return None
+        return self.value if self._check_range(least, most, hint) else None
+
+    def integer(self, *, least: int | None = None, most: int | None = None, hint: str = "") -> int | None:
+        """A whole number; 1.0 is one, as JSON Schema has it."""
+        whole = type(self.value) is int or (type(self.value) is float and self.value.is_integer())
+        if not whole:
+            self._add_type_problem("a whole number", hint)
+            return None
+        return int(self.value) if self._check_range(least, most, hint) else None
+
+    def flag(self, *, hint: str = "") -> bool | None:
+        if type(self.value) is not bool:
+            self._add_type_problem("true or false", hint)
+            return None
+        return self.value
+
+    def one_of(self, words: Collection[str], *, hint: str = "") -> str | None:
+        if type(self.value) is str and self.value in words:
+            return self.value
+        guess = (
+            closest_match(self.value, words) if type(self.value) is str and len(self.problems) < MAX_GUESSES else None
+        )
+        meant = f"Did you mean {guess}?" if guess else ""
+        what = f"{format_value(self.value)} is none of: {', '.join(sorted(words))}."
+        self.add_problem("unknown-word", self._with_location(what), hint or meant)
+        return None
+
+    def duration(self) -> timedelta | None:
+        """A text such as `10s`."""
+        text = self.value
+        if type(text) in (int, float):
+            hint = f"Write {format_value(text)}s for seconds or {format_value(text)}ms for milliseconds."
+            self._add_type_problem("a duration: it has no unit", hint)
+            return None
+        if type(text) is not str:
+            self._add_type_problem("a duration", "Write a number and a unit: 500ms, 10s, 2m or 1h.")
+            return None
+        try:
+            return parse_duration(text)
+        except ValueError as error:
+            what, _, hint = str(error).partition("; ")
+            self.add_problem("wrong-type", self._with_location(f"{what}."), f"{hint[:1].upper()}{hint[1:]}.")
+            return None
+
+    def add_problem(
+        self, code: str, what: str, hint: str = "", *, at_key: bool = False, severity: Severity = Severity.ERROR
+    ) -> None:
+        damage = problems_of(self.value)
+        if damage:
+            self.problems.extend(damage)
+            return
+        line = self.document.key_line(self.path) if at_key else self.document.line(self.path)
+        found = Problem(code, self.document.file, line, what, hint, severity)
+        if found not in self.problems[-1:]:  # asking a place twice tells nothing new
+            self.problems.append(found)
+
+    def _child(self, step: str | int, value: Any) -> Node:
+        return Node(self.document, (*self.path, step), self.problems, value)
+
+    def _is_mapping(self) -> bool:
+        if type(self.value) is dict:
+            return True
+        self._add_type_problem("a mapping", "Write keys and values: {key: value}.")
+        return False
+
+    def _add_unknown_key(self, key: str, known: Collection[str], what: str) -> None:
+        guess = closest_match(key, known) if len(self.problems) < MAX_GUESSES else None
+        meant = f"Did you mean {guess}? " if guess else ""
+        text = self._with_location(f"{format_value(key)} is not a key of {what}.")
+        self._child(key, None).add_problem(
+            "unknown-key", text, f"{meant}Known: {', '.join(sorted(set(known)))}.", at_key=True
+        )
+
+    def _check_range(self, least: float | None, most: float | None, hint: str) -> bool:
+        if least is not None and self.value < least:
+            self.add_problem(
+                "out-of-range", self._with_location(f"{format_value(self.value)} is less than {least}."), hint
+            )
+            return False
+        if most is not None and self.value > most:
+            self.add_problem(
+                "out-of-range", self._with_location(f"{format_value(self.value)} is more than {most}."), hint
+            )
+            return False
+        return True
+
+    def _add_type_problem(self, wanted: str, hint: str) -> None:
+        self.add_problem("wrong-type", self._with_location(f"{format_value(self.value)} is not {wanted}."), hint)
+
+    def _with_location(self, what: str) -> str:
+        return f"{self.location}: {what}" if self.path else what
+
+    def _quote_hint(self) -> str:
+        if self.value is None or isinstance(self.value, (dict, list)):
+            return "Write text."
+        return f'Write it in quotes: "{format_value(self.value)}".'
+
+
+def enclosing_hook_id(at: Node) -> str:
+    """The id of the hook in which this place is; where it has none, its file and line."""
+    value, id = at.document.value, ""
+    for step in at.path:
+        if isinstance(value, dict) and isinstance(value.get("id"), str):
+            id = value["id"]
+        value = value[step]
+    return id or f"{at.document.file}:{at.line}"
+
+
+def format_path(path: KeyPath) -> str:
+    place = ""
+    for step in path:
+        if isinstance(step, int):
+            place += f"[{step}]"
+        else:
+            name = step if _PLAIN_KEY.fullmatch(step) else format_value(step)
+            place += f".{name}" if place else name
+    return place
+
+
+def format_value(value: Any) -> str:
+    """The value as JSON, cut at 60 characters; only so much of it is rendered."""
+    if isinstance(value, str):
+        value = value[: MAX_SHOWN_LENGTH + 1]
+    text = "".join(islice(_ENCODER.iterencode(value), MAX_SHOWN_LENGTH))
+    return shorten(text)

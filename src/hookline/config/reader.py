@@ -1,0 +1,172 @@
+"""A file or text → a document, or the problems that keep it from being one.
+
+Whoever reads gets either a document or at least one error, never both. Whoever salvages gets both where only parts of
+the file cannot be read. Nobody gets an exception for what somebody wrote.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from hookline.config.document import Document, Positions, SourceText, UnreadableError, problems_of
+from hookline.config.jsonc import parse_json
+from hookline.config.problem import Problem
+
+MAX_FILE_BYTES = 10_000_000
+"""Bytes."""
+
+ReadResult: TypeAlias = tuple[Document | None, tuple[Problem, ...]]
+
+_FRONT_MATTER = re.compile(r"---[ \t]*+(?:\r\n|\n|\r)")
+_FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*+(?=[\r\n]|\Z)")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+class FileFormat(StrEnum):
+    JSON = "json"
+    """With // and /* */ comments and trailing commas."""
+    YAML = "yaml"
+    FRONT_MATTER = "front_matter"
+    """The YAML between the leading `---` lines of a Markdown file; `{}` where there is none."""
+
+
+_FORMAT_BY_SUFFIX = {
+    ".json": FileFormat.JSON,
+    ".jsonc": FileFormat.JSON,
+    ".json5": FileFormat.JSON,
+    ".yaml": FileFormat.YAML,
+    ".yml": FileFormat.YAML,
+    ".md": FileFormat.FRONT_MATTER,
+}
+
+
+def read_file(path: str | os.PathLike[str], shown_as: str | None = None) -> ReadResult:
+    """Reads regular files only, so it never waits for a pipe or device. The kind is told by the path's ending."""
+    return _reject_damaged(salvage_file(path, shown_as))
+
+
+def read_text(text: str | bytes, file: str, kind: FileFormat | None = None) -> ReadResult:
+    """Without a kind, the file's ending tells it, or else the first character."""
+    return _reject_damaged(salvage_text(text, file, kind))
+
+
+def salvage_file(path: str | os.PathLike[str], shown_as: str | None = None) -> ReadResult:
+    """As `read_file`, and what is left of a file of which some parts cannot be read."""
+    shown = str(path) if shown_as is None else shown_as
+    data = _read_bytes(os.fspath(path), shown)
+    if isinstance(data, Problem):
+        return None, (data,)
+    return salvage_text(data, shown, _format_of_name(os.fspath(path)))
+
+
+def salvage_text(text: str | bytes, file: str, kind: FileFormat | None = None) -> ReadResult:
+    """As `read_text`, and what is left of a text of which some parts cannot be read."""
+    size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_FILE_BYTES:
+        return None, (_too_large_problem(file),)
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return None, (_not_utf8_problem(error, file),)
+    text = text.removeprefix("\ufeff")
+    return _parse_source(SourceText(file, text), kind or _format_of_name(file) or _format_of_text(text))
+
+
+def _reject_damaged(reading: ReadResult) -> ReadResult:
+    return (None, reading[1]) if reading[1] else reading
+
+
+def _parse_source(source: SourceText, kind: FileFormat) -> ReadResult:
+    try:
+        value, root_at, places = _parse_value(source, kind)
+    except UnreadableError:
+        return None, tuple(sorted(source.problems))
+    problems = tuple(sorted(source.problems))
+    if problems_of(value):
+        return None, problems
+    if value is None:
+        value = {}
+    return Document(source.file, source.text, value, source.build_source_map(root_at, places), problems), problems
+
+
+def _parse_value(source: SourceText, kind: FileFormat) -> tuple[Any, int, Positions]:
+    if kind is FileFormat.JSON:
+        return parse_json(source)
+    from hookline.config.yaml import parse_yaml  # PyYAML costs 15 ms, and a JSON file does not need it
+
+    start, end = 0, len(source.text)
+    if kind is FileFormat.FRONT_MATTER:
+        start, end = _front_matter_span(source)
+    return parse_yaml(source, start, end)
+
+
+def _front_matter_span(source: SourceText) -> tuple[int, int]:
+    opening = _FRONT_MATTER.match(source.text)
+    if opening is None:
+        return 0, 0
+    closing = _FRONT_MATTER_END.search(source.text, opening.end() - 1)
+    if closing is None:
+        source.fail("front-matter", 0, "The front matter that begins here never ends.", "End it with a line of ---.")
+    return opening.end(), closing.start() + 1
+
+
+def _format_of_name(name: str) -> FileFormat | None:
+    return _FORMAT_BY_SUFFIX.get(os.path.splitext(name)[1].lower())
+
+
+def _format_of_text(text: str) -> FileFormat:
+    return FileFormat.JSON if text.lstrip()[:1] in ("{", "[") else FileFormat.YAML
+
+
+def _read_bytes(path: str, shown: str) -> bytes | Problem:
+    try:
+        return _read_regular_file(path)
+    except _SpecialFileError as refusal:
+        return Problem(refusal.code, shown, 1, refusal.what, refusal.hint)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            return Problem("no-file", shown, 1, "This link points to a file that does not exist.")
+        return Problem("no-file", shown, 1, "This file does not exist.")
+    except PermissionError:
+        return Problem("no-permission", shown, 1, "This file may not be read by the current user.")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return Problem("cannot-read", shown, 1, f"This file cannot be read: {reason}.")
+
+
+class _SpecialFileError(Exception):
+    def __init__(self, code: str, what: str, hint: str = "") -> None:
+        self.code, self.what, self.hint = code, what, hint
+
+
+def _read_regular_file(path: str) -> bytes:
+    _refuse_special_file(os.stat(path))
+    descriptor = os.open(path, _OPEN_FLAGS)
+    with open(descriptor, "rb", closefd=True) as file:
+        _refuse_special_file(os.fstat(descriptor))  # again, because the path may lead elsewhere by now
+        return file.read(MAX_FILE_BYTES + 1)
+
+
+def _refuse_special_file(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise _SpecialFileError("not-a-file", "This is a directory.", "Name a file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise _SpecialFileError("not-a-file", "This is a pipe, socket or device.", "Name a regular file.")
+
+
+def _too_large_problem(file: str) -> Problem:
+    return Problem(
+        "too-large", file, 1, f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB.", "Split it into several."
+    )
+
+
+def _not_utf8_problem(error: UnicodeDecodeError, file: str) -> Problem:
+    line = len(_LINE_END.findall(error.object, 0, error.start)) + 1
+    what = f"Byte {error.start} (0x{error.object[error.start]:02X}) is not UTF-8."
+    return Problem("not-utf8", file, line, what, "Save the file as UTF-8.")

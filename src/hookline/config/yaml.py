@@ -1,0 +1,358 @@
+"""YAML text → value and marks, in one pass over libyaml's events, without recursion.
+
+YAML 1.2's core schema, and `<<` merges as YAML 1.1 has them: a mapping's own keys win, then the earlier source.
+
+libyaml's complaints, in words that say what to write.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from yaml import events
+from yaml._yaml import CParser
+from yaml.error import MarkedYAMLError, YAMLError
+
+from hookline.config.document import MAX_NESTING, MAX_VALUES, ConflictingKeys, Positions, SourceText, UnreadableValue
+from hookline.config.problem import Problem
+from hookline.config.scalars import NON_TEXT_FIRST_CHARACTERS, NumberTooLargeError, parse_core_scalar
+from hookline.formatting import shorten
+
+_SYNTAX_HINTS = {
+    "mapping values are not allowed in this context": 'Put text that has ": " in it in quotes, or mend the indentation.',
+    "could not find expected ':'": 'A key needs ": " after it; mend the indentation, or quote the text.',
+    "did not find expected key": "The lines of one mapping begin in the same column; quotes must surround the whole text.",
+    "did not find expected '-' indicator": 'The elements of a list begin with "- " in the same column.',
+    "did not find expected ',' or ']'": "Close the list with ].",
+    "did not find expected ',' or '}'": "Close the mapping with }; quote text that has commas or braces in it.",
+    "found unexpected end of stream": "Close the quotes.",
+    "found unexpected document indicator": "Close the quotes.",
+    "found unknown escape character": "In double quotes a backslash begins an escape; use single quotes: '\\d'.",
+    "did not find expected alphabetic or numeric character": "Put text that begins with * or & in quotes.",
+    "found a tab character that violates indentation": "Indent with spaces.",
+}
+
+
+def explain_yaml_error(error: MarkedYAMLError, text: str, first_line: int) -> tuple[str, int, str, str]:
+    """Code, position, what and hint of a syntax error; where quotes or brackets are never closed, it stands at their opening."""
+    mark = error.problem_mark or error.context_mark
+    said = str(error.problem or error.context or "it cannot be parsed")
+    opened = error.context_mark
+    position = int(mark.index) if mark else 0
+    if opened and "end of stream" in said:
+        return "syntax", int(opened.index), f"{_describe_opening(error)} is never closed.", _SYNTAX_HINTS.get(said, "")
+    what = f"This is not YAML: {said}"
+    if opened and mark and opened.line != mark.line and error.context:
+        what += f", {error.context} that begins on line {opened.line + first_line}"
+    return "syntax", position, what + ".", _syntax_hint(said, text[position : position + 1])
+
+
+def _describe_opening(error: MarkedYAMLError) -> str:
+    return "The text in quotes that begins here" if "scalar" in str(error.context) else "What begins here"
+
+
+def _syntax_hint(said: str, found: str) -> str:
+    if said != "found character that cannot start any token":
+        return _SYNTAX_HINTS.get(said, "")
+    if found == "\t":
+        return "Indent with spaces, not tabs."
+    return f"Put text that begins with {found} in quotes." if found else ""
+
+
+MAX_ALIASED_VALUES = 200_000
+
+_TAG_DIRECTIVE = re.compile(r"(?<![^\r\n])%TAG\b")
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_TYPE_OF_TAG: dict[str, tuple[type, ...]] = {
+    _TAG_PREFIX + "int": (int,),
+    _TAG_PREFIX + "float": (float, int),
+    _TAG_PREFIX + "bool": (bool,),
+    _TAG_PREFIX + "null": (type(None),),
+}
+_TEXT_TAGS = frozenset(("!", _TAG_PREFIX + "str"))
+
+
+def parse_yaml(source: SourceText, start: int, end: int) -> tuple[Any, int, Positions]:
+    """The value of that part of the text, where it begins, and the places of all its parts. Empty text is `{}`."""
+    source.refuse_control_characters(start, end)
+    source.refuse_hidden_line_ends(start, end)
+    text = source.text[start:end]
+    directive = _TAG_DIRECTIVE.search(text)
+    if directive:  # libyaml compares each with all before it, which takes minutes for a file full of them
+        source.fail("tag", start + directive.start(), "%TAG directives are not supported.", "Remove the line.")
+    build = _YamlBuilder(source, start)
+    try:
+        build.build(text)
+    except MarkedYAMLError as error:
+        code, position, what, hint = explain_yaml_error(error, text, source.line(start))
+        source.fail(code, start + position, what, hint)
+    except YAMLError as error:
+        source.fail("syntax", start, f"This is not YAML: {error}.")
+    return build.root, build.root_at, build.places
+
+
+@dataclass(slots=True)
+class _OpenContainer:
+    """A list or mapping whose end has not come yet."""
+
+    value: Any
+    places: Any
+    at: int
+    anchor: str | None
+    values_before: int
+    height: int = 1
+    key: str | None = None
+    key_at: int = 0
+    merge_at: int = -1
+    merged: tuple[dict[str, Any], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def to_value(self) -> Any:
+        """What to put in its place, now that it has ended."""
+        if not self.problems:
+            return self.value
+        if type(self.value) is list:
+            return UnreadableValue(self.problems[0])
+        return ConflictingKeys(
+            {key: value for key, value in self.value.items() if key[:1] != _BAD_KEY_PREFIX}, self.problems
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A value that an alias may repeat, how many values stand inside it, and how deep they are nested."""
+
+    value: Any
+    size: int
+    height: int
+
+
+_MERGE_KEY = "<<"
+_BAD_KEY_PREFIX = "\0"
+_UNFINISHED = _Anchor(None, 0, 0)
+
+
+class _YamlBuilder:
+    def __init__(self, source: SourceText, offset: int) -> None:
+        self.source = source
+        self.offset = offset
+        self.root: Any = {}
+        self.root_at = offset
+        self.places: Positions = {}
+        self.documents = 0
+        self.values = 0
+        self.aliased = 0
+        self.anchors: dict[str, _Anchor] = {}
+        self.stack: list[_OpenContainer] = []
+        self.steps = {
+            events.ScalarEvent: self.on_scalar,
+            events.MappingStartEvent: self.on_mapping_start,
+            events.SequenceStartEvent: self.on_sequence_start,
+            events.MappingEndEvent: self.on_mapping_end,
+            events.SequenceEndEvent: self.on_container_end,
+            events.AliasEvent: self.on_alias,
+            events.DocumentStartEvent: self.on_document_start,
+        }
+
+    def build(self, text: str) -> None:
+        parser = CParser(text)
+        steps = self.steps
+        try:
+            while (event := parser.get_event()) is not None:
+                step = steps.get(type(event))
+                if step is not None:
+                    step(event)
+        finally:
+            parser.dispose()
+
+    def on_document_start(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            what = "A second document begins here; a config file has one."
+            self.source.fail("several-documents", self.position(event), what, "Remove the --- or use another file.")
+
+    def on_scalar(self, event: Any) -> None:
+        at: int = event.start_mark.index + self.offset
+        word: str = event.value
+        plain = event.style == "" and event.tag is None
+        value: Any = word
+        if plain:
+            if word == "" or word[0] in NON_TEXT_FIRST_CHARACTERS:
+                value = self.parse_plain(word, at)
+            elif word == _MERGE_KEY and self.awaits_key():
+                self.begin_merge(at)
+                return
+        elif event.tag is not None:
+            value = self.parse_tagged(event.tag, word, at)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchor(value, 0, 0)
+        self.add_value(value, at)
+
+    def parse_plain(self, word: str, at: int) -> Any:
+        try:
+            return parse_core_scalar(word)
+        except NumberTooLargeError:
+            what = f"{word[:20]}… is too large a number."
+            return UnreadableValue(
+                self.source.add_problem("number-too-large", at, what, "Write it in quotes if it is meant as text.")
+            )
+
+    def parse_tagged(self, tag: str, word: str, at: int) -> Any:
+        if tag in _TEXT_TAGS:
+            return word
+        types = _TYPE_OF_TAG.get(tag)
+        if types is None:
+            return UnreadableValue(self.refuse_tag(tag, at))
+        value = self.parse_plain(word, at)
+        if type(value) is UnreadableValue:
+            return value
+        if type(value) not in types:
+            what = f"{shorten(word)!r} is not of the type {_format_tag(tag)}."
+            return UnreadableValue(self.source.add_problem("tag", at, what, "Remove the tag."))
+        return float(value) if types[0] is float and type(value) is int else value
+
+    def refuse_tag(self, tag: str, at: int) -> Problem:
+        what = f"The tag {_format_tag(tag)} is not supported."
+        return self.source.add_problem("tag", at, what, "Remove it; if it belongs to the text, put the text in quotes.")
+
+    def on_mapping_start(self, event: Any) -> None:
+        self.open_container(event, {}, {}, _TAG_PREFIX + "map")
+
+    def on_sequence_start(self, event: Any) -> None:
+        self.open_container(event, [], [], _TAG_PREFIX + "seq")
+
+    def open_container(self, event: Any, value: Any, places: Any, tag: str) -> None:
+        at = self.position(event)
+        problems: tuple[Problem, ...] = ()
+        if event.tag is not None and event.tag not in (tag, "!"):
+            problems = (self.refuse_tag(event.tag, at),)
+        if len(self.stack) >= MAX_NESTING:
+            self.source.fail_too_deep(at)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _UNFINISHED
+        self.stack.append(_OpenContainer(value, places, at, event.anchor, self.values, problems=problems))
+        self.places[id(value)] = places
+
+    def on_mapping_end(self, event: Any) -> None:
+        mapping = self.stack[-1]
+        for merged in mapping.merged:
+            self.merge_mapping(mapping, merged)
+        self.on_container_end(event)
+
+    def on_container_end(self, _event: Any) -> None:
+        closed = self.stack.pop()
+        value = closed.to_value()
+        if value is not closed.value:
+            self.places[id(value)] = closed.places
+        if closed.anchor is not None:
+            size = self.values - closed.values_before
+            self.anchors[closed.anchor] = _Anchor(value, size, closed.height)
+        if self.stack:
+            parent = self.stack[-1]
+            parent.height = max(parent.height, closed.height + 1)
+        self.add_value(value, closed.at)
+
+    def on_alias(self, event: Any) -> None:
+        at = self.position(event)
+        name = shorten(event.anchor)
+        anchored = self.anchors.get(event.anchor)
+        if anchored is None:
+            hint = f'Define it with &{name} above, or put text that begins with * in quotes: "*{name}".'
+            what = f"*{name} refers to an anchor that is not defined."
+            anchored = _Anchor(UnreadableValue(self.source.add_problem("unknown-anchor", at, what, hint)), 0, 0)
+        elif anchored is _UNFINISHED:
+            what = f"*{name} refers to the value that it stands in."
+            anchored = _Anchor(
+                UnreadableValue(self.source.add_problem("alias-cycle", at, what, "Write out what is meant.")), 0, 0
+            )
+        self.count_aliased(anchored, at)
+        self.add_value(anchored.value, at)
+
+    def count_aliased(self, anchored: _Anchor, at: int) -> None:
+        self.values += anchored.size
+        self.aliased += anchored.size
+        if self.aliased > MAX_ALIASED_VALUES:
+            what = f"Aliases make this file more than {MAX_ALIASED_VALUES:,} values long."
+            self.source.fail("alias-bomb", at, what, "Write out what is meant.")
+        if len(self.stack) + anchored.height > MAX_NESTING:
+            self.source.fail_too_deep(at)
+        if self.stack:
+            self.stack[-1].height = max(self.stack[-1].height, anchored.height + 1)
+
+    def awaits_key(self) -> bool:
+        return bool(self.stack) and type(self.stack[-1].value) is dict and self.stack[-1].key is None
+
+    def add_value(self, value: Any, at: int) -> None:
+        if not self.stack:
+            self.root, self.root_at = value, at
+            return
+        parent = self.stack[-1]
+        container = parent.value
+        if type(container) is list:
+            container.append(value)
+            parent.places.append(at)
+        elif parent.key is None:
+            parent.key, parent.key_at = value, at
+            if type(value) is not str or value in parent.places:
+                parent.key = self.replace_bad_key(value, at)
+            return
+        elif parent.key == _MERGE_KEY and parent.merge_at == parent.key_at:
+            self.add_merge_sources(parent, value, at)
+        else:
+            container[parent.key] = value
+            parent.places[parent.key] = (parent.key_at, at)
+            parent.key = None
+        self.values += 1
+        if self.values - self.aliased > MAX_VALUES:
+            self.source.fail_too_many_values(at)
+
+    def replace_bad_key(self, value: Any, at: int) -> str:
+        """Notes why it cannot be a key, and makes one of it so that reading can go on."""
+        mapping = self.stack[-1]
+        if type(value) is str:
+            mapping.problems += (self.source.add_duplicate_key(value, at, mapping.places[value][0]),)
+            return value
+        if type(value) is UnreadableValue:
+            mapping.problems += (value.problem,)
+            return f"{_BAD_KEY_PREFIX}{at}"
+        what, hint = "A key must be text, not a list or mapping.", "Put text that begins with { or [ in quotes."
+        if not isinstance(value, (dict, list)):
+            word = shorten(json.dumps(value))
+            what, hint = f"The key {word} is not text.", f'Write it in quotes: "{word}".'
+        mapping.problems += (self.source.add_problem("key-not-text", at, what, hint),)
+        return f"{_BAD_KEY_PREFIX}{at}"
+
+    def begin_merge(self, at: int) -> None:
+        mapping = self.stack[-1]
+        if mapping.merge_at >= 0:
+            mapping.problems += (self.source.add_duplicate_key(_MERGE_KEY, at, mapping.merge_at),)
+        mapping.key, mapping.key_at, mapping.merge_at = _MERGE_KEY, at, at
+
+    def add_merge_sources(self, mapping: _OpenContainer, value: Any, at: int) -> None:
+        mapping.key = None
+        sources = value if isinstance(value, list) else [value]
+        if all(isinstance(each, dict) for each in sources):
+            mapping.merged = tuple(sources)
+            return
+        hint = 'Write "<<": in quotes if it is meant as a key.'
+        what = "<< can only take in a mapping, or a list of mappings."
+        mapping.problems += (self.source.add_problem("merge", at, what, hint),)
+
+    def merge_mapping(self, mapping: _OpenContainer, merged: dict[str, Any]) -> None:
+        places = self.places[id(merged)]
+        if type(merged) is ConflictingKeys and not mapping.problems:
+            mapping.problems = merged.problems
+        for key, value in merged.items():
+            if key not in mapping.value:
+                mapping.value[key] = value
+                mapping.places[key] = places[key]  # type: ignore[call-overload]
+
+    def position(self, event: Any) -> int:
+        return int(event.start_mark.index) + self.offset
+
+
+def _format_tag(tag: str) -> str:
+    return "!!" + tag.removeprefix(_TAG_PREFIX) if tag.startswith(_TAG_PREFIX) else shorten(tag)

@@ -1,0 +1,151 @@
+"""The format's own words: events, keys, defaults, and what a hook is told about each event."""
+
+from __future__ import annotations
+
+import os.path
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Any, Final
+
+from hookline.hooks.actions.claude_result import DISPLAY_ONLY_EVENTS
+from hookline.hooks.actions.program_result import ResultFormat, ResultParser
+from hookline.hooks.event import FactPath
+from hookline.hooks.events import EVENTS as KINDS
+from hookline.hooks.events import events_by_name
+from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
+from hookline.hooks.placeholders import PlaceholderResolver
+from hookline.hooks.protocols import May
+from hookline.hooks.templates import DOUBLE_BRACES, DataTemplate, Template, parse_template
+from hookline.hooks.tools import VOCABULARIES
+
+NAME: Final = "claude_code"
+VOCABULARY: Final = VOCABULARIES[NAME]
+EVENTS: Final = events_by_name(NAME)
+UNSUPPORTED_EVENTS: Final = (
+    "PostToolBatch", "Notification", "UserPromptExpansion", "StopFailure", "PostCompact", "PreModelSwitch",
+    "PostModelSwitch", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
+    "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
+    "FileChanged", "DirectoryAdded", "MessageDisplay",
+)  # fmt: skip
+"""Events that no other agent has: their hooks run in Claude Code alone."""
+TOOL_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
+MATCHER_FACTS: Final[dict[str, tuple[FactPath, str]]] = {
+    "SessionStart": (("session", "source"), "startup"),
+    "SessionEnd": (("session", "reason"), "other"),
+    "PreCompact": (("trigger",), "auto"),
+    "SubagentStart": (("subagent", "name"), ""),
+    "SubagentStop": (("subagent", "name"), ""),
+}
+"""What a matcher is asked about where there is no tool, and what counts where the host does not tell it."""
+
+_IGNORED_KEYS: Final = ("rewakeMessage", "rewakeSummary", "cloud")  # what they are about is in Claude Code alone
+COMMON_KEYS: Final = ("type", "if", "timeout", "statusMessage", "once")
+HANDLER_KEYS: Final = {
+    "command": (*COMMON_KEYS, "onFailure", "command", "args", "shell", "async", "asyncRewake", *_IGNORED_KEYS),
+    "http": (*COMMON_KEYS, "onFailure", "url", "headers", "allowedEnvVars", "cloud"),
+    "mcp_tool": (*COMMON_KEYS, "server", "tool", "input"),
+    "prompt": (*COMMON_KEYS, "prompt", "model", "continueOnBlock"),
+    "agent": (*COMMON_KEYS, "prompt", "model"),
+}
+GROUP_KEYS: Final = ("matcher", "hooks")
+SHELLS: Final = ("bash", "powershell")
+POWERSHELL_ARGV: Final = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
+MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # seconds
+
+RESULT_PARSER: Final = ResultParser(ResultFormat.CLAUDE)
+CONTEXT_RESULT_PARSER: Final = ResultParser(ResultFormat.CLAUDE, Audience.AGENT)
+FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
+"""Nothing is blocked; the user is told."""
+
+CONTINUE, BLOCK = "continue", "block"
+"""What `onFailure` says."""
+
+
+def failure_outcome(named: str, word: str) -> Outcome:
+    """What a failure counts as: with `block` the same as exit code 2, but never so that an agent cannot stop."""
+    kind = KINDS[EVENTS[named]]
+    if word != BLOCK or named in ("Stop", "SubagentStop") or kind.name in DISPLAY_ONLY_EVENTS:
+        return FAILURE_OUTCOME
+    return Outcome(Verdict.DENY) if kind.accepts & May.DENY else Outcome(notes=(Note("", Audience.AGENT),))
+
+
+def body_result_parser(named: str, *, blocks: bool) -> ResultParser:
+    """A body that is plain text is context; but to a hook whose failure blocks it is a failure."""
+    speaks = KINDS[EVENTS[named]].accepts & May.NOTES
+    return CONTEXT_RESULT_PARSER if speaks and not blocks else RESULT_PARSER
+
+
+_COMMON_STDIN: Final = {
+    "session_id": "{{session.id}}",
+    "transcript_path": "{{session.transcript | or_empty}}",
+    "cwd": "{{cwd}}",
+}
+_MODE_STDIN: Final = {"permission_mode": "{{session.mode | or default}}"}
+_TOOL_STDIN: Final = {"tool_name": "{{tool.name}}", "tool_input": "{{tool.input}}"}
+_TOOL_ID_STDIN: Final = {"tool_use_id": "{{tool.id}}"}
+_SUBAGENT_STDIN: Final = {"agent_id": "{{subagent.id}}", "agent_type": "{{subagent.name}}"}
+_STOP_STDIN: Final = {"stop_hook_active": "{{stop.active | or false}}"}
+_STDIN_BY_EVENT: Final = {
+    "PreToolUse": {**_MODE_STDIN, **_TOOL_STDIN, **_TOOL_ID_STDIN},
+    "PostToolUse": {**_MODE_STDIN, **_TOOL_STDIN, "tool_response": "{{tool.result}}", **_TOOL_ID_STDIN},
+    "PostToolUseFailure": {**_MODE_STDIN, **_TOOL_STDIN, **_TOOL_ID_STDIN, "error": "{{tool.error | or_empty}}"},
+    "PermissionRequest": {**_MODE_STDIN, **_TOOL_STDIN, "permission_suggestions": "{{approval.suggestions}}"},
+    "UserPromptSubmit": {**_MODE_STDIN, "prompt": "{{prompt}}"},
+    "SessionStart": {"source": "{{session.source | or startup}}"},
+    "SessionEnd": {"reason": "{{session.reason | or other}}"},
+    "Stop": {**_MODE_STDIN, **_STOP_STDIN, "last_assistant_message": "{{stop.message}}"},
+    "SubagentStop": {**_MODE_STDIN, **_STOP_STDIN, **_SUBAGENT_STDIN, "last_assistant_message": "{{stop.message}}"},
+    "SubagentStart": _SUBAGENT_STDIN,
+    "PreCompact": {"trigger": "{{trigger | or auto}}", "custom_instructions": ""},
+}
+
+
+def default_timeout(named: str, type_: str) -> timedelta:
+    if type_ in ("prompt", "agent"):
+        return timedelta(seconds=30 if type_ == "prompt" else 60)
+    return timedelta(seconds={"UserPromptSubmit": 30, "SessionEnd": 1.5}.get(named, 600))
+
+
+def stdin_templates(named: str) -> dict[str, str]:
+    """Each key of what a hook is told, as a template; without the event's name."""
+    return {**_COMMON_STDIN, **_STDIN_BY_EVENT[named]}
+
+
+def stdin_template(named: str) -> DataTemplate:
+    own = {
+        key: parse_template(text, PlaceholderResolver(VOCABULARY)) if text else ""
+        for key, text in stdin_templates(named).items()
+    }
+    first = {key: own[key] for key in (*_COMMON_STDIN, *_MODE_STDIN) if key in own}
+    return DataTemplate({**first, "hook_event_name": named, **own})
+
+
+def hook_environment(file: str = "") -> tuple[tuple[str, Template | None], ...]:
+    names = PlaceholderResolver(VOCABULARY)
+    given = {"CLAUDE_PROJECT_DIR": "{{workspace}}", "CLAUDE_CODE_SESSION_ID": "{{session.id}}"}
+    if is_plugin_file(file):
+        given["CLAUDE_PLUGIN_ROOT"] = escape_braces(plugin_root(file))
+    return tuple((name, parse_template(text, names)) for name, text in given.items())
+
+
+def is_plugin_file(file: str) -> bool:
+    return PurePath(file).parts[-2:] == ("hooks", "hooks.json")
+
+
+def plugin_root(file: str) -> str:
+    """The directory of the plugin whose hooks these are."""
+    return os.path.abspath(PurePath(file).parent.parent)
+
+
+def escape_braces(text: str) -> str:
+    """The text as a template in which nothing of it is a placeholder."""
+    return DOUBLE_BRACES.sub(lambda found: "{{open_braces}}" + found[0][2:], text)
+
+
+def template_sources(value: Any) -> Any:
+    """A filled value as it was written."""
+    if isinstance(value, Template):
+        return value.source
+    if isinstance(value, dict):
+        return {key: template_sources(held) for key, held in value.items()}
+    return [template_sources(held) for held in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,190 @@
+"""Hooks as a flo file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from hookline.dialects.conversion import NotExpressible, action_not_expressible, condition_not_expressible
+from hookline.dialects.dialect import WriteResult
+from hookline.dialects.flo.names import (
+    DEFAULT_TIMEOUT,
+    ENVIRONMENT_VARIABLES,
+    NAME,
+    SANDBOX,
+    TOOL_EVENTS,
+    VOCABULARY,
+    OnError,
+    flo_template,
+    log_template,
+    outcome_on_error,
+    result_parser,
+    script_variables,
+    write_command_text,
+)
+from hookline.dialects.flo.patterns import javascript_alternatives, to_javascript
+from hookline.hooks.actions.answer import FixedAnswer
+from hookline.hooks.actions.notify import Log
+from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
+from hookline.hooks.actions.script import RunScript
+from hookline.hooks.conditions.logic import All, Always, AnyOf, Never
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.events import event_name_in
+from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.outcome import Outcome, Verdict
+from hookline.hooks.protocols import Condition
+from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tools import ToolName, Vocabulary
+
+
+def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
+    said: dict[str, list[dict[str, Any]]] = {}
+    unsaid: list[str] = []
+    for hook in hooks:
+        try:
+            named = event_name_in(NAME, hook.event)
+            if named is None:
+                raise NotExpressible(f"flo has no event {hook.event}")
+            said.setdefault(named, []).append(_write_rule(hook))
+        except NotExpressible as missing:
+            unsaid.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
+    return WriteResult({"hooks": {named: rules for named, rules in said.items() if rules}}, "json", tuple(unsaid))
+
+
+def _write_rule(hook: Hook) -> dict[str, Any]:
+    _check_expressible(hook)
+    rule: dict[str, Any] = {"id": hook.id, **_write_condition(hook)}
+    if hook.order:
+        rule["priority"] = -hook.order
+    rule |= _write_action(hook)
+    if not hook.enabled:
+        rule["enabled"] = False
+    return rule
+
+
+def _check_expressible(hook: Hook) -> None:
+    if not hook.wait:
+        raise NotExpressible("that nobody waits for it")
+    if hook.scope != GLOBAL_SCOPE:
+        raise NotExpressible("its scope")
+    if hook.limit != UNLIMITED:
+        raise NotExpressible("how often it may fire")
+    if hook.tags:
+        raise NotExpressible("its tags")
+
+
+def _write_condition(hook: Hook) -> dict[str, Any]:
+    match hook.when:
+        case Always():
+            return {}
+        case Never() if hook.event not in TOOL_EVENTS:
+            return {"inputMatchers": {"tool": ""}}
+        case _:
+            return _write_matchers(hook, _flatten(hook.when))
+
+
+def _flatten(when: Condition) -> list[Condition]:
+    return [each for part in when.parts for each in _flatten(part)] if isinstance(when, All) else [when]
+
+
+def _write_matchers(hook: Hook, parts: list[Condition]) -> dict[str, Any]:
+    if hook.event not in TOOL_EVENTS:
+        raise NotExpressible("a condition on an event without a tool")
+    said: dict[str, Any] = {}
+    for part in parts:
+        subject, source = _write_match(part)
+        if isinstance(subject, ToolName):
+            if "matcher" in said:
+                raise NotExpressible("two conditions on the tool's name")
+            said["matcher"] = source
+        else:
+            fields = said.setdefault("inputMatchers", {})
+            if subject.path[0] in fields:
+                raise NotExpressible(f"two conditions on input.{subject.path[0]}")
+            fields[subject.path[0]] = source
+    return said
+
+
+def _write_match(part: Condition) -> tuple[ToolName | ToolField, str]:
+    """A subject that flo can ask about, and the pattern for it."""
+    alternatives = part.parts if isinstance(part, AnyOf) else (part,)
+    subjects: set[ToolName | ToolField] = set()
+    sources: list[str] = []
+    for each in alternatives:
+        if not isinstance(each, Matches):
+            raise condition_not_expressible(each)
+        subjects.add(_flo_subject(each))
+        sources.append(to_javascript(each.pattern))
+    if len(subjects) != 1:
+        raise NotExpressible("alternatives on several facts")
+    return subjects.pop(), javascript_alternatives(sources)
+
+
+def _flo_subject(part: Matches) -> ToolName | ToolField:
+    match part.subject:
+        case ToolName(vocabulary) if _has_flo_names(vocabulary):
+            return ToolName(VOCABULARY)
+        case ToolField(path, vocabulary) if len(path) == 1 and _has_flo_names(vocabulary):
+            return ToolField((str(path[0]),), VOCABULARY)
+        case ToolName() | ToolField():
+            raise NotExpressible(f"a condition on {part.subject} in other words than flo's")
+        case _:
+            raise NotExpressible(f"a condition on {part.subject}")
+
+
+def _has_flo_names(vocabulary: Vocabulary) -> bool:
+    return dict(vocabulary.names) == dict(VOCABULARY.names) and dict(vocabulary.fields) == dict(VOCABULARY.fields)
+
+
+def _write_action(hook: Hook) -> dict[str, Any]:
+    match hook.then:
+        case FixedAnswer(outcome):
+            return _write_answer(outcome)
+        case Log(text, level):
+            if text.source != log_template(hook.event).source or level != "info":
+                raise NotExpressible("a log line in words of its own")
+            return {"action": "log"}
+        case RunScript(source, given, timeout):
+            if given != script_variables(hook.event):
+                raise NotExpressible("a script with other variables")
+            return {"action": "script", "script": source, **_write_failure_keys(hook, timeout, None)}
+        case RunProgram():
+            return _write_command(hook, hook.then)
+        case _:
+            raise action_not_expressible(hook.then)
+
+
+def _write_answer(outcome: Outcome) -> dict[str, Any]:
+    if outcome != Outcome(outcome.verdict, outcome.reason) or outcome.verdict in (Verdict.SILENT, Verdict.ASK):
+        raise NotExpressible("an answer other than deny and allow")
+    return {"action": outcome.verdict.word, **({"reason": outcome.reason} if outcome.reason else {})}
+
+
+def _write_command(hook: Hook, run: RunProgram) -> dict[str, Any]:
+    program = run.program
+    command = None if program.shell is None else write_command_text(program.shell.source)
+    if program.shell is None or command is None:
+        raise NotExpressible("its program: flo runs shell text with flo's own placeholders")
+    if program != CommandTemplate(program.shell, inherit_env=ENVIRONMENT_VARIABLES, cwd=flo_template(SANDBOX)):
+        raise NotExpressible("what its program is handed: flo gives it no stdin, six variables and the sandbox")
+    if run.only_if is not None:
+        raise NotExpressible("only_if")
+    return {"command": command, **_write_failure_keys(hook, run.timeout, run)}
+
+
+def _write_failure_keys(hook: Hook, timeout: timedelta, run: RunProgram | None) -> dict[str, Any]:
+    """timeout and continueOnError."""
+    if hook.timeout != timeout:
+        raise NotExpressible("a deadline other than its hook's")
+    said: dict[str, Any] = {} if timeout == DEFAULT_TIMEOUT else {"timeout": _write_milliseconds(timeout)}
+    for meant, word in ((OnError.UNSET, None), (OnError.GO_ON, True), (OnError.BLOCK, False)):
+        same = run is None or run.result_parser == result_parser(hook.event, meant)
+        if same and hook.on_error == outcome_on_error(hook.event, meant):
+            return said if word is None else {**said, "continueOnError": word}
+    raise NotExpressible("how its end and its failures count")
+
+
+def _write_milliseconds(length: timedelta) -> int | float:
+    number = length / timedelta(milliseconds=1)
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,403 @@
+"""One event through the hooks: who is asked, what is heard, what counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from logging import getLogger
+from time import perf_counter
+from types import MappingProxyType
+from typing import Final
+
+from hookline.engine.decision import Decision, TraceEntry, accept_outcome
+from hookline.engine.index import HookIndex, IndexEntry, SubjectIndex
+from hookline.engine.limits import session_id
+from hookline.engine.match_budget import MatchBudget
+from hookline.errors import AmbiguousField, UnavailableError, UndecidedError
+from hookline.hooks.attempt import CombinedOutcome, attempt, outcome_of_failure
+from hookline.hooks.event import Changes, Event
+from hookline.hooks.events import EVENTS, METADATA_PATH
+from hookline.hooks.hook import UNLIMITED, Hook
+from hookline.hooks.host import CurrentHook, Host, current_hook
+from hookline.hooks.outcome import Failure, FailureKind, Outcome, Verdict
+from hookline.hooks.protocols import May
+
+_log = getLogger("hookline")
+
+Rank = tuple[int, int, int]  # order, layer, position
+RankedEntry = tuple[Rank, IndexEntry]
+
+_UNDECIDED: Final = "its condition could not be decided in time"
+_UNDECIDED_FAILURE: Final = Failure(FailureKind.TIMEOUT, "could not be asked: " + _UNDECIDED)
+_OWN_TEXT_KINDS: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
+_logged_untrusted: set[str] = set()  # hooks of which the log has said that they are not trusted
+
+
+# A round starts with these, and most end with them.
+_NO_GROUPS: Final[Mapping[str, Rank]] = MappingProxyType({})
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+_NO_RANKS: Final[frozenset[Rank]] = frozenset()
+_NO_ASKS: Final[Mapping[Rank, tuple[str, str]]] = MappingProxyType({})
+
+
+class Round:
+    """One decision in the making. Each hook sees the event as the hooks before it left it."""
+
+    __slots__ = (
+        "_asks",
+        "_budget",
+        "_call_stack",
+        "_changed_by",
+        "_claimed",
+        "_ended_by",
+        "_ended_groups",
+        "_explain",
+        "_failures",
+        "_host",
+        "_index_cache",
+        "_indexes",
+        "_possible",
+        "_silenced",
+        "_trace",
+        "_undecided",
+        "combined",
+        "event",
+    )
+
+    def __init__(self, indexes: Sequence[tuple[int, HookIndex]], event: Event, host: Host, explain: bool) -> None:
+        self.event = event
+        self.combined = CombinedOutcome()
+        self._indexes = indexes
+        self._host = host
+        self._explain = explain
+        self._budget = MatchBudget()
+        self._index_cache: dict[int, dict[SubjectIndex, list[int]]] | None = None
+        self._silenced = _NO_GROUPS  # group → the hook that ended it; those before it still count
+        self._ended_groups = _NO_NAMES
+        self._claimed = _NO_RANKS
+        self._changed_by: Rank | None = None
+        self._asks = _NO_ASKS  # who wants a person to be asked: the reason, and the hook
+        self._failures: tuple[Failure, ...] = ()
+        self._trace: list[TraceEntry] = []
+        self._ended_by = ""
+        self._undecided = False  # of the hook that was looked at last
+        self._possible: dict[int, frozenset[int]] | None = None  # by layer: what the index did not rule out
+        asked = current_hook.get()
+        self._call_stack = asked.stack if asked else ()
+
+    async def decide(self) -> Decision:
+        queue = self.candidates()
+        at = 0
+        while at < len(queue):
+            rank, entry = queue[at]
+            at += 1
+            why = self._skip_reason(rank, entry)
+            if why is not None:
+                if self._explain:
+                    self._trace.append(TraceEntry(entry.hook, skip_reason=why))
+                continue
+            if self._undecided and not entry.hook.guards:
+                changes = self._add_outcome(rank, entry.hook, self._resolve_outcome(entry.hook, _UNDECIDED_FAILURE))
+            elif entry.plain and entry.answer is not None:
+                self._trace.append(TraceEntry(entry.hook, entry.answer, undecided=self._undecided))
+                changes = self._add_outcome(rank, entry.hook, entry.answer)
+            else:
+                changes = await self._run_hook(rank, entry.hook)
+            if self._ended_by and not self._explain:
+                break
+            if changes:
+                queue, at = [later for later in self.candidates(changes) if later[0] > rank], 0
+        if self._changed_by is not None and not self._ended_by:
+            await self._recheck(self._changed_by)
+        return self._build_decision()
+
+    def candidates(self, changes: Changes = ()) -> list[RankedEntry]:
+        """The hooks that may hold, in order; all of them where the account must name each."""
+        found: list[RankedEntry] = []
+        for number, index in self._indexes:
+            known = None if self._index_cache is None else self._index_cache.setdefault(number, {})
+            positions: Sequence[int] = index.candidates(self.event, self._budget.deadline, known, changes)
+            if self._explain:
+                self._possible = {**(self._possible or {}), number: frozenset(positions)}
+                positions = range(len(index.entries))
+            entries = index.entries
+            for at in positions:
+                entry = entries[at]
+                found.append(((entry.hook.order, number, at), entry))
+        if len(self._indexes) > 1:
+            found.sort(key=lambda ranked: ranked[0])
+        return found
+
+    def waiting_hook(self) -> Hook | None:
+        """A hook that would have to be waited for, as far as it can be known before anyone is asked."""
+        if not any(index.waits for _, index in self._indexes):
+            return None
+        candidates = [entry.hook for rank, entry in self.candidates() if self._skip_reason(rank, entry) is None]
+        if any(hook.may_change for hook in candidates):
+            hooks = [entry.hook for _, index in self._indexes for entry in index.entries]
+            candidates = [hook for hook in hooks if hook.enabled and hook.scope.covers(self.event)]
+        return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
+
+    async def _run_hook(self, rank: Rank, hook: Hook) -> Changes:
+        """Asks one hook and hears its answer; returns what it changed."""
+        try:
+            give_back = self._claim(rank, hook)
+            if give_back is None:
+                self._record_skip(hook, "its limit holds it back: it fired often or lately enough")
+                return ()
+            if not hook.wait:
+                self._start_background(hook, give_back)
+                return ()
+        except UnavailableError as missing:
+            failure = Failure(FailureKind.UNAVAILABLE, str(missing))
+            return self._add_outcome(rank, hook, self._resolve_outcome(hook, failure))
+        fired = False
+        try:
+            outcome, fired = await self._attempt(hook, again=False)
+        finally:
+            if not fired:
+                give_back()
+        return self._add_outcome(rank, hook, outcome)
+
+    async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
+        """The outcome that counts, and whether the hook fired: it did not fail and had something to do."""
+        begun, left = perf_counter(), self._budget.remaining()
+        answer = await attempt(hook.then, self.event, self._host, hook.timeout, self._current_hook(hook, again))
+        took = perf_counter() - begun
+        self._budget.resume(took, left)  # waiting is not matching
+        fired = isinstance(answer, Outcome) and answer.applied
+        return self._resolve_outcome(hook, answer, took, again), fired
+
+    def _current_hook(self, hook: Hook, again: bool = False) -> CurrentHook:
+        return CurrentHook(hook.id, again, self._call_stack, hook_key(hook))
+
+    def _resolve_outcome(
+        self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False
+    ) -> Outcome:
+        """The action's own outcome as far as the event accepts it; where it failed, the hook's on_error."""
+        failure: Failure | None = None
+        if isinstance(answer, Failure):
+            failure = self._record_failure(label_failure(answer, hook))
+            answer = outcome_of_failure(failure, hook.on_error)
+        outcome, refused = accept_outcome(answer, self.event.name)
+        if refused is not None:
+            failure = self._record_failure(replace(refused, hook=hook.id))
+        self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=self._undecided))
+        return outcome
+
+    def _add_outcome(self, rank: Rank, hook: Hook, outcome: Outcome) -> Changes:
+        changes = self._apply_changes(rank, outcome)
+        self.combined.add(outcome, hook.id)
+        if outcome.verdict is Verdict.ASK:
+            self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
+        if outcome.final and hook.group:
+            self._silenced = {hook.group: rank, **self._silenced}
+        if outcome.verdict is Verdict.DENY or outcome.halt:
+            self._ended_by = hook.id
+        return changes
+
+    def _apply_changes(self, rank: Rank, outcome: Outcome) -> Changes:
+        if not outcome.changes or outcome.verdict is Verdict.DENY:
+            return ()
+        judged, changes = self.event, outcome.changes
+        self.event = judged.with_changes(changes)
+        if not self.event.differs_from(judged, changes):
+            return ()
+        if self._index_cache is None:
+            self._index_cache = {}
+        if self.event.differs_from(judged, tuple(change for change in changes if change[0][:1] != METADATA_PATH)):
+            self.combined.forget_allow()
+            self._changed_by = rank
+        return changes
+
+    async def _recheck(self, last: Rank) -> None:
+        """What was judged is what runs: whoever was passed before the last change sees the event as it now is."""
+        explain, self._explain = self._explain, False
+        self._index_cache = None
+        self._asks = {rank: asked for rank, asked in self._asks.items() if rank >= last}
+        for rank, entry in self.candidates():
+            if rank >= last:
+                break
+            hook = entry.hook
+            if not hook.wait or not hook.may_stop or self._skip_reason(rank, entry) is not None:
+                continue
+            if rank not in self._claimed and not self._is_within_limit(hook):
+                continue
+            if self._undecided and not hook.guards:
+                outcome = self._resolve_outcome(hook, _UNDECIDED_FAILURE, again=True)
+            else:
+                outcome, _ = await self._attempt(hook, again=True)
+            self._add_recheck_outcome(rank, hook, outcome)
+            if outcome.verdict is Verdict.DENY or outcome.halt:
+                self._ended_by = hook.id
+                break
+        self._explain = explain
+        self._update_ask_reason()
+
+    def _update_ask_reason(self) -> None:
+        """A person reads the words of the first hook that asks about the event as it now is."""
+        heard = self.combined
+        if heard.verdict is Verdict.ASK and not heard.halt:
+            before = f"{heard.reason} (asked before a hook changed it)".lstrip()
+            heard.reason, heard.by = self._asks[min(self._asks)] if self._asks else (before, heard.by)
+
+    def _add_recheck_outcome(self, rank: Rank, hook: Hook, outcome: Outcome) -> None:
+        """Only what stops counts; the rest was heard the first time."""
+        if outcome.verdict < Verdict.ASK and not outcome.halt:
+            return
+        if outcome.verdict is Verdict.ASK:
+            self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
+        told = tuple(note for note in outcome.notes if note not in self.combined.notes)
+        self.combined.add(replace(outcome, changes=(), requests=(), notes=told), hook.id)
+
+    def _skip_reason(self, rank: Rank, entry: IndexEntry) -> str | None:
+        """Why the hook is not asked about the event, or None if it is.
+
+        A hook that may stop the event is not passed over because its condition could not be decided: either it guards,
+        or it counts as failed. Where the event can be read in several ways, one in which the hook holds is enough,
+        except for an allow.
+        """
+        hook = entry.hook
+        self._undecided = False
+        if self._ended_by:
+            return f"not asked: {self._ended_by} ended the round"
+        if hook.group in self._silenced and rank > self._silenced[hook.group]:
+            return "an earlier hook of its group ended the group"
+        if self._call_stack and hook_key(hook) in self._call_stack:
+            return "its own call of a tool led here"
+        if not entry.plain:
+            if not hook.enabled:
+                return "it is switched off"
+            if not hook.scope.covers(self.event):
+                return "the event is outside of its scope"
+        if self._explain and self._possible and rank[2] not in self._possible[rank[1]]:
+            return self._why_not(hook)
+        try:
+            holds = self._holds(hook)
+        except AmbiguousField as doubt:
+            return str(doubt) if hook.only_allows else None
+        if holds is None:
+            self._undecided = True
+            return None if hook.may_stop else _UNDECIDED
+        if holds:
+            return None
+        return self._why_not(hook) if self._explain else ""
+
+    def _holds(self, hook: Hook) -> bool | None:
+        """None if there was no time to decide it; what is easily decided, is for a while after that."""
+        time = self._budget
+        if time.is_overdrawn():
+            return None
+        try:
+            return hook.when.holds(self.event, time.deadline)
+        except UndecidedError:
+            return self._holds(hook) if time.extend() else None
+
+    def _why_not(self, hook: Hook) -> str:
+        begun, left = perf_counter(), self._budget.remaining()
+        try:
+            return hook.when.why_not(self.event)
+        except UndecidedError:
+            return _UNDECIDED
+        except AmbiguousField as doubt:
+            return str(doubt)
+        finally:
+            self._budget.resume(perf_counter() - begun, left)  # nor is explaining
+
+    def _is_within_limit(self, hook: Hook) -> bool:
+        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
+            return True
+        try:
+            return self._host.limits.allows(hook, self.event, self._host.clock.now())
+        except UnavailableError:
+            return True
+
+    def _claim(self, rank: Rank, hook: Hook) -> Callable[[], None] | None:
+        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
+            return _do_nothing
+        claim = self._host.limits.claim(hook, self.event, self._host.clock.now())
+        if claim is not None:
+            self._claimed |= {rank}
+        return claim
+
+    def _start_background(self, hook: Hook, give_back: Callable[[], None]) -> None:
+        """In the background: nobody waits, so nothing that it answers can count."""
+        try:
+            self._host.run_in_background(
+                partial(self._run_background, hook, self.event, give_back), session_id(self.event)
+            )
+        except UnavailableError:
+            give_back()
+            raise
+        self._trace.append(TraceEntry(hook))
+
+    async def _run_background(self, hook: Hook, event: Event, give_back: Callable[[], None]) -> None:
+        fired = False
+        try:
+            if hook.group not in self._ended_groups:
+                fired = await self._attempt_background(hook, event)
+        finally:
+            if not fired:
+                give_back()
+
+    async def _attempt_background(self, hook: Hook, event: Event) -> bool:
+        answer = await attempt(hook.then, event, self._host, hook.timeout, self._current_hook(hook))
+        if not isinstance(answer, Failure):
+            return answer.applied
+        failure = label_failure(answer, hook)
+        _log_failure(failure)
+        if outcome_of_failure(failure, hook.on_error).final and hook.group:
+            self._ended_groups |= {hook.group}
+        return False
+
+    def _record_skip(self, hook: Hook, why: str) -> None:
+        if self._explain:
+            self._trace.append(TraceEntry(hook, skip_reason=why))
+
+    def _record_failure(self, failure: Failure) -> Failure:
+        self._failures += (failure,)
+        _log_failure(failure, {"failure": failure})
+        return failure
+
+    def _build_decision(self) -> Decision:
+        heard = self.combined
+        verdict, reason = heard.verdict, heard.reason
+        if heard.halt and EVENTS[self.event.name].accepts & May.DENY:
+            verdict = Verdict.DENY
+        if verdict is Verdict.DENY and not reason:
+            reason = f"Blocked by hook {heard.by}"
+        return Decision(
+            self.event,
+            verdict,
+            reason,
+            heard.by,
+            heard.halt,
+            heard.notes,
+            heard.requests,
+            self._failures,
+            tuple(self._trace),
+        )
+
+
+def hook_key(hook: Hook) -> str:
+    return "\0".join(hook.key)
+
+
+def label_failure(failure: Failure, hook: Hook) -> Failure:
+    """A failure that says whose it is; only a program's or a script's own words stand alone."""
+    text = failure.text if failure.kind in _OWN_TEXT_KINDS else f"hook {hook.id} {failure.text}"
+    return replace(failure, text=text, hook=hook.id)
+
+
+def _log_failure(failure: Failure, extra: Mapping[str, object] | None = None) -> None:
+    """That a hook waits for trust is news only once."""
+    if failure.kind is FailureKind.NOT_TRUSTED:
+        if failure.hook in _logged_untrusted:
+            return
+        _logged_untrusted.add(failure.hook)
+    _log.warning("[%s] %s: %s", failure.hook, failure.kind, failure.text, extra=extra)
+
+
+def _do_nothing() -> None:
+    pass

@@ -1,0 +1,163 @@
+"""The door for other people's conditions and actions.
+
+    from hookline.extensions import register_condition, register_action
+
+    @register_condition("business_hours")
+    def business_hours(params, event): ...
+
+    @register_action("open_ticket", may=May.NOTES)
+    async def open_ticket(params, event, host): ...
+
+A package that declares them as entry points `hookline.conditions` and `hookline.actions` is imported when a config names
+one of them, and not before.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from hookline.errors import HooklineError
+from hookline.hooks.event import Event
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import Outcome
+from hookline.hooks.protocols import May
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from pydantic import BaseModel
+
+__all__ = ["ANYTHING", "CannotImport", "Registration", "register_action", "register_condition"]
+
+ANYTHING: Final = May.JUDGE | May.CHANGE | May.NOTES | May.HALT | May.COMPACT
+
+ConditionFunction = TypeVar("ConditionFunction", bound=Callable[[Any, Event], bool])
+ActionFunction = TypeVar("ActionFunction", bound=Callable[[Any, Event, Host], Awaitable[Outcome | None]])
+
+
+class CannotImport(HooklineError):
+    """A package declares the name that a config uses, but cannot be imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    name: str
+    function: Callable[..., Any]
+    params: type[BaseModel] | None = None  # checks the params when a config is read; the function gets its instance
+    may: May = ANYTHING  # of an action: what it may ask for
+
+
+class Registry:
+    """Names, and who answers to them: what was registered, then ours, then what installed packages declare."""
+
+    def __init__(self, what: str, ours: dict[str, str]) -> None:
+        self.what = what  # condition or action
+        self._group = f"hookline.{what}s"
+        self._ours = ours  # name → the module that registers it when it is imported
+        self._entries: dict[str, Registration] = {}
+
+    def add(self, entry: Registration) -> None:
+        known = self._entries.get(entry.name)
+        if known is not None and _qualified_name(known.function) != _qualified_name(entry.function):
+            raise HooklineError(
+                f"the {self.what} {entry.name} is already registered by {_qualified_name(known.function)}"
+            )
+        self._entries[entry.name] = entry
+
+    def find(self, name: str) -> Registration | None:
+        """Raises CannotImport."""
+        if name not in self._entries:
+            if name in self._ours:
+                import_module(self._ours[name])
+            else:
+                self._load_entry_point(name)
+        return self._entries.get(name)
+
+    def names(self) -> Collection[str]:
+        """Everything that `find` could answer to; imports nothing."""
+        declared = _entry_points_by_name(self._group, tuple(sys.path))
+        return sorted({*self._entries, *self._ours, *declared})
+
+    def _load_entry_point(self, name: str) -> None:
+        point = _entry_points_by_name(self._group, tuple(sys.path)).get(name)
+        if point is None:
+            return
+        try:
+            found = point.load()
+        except (Exception, SystemExit) as error:  # somebody else's module: anything may come
+            why = f"{type(error).__name__}: {error}"[:300]
+            raise CannotImport(f"the {self.what} {name} ({point.value}) cannot be imported: {why}") from error
+        if name not in self._entries and callable(found):
+            self.add(Registration(name, found))
+
+
+CONDITION_REGISTRY: Final = Registry("condition", {})
+ACTION_REGISTRY: Final = Registry(
+    "action",
+    dict.fromkeys(
+        ("compile_yaml", "auto_test_deploy", "prefetch_ground_truth", "enforce_phase6", "enforce_compile_fix"),
+        "hookline.dialects.digitorn.builder",
+    ),
+)
+
+
+def register_condition(
+    name: str, *, params: type[BaseModel] | None = None
+) -> Callable[[ConditionFunction], ConditionFunction]:
+    """On `def x(params, event) -> bool`. It gets copies; if it raises, it does not hold, with a warning."""
+
+    def register(function: ConditionFunction) -> ConditionFunction:
+        if not callable(function) or inspect.iscoroutinefunction(function):
+            raise HooklineError(f"the condition {name} is not a plain function: conditions answer at once")
+        CONDITION_REGISTRY.add(Registration(_check_name(name), function, params))
+        return function
+
+    return register
+
+
+def register_action(
+    name: str, *, params: type[BaseModel] | None = None, may: May = ANYTHING
+) -> Callable[[ActionFunction], ActionFunction]:
+    """On `async def x(params, event, host) -> Outcome | None`.
+
+    Say what it `may` ask for where you know it: an action that may deny is asked a second time when a later hook
+    changes the event.
+    """
+
+    def register(function: ActionFunction) -> ActionFunction:
+        waits: bool = inspect.iscoroutinefunction(function)
+        if not waits:
+            raise HooklineError(f"the action {name} is not an async function: write async def")
+        ACTION_REGISTRY.add(Registration(_check_name(name), function, params, may))
+        return function
+
+    return register
+
+
+def _check_name(name: str) -> str:
+    if not isinstance(name, str) or not name or name != name.strip():
+        raise HooklineError(f"{name!r} is not a name that a config could use")
+    return name
+
+
+@lru_cache(maxsize=16)
+def _entry_points_by_name(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """The entry points of a group, as long as the import path stays the same; the first of a name counts."""
+    from importlib.metadata import entry_points  # costs 20 ms, and few configs name anything unknown
+
+    found: Iterable[EntryPoint] = entry_points(group=group)
+    declared: dict[str, EntryPoint] = {}
+    for point in found:
+        declared.setdefault(point.name, point)
+    return declared
+
+
+def _qualified_name(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{getattr(function, '__module__', '?')}.{name}"

@@ -1,0 +1,108 @@
+"""Call a tool, and route what comes back; a pipe is a call whose input comes from the event."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from hookline.hooks.actions.notify import current_hook_id
+from hookline.hooks.actions.program_result import ResultParser
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.host import Host, ProgramResult, ToolResult
+from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
+from hookline.hooks.protocols import May
+from hookline.hooks.secrets import mask
+from hookline.hooks.templates import DataTemplate, as_text
+
+_log = logging.getLogger("hookline")
+
+
+class TellWhen(StrEnum):
+    """When the agent is told what the call returned."""
+
+    NEVER = "never"
+    ON_ERRORS = "errors"  # the call failed, or its errors or diagnostics are not empty
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class CallTool:
+    tool: str
+    input: DataTemplate
+    literal: tuple[tuple[str, Any], ...] = ()  # fields given as they are, never templated
+    tell: TellWhen = TellWhen.NEVER
+    prefix: str = ""
+    place: NotePlace = NotePlace.CONTEXT
+    role: str = "user"  # of a message of its own
+    result_parser: ResultParser | None = None  # what it returned is an answer, as if a program had written it
+    instant = False
+    constant = None
+
+    @property
+    def may(self) -> May:
+        told = May.NOTHING if self.tell is TellWhen.NEVER else May.NOTES
+        return told if self.result_parser is None else told | self.result_parser.may
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return self.input.reads()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        input = {**copy.deepcopy(dict(self.literal)), **self.input.render(event)}
+        _log.debug("[%s] %s gets %s", current_hook_id(), self.tool, MaskedValue(input))
+        result = await host.call_tool(self.tool, input)
+        _log.info("[%s] %s: %s", current_hook_id(), self.tool, MaskedValue(_call_status(result)))
+        told = self._report_outcome(result)
+        if not result.ok:
+            failed = f"{self.tool}: {describe_result(result)}"[:500]
+            raise ActionError(FailureKind.RAISED, failed, told if told.notes else None)
+        if self.result_parser is None:
+            return told
+        answer = self.result_parser.parse(ProgramResult(0, tool_result_text(result), ""), event)
+        return replace(answer, notes=(*answer.notes, *told.notes))
+
+    def _report_outcome(self, result: ToolResult) -> Outcome:
+        if self.tell is TellWhen.NEVER or (self.tell is TellWhen.ON_ERRORS and not reports_errors(result)):
+            return SILENT
+        return Outcome(notes=(Note(self.prefix + describe_result(result), place=self.place, role=self.role),))
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedValue:
+    """A value for the log, made to text only if somebody reads it."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return mask(as_text(self.value))
+
+
+def reports_errors(result: ToolResult) -> bool:
+    if not result.ok:
+        return True
+    content = result.content
+    return isinstance(content, dict) and bool(content.get("errors") or content.get("diagnostics"))
+
+
+def tool_result_text(result: ToolResult) -> str:
+    """The words of a result that may be in parts, as an MCP server's are."""
+    content = result.content.get("content") if isinstance(result.content, dict) else result.content
+    if not isinstance(content, list):
+        return as_text(result.content)
+    texts = [part.get("text") for part in content if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def describe_result(result: ToolResult) -> str:
+    return as_text(result.content) if result.ok else result.error or as_text(result.content)
+
+
+def _call_status(result: ToolResult) -> str:
+    if not result.was_called:
+        return "would be called"
+    return "done" if result.ok else f"failed: {describe_result(result)}"

@@ -1,0 +1,65 @@
+"""Log, notify: words for the people who watch."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.host import Host, Notice, current_hook
+from hookline.hooks.outcome import SILENT, Outcome
+from hookline.hooks.protocols import May
+from hookline.hooks.templates import Template
+
+_log = logging.getLogger("hookline")
+
+LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def current_hook_id() -> str:
+    asked = current_hook.get()
+    return asked.hook if asked else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One line in the log, with the hook's id; never changes the outcome."""
+
+    text: Template
+    level: str = "info"  # a key of LEVELS
+    instant = True
+    constant = None
+    may = May.NOTHING
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return self.text.reads()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        _log.log(LEVELS[self.level], "[%s] %s", current_hook_id(), self.text.render(event))
+        return SILENT
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    message: Template
+    title: Template
+    level: str = "info"
+    tag: str = ""
+    instant = False
+    constant = None
+    may = May.NOTHING
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return (*self.message.reads(), *self.title.reads())
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        message, title = self.message.render(event), self.title.render(event)
+        await host.publish(Notice("notification", message, title, self.level, self.tag, current_hook_id()))
+        return SILENT

@@ -1,0 +1,60 @@
+"""Post the event to a URL, and read what comes back as if a program had written it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from hookline.hooks.actions.json_result import strip_padding
+from hookline.hooks.actions.program_result import ResultFormat, ResultParser
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.host import Host, PostRequest, ProgramResult
+from hookline.hooks.outcome import ActionError, FailureKind, Outcome
+from hookline.hooks.protocols import May
+from hookline.hooks.templates import DataTemplate
+
+URL_PATTERN: Final = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class PostEvent:
+    url: str
+    body: DataTemplate  # rendered as compact JSON
+    result_parser: ResultParser
+    timeout: timedelta
+    headers: tuple[tuple[str, str], ...] = ()
+    variables: tuple[str, ...] = ()  # of the environment, that the headers may name
+    instant = False
+    constant = None
+
+    @property
+    def may(self) -> May:
+        return self.result_parser.may
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return self.body.reads()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        body = self.body.render_json(event).encode("utf-8", "backslashreplace")
+        answer = await host.post(PostRequest(self.url, body, self.headers, self.variables, self.timeout))
+        if not 200 <= answer.status < 300:
+            raise ActionError(FailureKind.UNREADABLE_ANSWER, f"got status {answer.status} from {url_origin(self.url)}")
+        said = strip_padding(answer.text)
+        if self._wants_json and said and not said.startswith("{"):
+            raise ActionError(FailureKind.UNREADABLE_ANSWER, f"got words that are no JSON from {url_origin(self.url)}")
+        return self.result_parser.parse(ProgramResult(0, answer.text, "", answer.dropped), event)
+
+    @property
+    def _wants_json(self) -> bool:
+        """Where nobody is to be told words, a page that says something else than an answer is none."""
+        return self.result_parser.format is ResultFormat.CLAUDE and self.result_parser.tell is None
+
+
+def url_origin(url: str) -> str:
+    """The URL without what may be a secret in it."""
+    return "/".join(url.split("/", 3)[:3]).partition("?")[0]

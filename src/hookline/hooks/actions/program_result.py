@@ -1,0 +1,189 @@
+"""How a finished program's end is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from hookline.hooks.actions import claude_result
+from hookline.hooks.actions.json_result import (
+    MAX_REASON_CHARS,
+    DuplicateKey,
+    block_outcome,
+    describe_bad_decision,
+    log_answer_warnings,
+    parse_answer_object,
+    strip_padding,
+    text_value,
+    unreadable_as_deny,
+    unreadable_error,
+)
+from hookline.hooks.event import Event
+from hookline.hooks.events import EVENTS
+from hookline.hooks.host import ProgramResult
+from hookline.hooks.outcome import SILENT, ActionError, Audience, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.protocols import May
+
+
+class ResultFormat(StrEnum):
+    NEVER = "never"  # its end says nothing
+    ERROR = "error"  # a non-zero exit is an error: the hook's on_error speaks
+    NONZERO = "nonzero"  # a non-zero exit denies
+    EXIT2 = "exit2"  # exit 2 blocks with stderr; another code is an error for the user to see
+    JSON = "json"  # as exit2, and at exit 0 a JSON object on stdout is the answer
+    CLAUDE = "claude"  # as json, in the words that Claude Code knows for each event
+
+
+ANSWER_KEYS: Final = ("continue", "stopReason", "suppressOutput", "decision", "reason", "additionalContext")
+DEFAULT_REASON: Final = "{output} (exit code {exit_code})"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultParser:
+    format: ResultFormat
+    tell: Audience | None = None  # whom stdout of a good end is for
+    reason: str = (
+        DEFAULT_REASON  # of a deny: {output} is stderr, else stdout, else the exit code where that is not said anyway
+    )
+
+    @property
+    def may(self) -> May:
+        notes = May.NOTES if self.tell is Audience.AGENT else May.NOTHING
+        return notes | _MAY_BY_FORMAT[self.format]
+
+    def parse(self, finished: ProgramResult, event: Event) -> Outcome:
+        return _PARSERS[self.format](self, finished, event)
+
+    def success_outcome(self, finished: ProgramResult) -> Outcome:
+        """What a good end says: its stdout, for whom it is meant."""
+        text = finished.stdout.rstrip("\n")
+        if self.tell is None or not text.strip():
+            return SILENT
+        return Outcome(notes=(Note(text, self.tell),))
+
+    def failure_reason(self, finished: ProgramResult) -> str:
+        output = (finished.stderr.strip() or finished.stdout.strip())[:MAX_REASON_CHARS]
+        if not output and "{exit_code}" not in self.reason:
+            output = f"exit code {finished.exit_code}"
+        said = self.reason.replace("{exit_code}", str(finished.exit_code)).replace("{output}", output)
+        return said.strip()
+
+
+_MAY_BY_FORMAT: Final = {
+    ResultFormat.NEVER: May.NOTHING,
+    ResultFormat.ERROR: May.NOTHING,
+    ResultFormat.NONZERO: May.DENY,
+    ResultFormat.EXIT2: May.DENY | May.NOTES,
+    ResultFormat.JSON: May.JUDGE | May.NOTES | May.HALT,
+    ResultFormat.CLAUDE: May.JUDGE | May.NOTES | May.HALT | May.CHANGE,
+}
+
+
+def _parse_never(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    return reading.success_outcome(finished)
+
+
+def _parse_error(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    if finished.exit_code:
+        raise ActionError(FailureKind.EXIT, reading.failure_reason(finished))
+    return reading.success_outcome(finished)
+
+
+def _parse_nonzero(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    if finished.exit_code:
+        return Outcome(Verdict.DENY, reading.failure_reason(finished))
+    return reading.success_outcome(finished)
+
+
+def _parse_exit2(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    if finished.exit_code == 2:
+        return block_outcome(finished.stderr.strip(), event)
+    if finished.exit_code:
+        said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+        raise ActionError(FailureKind.EXIT, said[:MAX_REASON_CHARS])
+    return reading.success_outcome(finished)
+
+
+def _parse_json(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    if finished.exit_code:
+        return _parse_exit2(reading, finished, event)
+    answer = _parse_stdout_object(finished, event)
+    return reading.success_outcome(finished) if answer is None else _parse_answer(answer, event)
+
+
+def _parse_stdout_object(finished: ProgramResult, event: Event) -> dict[str, Any] | None:
+    try:
+        answer = parse_answer_object(finished.stdout)
+    except DuplicateKey as twice:
+        raise unreadable_as_deny(str(twice), event) from None
+    if answer is None and finished.dropped and strip_padding(finished.stdout).startswith("{"):
+        raise unreadable_as_deny("its answer is longer than what is kept of a program's output", event)
+    return answer
+
+
+def _parse_answer(answer: dict[str, Any], event: Event) -> Outcome:
+    log_answer_warnings(answer, ANSWER_KEYS)
+    if answer.get("continue") is False:
+        why = text_value(answer, "stopReason") or text_value(answer, "reason")
+        return Outcome(Verdict.SILENT, why, notes=(Note(why, Audience.USER),) if why else (), halt=True)
+    context = text_value(answer, "additionalContext")
+    beside = (Note(context),) if context and EVENTS[event.name].accepts & May.NOTES else ()
+    outcome = _parse_decision(answer, event, beside)
+    return outcome if outcome.verdict is Verdict.DENY else replace(outcome, notes=(*outcome.notes, *beside))
+
+
+def _parse_decision(answer: dict[str, Any], event: Event, beside: tuple[Note, ...]) -> Outcome:
+    decision, reason = answer.get("decision"), text_value(answer, "reason")
+    if decision is None:
+        return SILENT
+    if decision in ("deny", "block"):
+        return block_outcome(reason, event)
+    accepts = EVENTS[event.name].accepts
+    if decision == "allow" and accepts & May.ALLOW:
+        return Outcome(Verdict.ALLOW, reason)
+    if decision == "ask" and accepts & May.ASK:
+        return Outcome(Verdict.ASK, reason)
+    raise unreadable_error(describe_bad_decision(decision, event), event, reason, beside)
+
+
+def _parse_claude(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    later = claude_result.is_async_result(finished.stdout)
+    if finished.exit_code and not later:
+        return _parse_failed_claude(finished, event)
+    if later:
+        return _parse_exit2(reading, replace(finished, stdout=""), event)
+    answer = _parse_stdout_object(finished, event)
+    if answer is not None:
+        return claude_result.parse_claude_result(answer, event)
+    if reading.tell is None and event.name in claude_result.TEXT_CONTEXT_EVENTS:
+        reading = replace(reading, tell=Audience.AGENT)
+    if reading.tell is None and strip_padding(finished.stdout).startswith("{"):
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, "answered what is no JSON")
+    return reading.success_outcome(finished)
+
+
+def _parse_failed_claude(finished: ProgramResult, event: Event) -> Outcome:
+    """An answer that was given before a bad end counts, but for an allow."""
+    try:
+        answer = _parse_stdout_object(finished, event)
+        outcome = SILENT if answer is None else claude_result.parse_claude_result(answer, event)
+    except ActionError:
+        outcome = SILENT
+    if finished.exit_code == 2:
+        denied = outcome.verdict is Verdict.DENY or outcome.halt
+        return outcome if denied else claude_result.claude_block_outcome(finished.stderr.strip(), event)
+    said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+    heard = replace(outcome, verdict=Verdict.SILENT, reason="") if outcome.verdict is Verdict.ALLOW else outcome
+    raise ActionError(FailureKind.EXIT, said[:MAX_REASON_CHARS], None if heard == SILENT else heard)
+
+
+_PARSERS: Final[dict[ResultFormat, Callable[[ResultParser, ProgramResult, Event], Outcome]]] = {
+    ResultFormat.NEVER: _parse_never,
+    ResultFormat.ERROR: _parse_error,
+    ResultFormat.NONZERO: _parse_nonzero,
+    ResultFormat.EXIT2: _parse_exit2,
+    ResultFormat.JSON: _parse_json,
+    ResultFormat.CLAUDE: _parse_claude,
+}

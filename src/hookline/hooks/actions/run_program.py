@@ -1,0 +1,106 @@
+"""Run a program: how it is handed the event, and how its end is read."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+
+from hookline.hooks.actions.program_result import ResultParser
+from hookline.hooks.event import MISSING, Event, FactPath
+from hookline.hooks.host import Command, Host, current_hook
+from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
+from hookline.hooks.protocols import May
+from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_text
+
+_log = logging.getLogger("hookline")
+_NOT_FOUND_EXIT_CODES = (126, 127)  # a shell's words for a command that it cannot run
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTemplate:
+    """A command as its author wrote it; `command` makes it concrete for one event."""
+
+    shell: ShellTemplate | None = None
+    argv: tuple[Template, ...] = ()
+    stdin: DataTemplate | None = None  # rendered as compact JSON; None: nothing
+    env: tuple[
+        tuple[str, Template | None], ...
+    ] = ()  # None, or one placeholder that is absent: not set, even if ours is
+    inherit_env: bool | tuple[str, ...] = True
+    cwd: Template | None = None
+
+    def render(self, event: Event, timeout: timedelta) -> Command:
+        env = {name: MISSING if text is None else text.value_or_missing(event) for name, text in self.env}
+        return Command(
+            text=self.shell.render(event) if self.shell else "",
+            argv=tuple(part.render(event) for part in self.argv),
+            stdin=_encode_utf8(self.stdin.render_json(event)) if self.stdin else b"",
+            env={name: as_text(value) for name, value in env.items() if value is not MISSING},
+            without_env=tuple(name for name, value in env.items() if value is MISSING),
+            inherit_env=self.inherit_env,
+            cwd=(self.cwd.render(event) if self.cwd else "") or _working_directory(event),
+            timeout=timeout,
+        )
+
+    def reads(self) -> tuple[FactPath, ...]:
+        templates = [*self.argv, *(text for _, text in self.env), self.cwd]
+        paths = [path for text in templates if text is not None for path in text.reads()]
+        paths += self.shell.reads() if self.shell else ()
+        paths += self.stdin.reads() if self.stdin else ()
+        return tuple(paths)
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgram:
+    program: CommandTemplate
+    result_parser: ResultParser
+    timeout: timedelta
+    only_if: CommandTemplate | None = None  # anything but exit 0 means that there is nothing to do
+    only_if_timeout: timedelta = timedelta(seconds=1)
+    instant = False
+    constant = None
+
+    @property
+    def total_timeout(self) -> timedelta:
+        """How long it may take in all: what `only_if` needs is not taken from the program's own time."""
+        return self.timeout + self.only_if_timeout if self.only_if is not None else self.timeout
+
+    @property
+    def may(self) -> May:
+        return self.result_parser.may
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return (*self.program.reads(), *(self.only_if.reads() if self.only_if else ()))
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        if self.only_if is not None and not await self._should_run(self.only_if, event, host):
+            return NOT_APPLIED
+        finished = await host.run_program(self.program.render(event, self.timeout))
+        return self.result_parser.parse(finished, event)
+
+    async def _should_run(self, only_if: CommandTemplate, event: Event, host: Host) -> bool:
+        asked = current_hook.get()
+        who = asked.hook if asked else ""
+        try:
+            finished = await host.run_program(only_if.render(event, self.only_if_timeout))
+        except ActionError as failed:
+            _log.warning("[%s] the program that says whether it runs %s; the hook is skipped", who, failed)
+            return False
+        if finished.exit_code in _NOT_FOUND_EXIT_CODES:
+            said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+            _log.warning("[%s] the program that says whether it runs could not start (%s); it is skipped", who, said)
+        return finished.exit_code == 0
+
+
+def _working_directory(event: Event) -> str | None:
+    cwd = event.facts.get("cwd")
+    return cwd if isinstance(cwd, str) and cwd else None
+
+
+def _encode_utf8(text: str) -> bytes:
+    """Half a character travels as \\udXXX, so that what is JSON stays so for every program."""
+    return text.encode("utf-8", "backslashreplace")

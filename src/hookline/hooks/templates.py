@@ -1,0 +1,231 @@
+"""Mappings and lists with placeholders in their texts.
+
+A placeholder in somebody's text: where it stands, what it is called, and its value as text.
+
+Text with placeholders. What a value brings is text: it is never expanded again and never becomes shell syntax.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from hookline.errors import BadTemplate
+from hookline.hooks.event import MISSING, Event, FactPath
+from hookline.hooks.json_text import json_text
+from hookline.shell.injection import check_commands
+from hookline.shell.scanner import QuoteContext, quote_value, scan
+
+
+class Placeholder(Protocol):
+    """How a placeholder is read from an event, and which facts that takes."""
+
+    @property
+    def paths(self) -> tuple[FactPath, ...]: ...
+    def __call__(self, event: Event, /) -> Any: ...
+
+
+Resolver = Callable[[str], Placeholder | None]  # a placeholder's name → how to read it; None: there is no such name
+
+DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}")
+SINGLE_OR_DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}")
+
+
+def as_text(value: Any) -> str:
+    """Text as it is, nothing for what is missing or cannot be told, compact JSON for the rest."""
+    if isinstance(value, str):
+        return value
+    if value is None or value is MISSING:
+        return ""
+    try:
+        return json_text(value)
+    except TypeError:
+        return ""
+
+
+def unknown_placeholder_error(name: str, position: int) -> BadTemplate:
+    return BadTemplate(f"{{{{{name}}}}} is not a name that this hook knows", "", position)
+
+
+__all__ = [
+    "Resolver",
+    "ShellTemplate",
+    "Template",
+    "as_text",
+    "parse_brace_template",
+    "parse_shell_template",
+    "parse_template",
+]
+
+UnknownPolicy = Literal["problem", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    source: str
+    names: tuple[str, ...]
+    _pieces: tuple[str | Placeholder, ...]
+
+    @property
+    def constant(self) -> bool:
+        return not self.names
+
+    def render(self, event: Event) -> str:
+        return "".join(piece if isinstance(piece, str) else as_text(piece(event)) for piece in self._pieces)
+
+    def value(self, event: Event) -> Any:
+        """A text that is exactly one placeholder keeps its value's type; an absent one is empty text."""
+        if len(self._pieces) != 1 or isinstance(self._pieces[0], str):
+            return self.render(event)
+        value = self._pieces[0](event)
+        return "" if value is MISSING else value
+
+    def value_or_missing(self, event: Event) -> Any:
+        """As `value`, but MISSING where the text is exactly one placeholder and its fact is absent."""
+        if len(self._pieces) != 1 or isinstance(self._pieces[0], str):
+            return self.render(event)
+        return self._pieces[0](event)
+
+    def reads(self) -> tuple[FactPath, ...]:
+        """The facts behind its placeholders."""
+        return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece.paths)
+
+
+def parse_template(text: str, resolve: Resolver, *, unknown: UnknownPolicy = "problem") -> Template:
+    return _build_template(text, resolve, DOUBLE_BRACES, unknown)
+
+
+def parse_brace_template(text: str, resolve: Resolver, *, unknown: UnknownPolicy = "keep") -> Template:
+    """Takes `{name}` beside `{{name}}`, as texts for people do."""
+    return _build_template(text, resolve, SINGLE_OR_DOUBLE_BRACES, unknown)
+
+
+def _build_template(text: str, resolve: Resolver, pattern: re.Pattern[str], unknown: UnknownPolicy) -> Template:
+    names: list[str] = []
+    pieces: list[str | Placeholder] = []
+    done = 0
+    for match, name, reader in _find_placeholders(text, resolve, pattern):
+        if reader is None:
+            if unknown == "problem":
+                raise unknown_placeholder_error(name, match.start())
+            continue
+        if done < match.start():
+            pieces.append(text[done : match.start()])
+        pieces.append(reader)
+        names.append(name)
+        done = match.end()
+    if done < len(text):
+        pieces.append(text[done:])
+    return Template(text, tuple(names), tuple(pieces))
+
+
+def _find_placeholders(
+    text: str, resolve: Resolver, pattern: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], str, Placeholder | None]]:
+    for match in pattern.finditer(text):
+        name = next(group for group in match.groups() if group is not None).strip()
+        yield match, name, resolve(name) if name else None
+
+
+@dataclass(frozen=True, slots=True)
+class ShellTemplate:
+    """Shell text in which each value is quoted for the place where it stands.
+
+    A value stays one word, or a part of one, whatever it holds. What a program makes of that word is the program's
+    affair: a value that begins with `-` may be taken for an option, so write `--` before it where the program knows it.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    _pieces: tuple[str | tuple[Placeholder, QuoteContext], ...]
+
+    def reads(self) -> tuple[FactPath, ...]:
+        """The facts behind its placeholders."""
+        return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece[0].paths)
+
+    def render(self, event: Event) -> str:
+        return "".join(
+            piece if isinstance(piece, str) else quote_value(as_text(piece[0](event)), piece[1])
+            for piece in self._pieces
+        )
+
+
+def parse_shell_template(text: str, resolve: Resolver) -> ShellTemplate:
+    """Raises BadTemplate where a value could become shell text, or where that cannot be ruled out.
+
+    A text without placeholders is taken as it is.
+    """
+    found = list(_find_placeholders(text, resolve, DOUBLE_BRACES))
+    if not found:
+        return ShellTemplate(text, (), (text,))
+    for match, name, reader in found:
+        if reader is None:
+            raise unknown_placeholder_error(name, match.start())
+    scanned = scan(text, {match.start(): match.end() for match, _, _ in found})
+    check_commands(scanned)
+    pieces: list[str | tuple[Placeholder, QuoteContext]] = []
+    done = 0
+    for match, _, reader in found:
+        assert reader is not None
+        pieces += [text[done : match.start()], (reader, scanned.quotes[match.start()])]
+        done = match.end()
+    pieces.append(text[done:])
+    return ShellTemplate(text, tuple(name for _, name, _ in found), tuple(pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class DataTemplate:
+    """A value in which texts may be templates. Whoever gets it rendered gets a copy of the facts in it.
+
+    A text that is one whole placeholder keeps its value's type; where that fact is absent, so is its key.
+    """
+
+    value: Any
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return tuple(_template_paths(self.value))
+
+    def render(self, event: Event) -> Any:
+        return copy_data(_render_value(self.value, event))
+
+    def render_json(self, event: Event) -> str:
+        """Its compact JSON."""
+        return json_text(_render_value(self.value, event), default=as_text)
+
+
+def _render_value(value: Any, event: Event) -> Any:
+    if isinstance(value, Template):
+        return value.value_or_missing(event)
+    if isinstance(value, dict):
+        filled = {key: _render_value(held, event) for key, held in value.items()}
+        return {key: held for key, held in filled.items() if held is not MISSING}
+    if isinstance(value, (list, tuple)):
+        return [None if held is MISSING else held for held in (_render_value(part, event) for part in value)]
+    return value
+
+
+def copy_data(value: Any) -> Any:
+    """A deep copy of plain data, however deep it is; tuples become lists."""
+    top, known = [value], dict[int, Any]()
+    todo: list[tuple[Any, Any]] = [(top, 0)]
+    while todo:
+        holder, key = todo.pop()
+        held = holder[key]
+        if not isinstance(held, (dict, list, tuple)):
+            continue
+        if id(held) in known:
+            holder[key] = known[id(held)]
+            continue
+        new: Any = dict(held) if isinstance(held, dict) else list(held)
+        holder[key] = known[id(held)] = new
+        todo += [(new, each) for each in (new if isinstance(new, dict) else range(len(new)))]
+    return top[0]
+
+
+def _template_paths(value: Any) -> list[FactPath]:
+    if isinstance(value, Template):
+        return list(value.reads())
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [path for part in held for path in _template_paths(part)]

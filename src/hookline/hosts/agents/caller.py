@@ -1,0 +1,35 @@
+"""Who runs a hook: some agents obey other agents' files too, and then call us by the other's name.
+
+GitHub Copilot CLI and Cursor run the hooks in Claude Code's settings. An agent may also have been started by another
+one and have its variables, so what the payload looks like counts first; Claude Code's own says no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_CURSOR_KEYS: Final = frozenset({"conversation_id", "generation_id", "cursor_version", "workspace_roots"})
+_COPILOT_KEYS: Final = frozenset({"timestamp", "sessionId", "hookName"})
+_CLAUDE_KEYS: Final = frozenset({"prompt_id", "permission_mode", "transcript_path"})
+_VARIABLES_BY_AGENT: Final = {
+    "cursor": ("CURSOR_VERSION", "CURSOR_PROJECT_DIR", "CURSOR_TRACE_ID"),
+    "copilot-cli": ("COPILOT_CLI", "COPILOT_PROJECT_DIR"),
+}
+
+CALLER_VARIABLES: Final = ("CLAUDECODE", *(name for names in _VARIABLES_BY_AGENT.values() for name in names))
+"""Those that are looked at."""
+
+
+def detect_agent(agent: str, environ: Mapping[str, str], payload: Mapping[str, Any]) -> str:
+    """The agent that runs the hook, where an entry in the settings of `agent` may be obeyed by another one."""
+    if agent != "claude-code":
+        return agent
+    keys = payload.keys()
+    if keys & _CURSOR_KEYS:
+        return "cursor"
+    if keys & _COPILOT_KEYS:
+        return "copilot-cli"
+    if keys & _CLAUDE_KEYS or environ.get("CLAUDECODE"):
+        return agent
+    return next((name for name, variables in _VARIABLES_BY_AGENT.items() if any(map(environ.get, variables))), agent)

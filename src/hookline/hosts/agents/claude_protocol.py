@@ -1,0 +1,155 @@
+"""The protocol that began with Claude Code and that others took over: what its payloads tell, how it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents.merged_decision import MergedDecision, value_text
+from hookline.hosts.agents.payload import (
+    Facts,
+    decode_object,
+    first_mapping,
+    first_text,
+    known_facts,
+    result_facts,
+    tool_facts,
+)
+
+CLAUDE_EVENTS: Final = {
+    "SessionStart": "session.start",
+    "UserPromptSubmit": "prompt.submit",
+    "PreToolUse": "tool.before",
+    "PermissionRequest": "approval.request",
+    "PostToolUse": "tool.after",
+    "PostToolUseFailure": "tool.after",
+    "PreCompact": "history.compact",
+    "SubagentStart": "subagent.start",
+    "SubagentStop": "subagent.end",
+    "Stop": "stop",
+    "SessionEnd": "session.end",
+}
+_BLOCKABLE_EVENTS: Final = {"prompt.submit", "stop", "subagent.end", "history.compact"}
+
+ClaudePayload = Mapping[str, Any]
+
+
+def payload_facts(
+    vocabulary: str, event: str, payload: ClaudePayload, outcome: Callable[[ClaudePayload], Facts]
+) -> list[Facts]:
+    """The facts of a payload with the usual keys; `outcome` tells those of a tool that has run."""
+    base = _base_facts(payload, inside=not event.startswith("subagent."))
+    if event in ("tool.before", "tool.after", "approval.request"):
+        more = outcome(payload) if event == "tool.after" else {}
+        if event == "approval.request":
+            base["approval"] = known_facts(suggestions=payload.get("permission_suggestions"))
+        return [{**base, "tool": {**tool, **more}} for tool in called_tool_facts(vocabulary, payload)]
+    return [{**base, **_event_facts(event, payload)}]
+
+
+def _base_facts(payload: ClaudePayload, inside: bool) -> Facts:
+    agent = known_facts(id=first_text(payload, "agent_id"), name=first_text(payload, "agent_type")) if inside else {}
+    session = known_facts(
+        id=first_text(payload, "session_id"),
+        transcript=first_text(payload, "transcript_path"),
+        mode=first_text(payload, "permission_mode"),
+        **_start_or_end_facts(payload),
+    )
+    return known_facts(session=session, cwd=first_text(payload, "cwd"), agent=agent)
+
+
+def _start_or_end_facts(payload: ClaudePayload) -> Facts:
+    match payload.get("hook_event_name"):
+        case "SessionStart":
+            return {"source": first_text(payload, "source")}
+        case "SessionEnd":
+            return {"reason": first_text(payload, "reason")}
+    return {}
+
+
+def called_tool_facts(vocabulary: str, payload: ClaudePayload) -> list[Facts]:
+    id = first_text(payload, "tool_call_id", "tool_use_id")
+    return tool_facts(vocabulary, first_text(payload, "tool_name"), id, decode_object(payload.get("tool_input", {})))
+
+
+def _event_facts(event: str, payload: ClaudePayload) -> Facts:
+    match event:
+        case "prompt.submit":
+            return {"prompt": first_text(payload, "prompt")}
+        case "stop":
+            return {"stop": {"reason": first_text(payload, "stop_reason") or "end_turn", **_stop_facts(payload)}}
+        case "history.compact":
+            return known_facts(trigger=first_text(payload, "trigger"))
+        case "subagent.start" | "subagent.end":
+            who = known_facts(id=first_text(payload, "agent_id"), name=first_text(payload, "agent_type", "agent_name"))
+            tool = (
+                known_facts(result=first_text(payload, "last_assistant_message"))
+                if event == "subagent.end"
+                else known_facts(input=who)
+            )
+            stop = _stop_facts(payload) if event == "subagent.end" else {}
+            return known_facts(subagent=who, tool=tool, stop=stop)
+    return {}
+
+
+def _stop_facts(payload: ClaudePayload) -> Facts:
+    """Whether a hook made the agent go on already, without which one that always does would never let it end."""
+    active = payload.get("stop_hook_active")
+    known = {"active": active} if isinstance(active, bool) else {}
+    return {**known, **known_facts(message=first_text(payload, "last_assistant_message"))}
+
+
+def claude_result_facts(payload: ClaudePayload) -> Facts:
+    """Of a tool that has run, where a failure is an event of its own."""
+    if payload.get("hook_event_name") == "PostToolUseFailure":
+        return result_facts(False, error=value_text(payload.get("error", "")))
+    return result_facts(True, payload.get("tool_response"))
+
+
+def displayed_result_facts(payload: ClaudePayload) -> Facts:
+    """Of a tool whose response says beside what the model reads also what the user sees."""
+    response = payload.get("tool_response")
+    read = first_mapping(payload, "tool_response").get("llmContent", response)
+    error = first_mapping(payload, "tool_response").get("error")
+    if error:
+        return result_facts(False, read, first_text(error, "message") or value_text(error))
+    return result_facts(True, read)
+
+
+def build_output(name: str, answer: MergedDecision) -> dict[str, Any]:
+    """The answer as JSON, with no key that it does not need."""
+    said = common_output(answer)
+    specific: dict[str, Any] = {}
+    if answer.event == "tool.before":
+        specific = _permission_output(answer)
+    elif answer.event == "approval.request":
+        specific = _approval_output(answer)
+    elif answer.event in _BLOCKABLE_EVENTS and answer.is_denied:
+        said |= {"decision": "block", "reason": answer.reason}
+    elif answer.event == "tool.after" and answer.is_changed:
+        specific["updatedToolOutput"] = answer.new
+    if answer.context:
+        specific["additionalContext"] = answer.context
+    return {**said, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else said
+
+
+def common_output(answer: MergedDecision) -> dict[str, Any]:
+    said: dict[str, Any] = {"continue": False, "stopReason": answer.reason} if answer.halt else {}
+    return {**said, "systemMessage": answer.message} if answer.message else said
+
+
+def _permission_output(answer: MergedDecision) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if answer.verdict is not Verdict.SILENT:
+        said["permissionDecision"] = answer.verdict.word
+        if answer.reason:
+            said["permissionDecisionReason"] = answer.reason
+    return {**said, "updatedInput": answer.new} if answer.is_changed else said
+
+
+def _approval_output(answer: MergedDecision) -> dict[str, Any]:
+    if answer.is_denied:
+        interrupt = {"interrupt": True} if answer.halt else {}
+        return {"decision": {"behavior": "deny", "message": answer.reason, **interrupt}}
+    return {"decision": {"behavior": "allow"}} if answer.verdict is Verdict.ALLOW else {}

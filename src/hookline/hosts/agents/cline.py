@@ -1,0 +1,111 @@
+"""Cline: an executable file for each event, in a directory for hooks.
+
+Cline, from its source: one executable file for each event, and an answer that cancels the task or does not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.hosts.agents.adapter import Adapter, agent_event
+from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8
+from hookline.hosts.agents.payload import (
+    Facts,
+    decode_object,
+    first_mapping,
+    first_text,
+    known_facts,
+    mcp_tool_name,
+    result_facts,
+    tool_facts,
+)
+from hookline.hosts.install.entries import HookCommand, OwnFile
+from hookline.hosts.install.machine import InstallScope, Machine
+
+MAX_CONTEXT: Final = 50_000  # of added context that it reads
+
+
+@dataclass(frozen=True)
+class ClineAdapter(Adapter):
+    def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
+        roots = payload.get("workspaceRoots")
+        root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+        base = known_facts(session=known_facts(id=first_text(payload, "taskId")), cwd=root, workspace=root)
+        own = first_mapping(payload, name[:1].lower() + name[1:])
+        match event:
+            case "tool.before" | "tool.after":
+                ran = _tool_result_facts(own) if event == "tool.after" else {}
+                return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(own)]
+            case "prompt.submit":
+                return [{**base, "prompt": first_text(own, "prompt")}]
+            case "stop":
+                return [{**base, "stop": {"reason": "end_turn"}}]
+        return [base]
+
+    def _tool_facts(self, own: Mapping[str, Any]) -> list[Facts]:
+        name, given = first_text(own, "toolName", "tool"), decode_object(own.get("parameters", {}))
+        if name == "use_mcp_tool" and first_text(given, "server_name") and first_text(given, "tool_name"):
+            name = mcp_tool_name(first_text(given, "server_name"), first_text(given, "tool_name"))
+            given = decode_object(given.get("arguments", {}))
+        return tool_facts(self.vocabulary_name, name, "", given)
+
+    def empty_reply(self, name: str) -> Reply:
+        return Reply('{"cancel":false}')
+
+    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+        stopped = answer.is_denied or answer.halt
+        said: dict[str, Any] = {"cancel": stopped}
+        if answer.context:
+            said["contextModification"] = truncate_utf8(answer.context, MAX_CONTEXT)
+        if stopped:
+            said["errorMessage"] = answer.reason
+        return Reply(json_line(said))
+
+
+def _tool_result_facts(own: Mapping[str, Any]) -> Facts:
+    result = own.get("result")
+    return result_facts(own.get("success") is not False, result, first_text(own, "result", "error"))
+
+
+_DENY_CANCELS: Final = "yes, and the task is cancelled"
+_NO_CHANGE: Final = "deny, with the suggested input: not every Cline heeds a change"
+
+AGENT = ClineAdapter(
+    name="cline",
+    title="Cline",
+    verified=False,
+    events=(
+        agent_event("TaskStart", "session.start", "context halt"),
+        agent_event("TaskResume", "session.start", "context halt"),
+        agent_event("UserPromptSubmit", "prompt.submit", "deny context halt", deny=_DENY_CANCELS),
+        agent_event("PreToolUse", "tool.before", "deny context halt", deny=_DENY_CANCELS, change=_NO_CHANGE),
+        agent_event("PostToolUse", "tool.after", "context halt"),
+        agent_event("PreCompact", "history.compact", "deny context halt", deny=_DENY_CANCELS),
+        agent_event("TaskComplete", "stop"),
+        agent_event("SessionShutdown", "session.end"),
+    ),
+)
+
+
+def hook_files(
+    machine: Machine, scope: InstallScope, calling: HookCommand, events: Sequence[AgentEvent]
+) -> tuple[OwnFile, ...]:
+    user = machine.home / "Documents" / "Cline" / "Hooks"
+    directory = user if scope is InstallScope.USER else machine.project / ".clinerules" / "hooks"
+    return tuple(OwnFile(directory / each.name, _hook_script(calling, each), executable=True) for each in events)
+
+
+def _hook_script(calling: HookCommand, event: AgentEvent) -> str:
+    guard = f"[ -x {calling.program} ] || {_exit_without_launcher(calling, event)}\nexport HOOKLINE_ENTRY=project\n"
+    return f"#!/bin/sh\n{guard if calling.is_shared else ''}exec {calling.bare_command(event)}\n"
+
+
+def _exit_without_launcher(calling: HookCommand, event: AgentEvent) -> str:
+    """Cline obeys an answer, not an exit code."""
+    if not calling.fails_closed(event):
+        return "exit 0"
+    return f"{{ echo '{json.dumps({'cancel': True, 'errorMessage': calling.missing_message})}'; exit 0; }}"

@@ -1,0 +1,85 @@
+"""Codex CLI. It refuses an answer with one key or word that it does not know, and then runs the tool.
+
+So nothing is said that is not in its schemas and in use there: no ask, no bare allow, no halt before a tool, no
+context beside a deny.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hookline.hooks.event import MISSING
+from hookline.hooks.outcome import Verdict
+from hookline.hooks.tools import ToolKind
+from hookline.hosts.agents import claude_protocol, payload
+from hookline.hosts.agents.adapter import Adapter, agent_event
+from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_as_reason, value_text
+from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts
+
+
+@dataclass(frozen=True)
+class CodexAdapter(Adapter):
+    def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
+        found = claude_protocol.payload_facts(self.vocabulary_name, event, payload, _tool_result_facts)
+        return [*found, *(patched for facts in found for patched in _patch_facts(facts))]
+
+    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+        if known.event == "history.compact" and answer.is_denied:
+            return Reply(json_line(claude_protocol.common_output(replace(answer, halt=True))))
+        if known.event == "tool.before" and not answer.is_denied:
+            answer = replace(answer, verdict=Verdict.ALLOW if answer.is_changed else Verdict.SILENT, reason="")
+        if known.event == "tool.after" and answer.is_changed:
+            said = claude_protocol.build_output(name, replace(answer, new=MISSING))
+            return Reply(json_line({"decision": "block", "reason": value_as_reason(answer.new), **said}))
+        return Reply(json_line(claude_protocol.build_output(name, answer)))
+
+
+def _patch_facts(facts: Facts) -> list[Facts]:
+    """The files of the patches that a shell command brings.
+
+    Codex applies such a patch itself, as if its own tool were called, but tells of the shell only.
+    """
+    tool = first_mapping(facts, "tool")
+    if tool.get("kind") != ToolKind.SHELL:
+        return []
+    parts = first_text(first_mapping(tool, "input"), "command").split(_PATCH_BEGIN)[1:]
+    found = [
+        call
+        for part in parts
+        for call in payload.split_patch(_PATCH_BEGIN + part.partition(_PATCH_END)[0] + _PATCH_END)
+    ]
+    told = [{"name": "apply_patch", "kind": str(kind), "input": input} for kind, input in found]
+    return [{**facts, "tool": {**tool, **each}} for each in told]
+
+
+def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
+    """Codex has no event of its own for a failure; an MCP tool's response says so itself."""
+    response = first_mapping(payload, "tool_response")
+    if response.get("isError") is True or response.get("is_error") is True:
+        return result_facts(False, response, value_text(response))
+    return result_facts(True, payload.get("tool_response"))
+
+
+_PATCH_BEGIN, _PATCH_END = "*** Begin Patch", "*** End Patch"
+_NO_ASK = "deny: Codex runs the tool when a hook asks"
+
+AGENT = CodexAdapter(
+    name="codex",
+    title="Codex CLI",
+    verified=True,
+    events=(
+        agent_event("SessionStart", "session.start", "context halt user"),
+        agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user"),
+        agent_event("PreToolUse", "tool.before", "deny change context user", ask=_NO_ASK),
+        agent_event("PermissionRequest", "approval.request", "deny allow user"),
+        agent_event("PostToolUse", "tool.after", "change context user"),
+        agent_event("PreCompact", "history.compact", "deny halt user", deny="yes, and the turn ends"),
+        agent_event("SubagentStart", "subagent.start", "context user"),
+        agent_event("SubagentStop", "subagent.end", "deny halt user"),
+        agent_event("Stop", "stop", "deny halt user"),
+        agent_event("SessionEnd", "session.end"),
+    ),
+)

@@ -1,0 +1,146 @@
+"""Cursor, from its documentation.
+
+Its `before…` and `after…` events of single tools tell of the same calls as `preToolUse` and `postToolUse`: they can
+be read, but only the general ones are installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents.adapter import Adapter, agent_event
+from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_text
+from hookline.hosts.agents.payload import (
+    Facts,
+    decode_object,
+    first_text,
+    known_facts,
+    mcp_tool_name,
+    result_facts,
+    tool_facts,
+)
+from hookline.project.sources import SourceLayer
+
+
+@dataclass(frozen=True)
+class CursorAdapter(Adapter):
+    def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
+        base = _base_facts(payload)
+        match event:
+            case "tool.before" | "tool.after":
+                return [
+                    {**base, "tool": {**tool, **_tool_result_facts(name, event, payload)}}
+                    for tool in self._tool_facts(name, payload)
+                ]
+            case "prompt.submit":
+                return [{**base, "prompt": first_text(payload, "prompt")}]
+            case "stop":
+                return [{**base, "stop": {"reason": first_text(payload, "status") or "end_turn"}}]
+            case "history.compact":
+                return [{**base, **known_facts(trigger=first_text(payload, "trigger"))}]
+            case "subagent.start" | "subagent.end":
+                who = known_facts(id=first_text(payload, "subagent_id"), name=first_text(payload, "subagent_type"))
+                said = first_text(payload, "summary", "result")
+                ended = known_facts(tool=known_facts(result=said), stop=known_facts(message=said))
+                return [{**base, **known_facts(subagent=who), **(ended if event == "subagent.end" else {})}]
+        return [base]
+
+    def _tool_facts(self, name: str, payload: Mapping[str, Any]) -> list[Facts]:
+        id = first_text(payload, "tool_use_id")
+        match name:
+            case "beforeShellExecution" | "afterShellExecution":
+                input = known_facts(command=first_text(payload, "command"), cwd=first_text(payload, "cwd"))
+                return tool_facts(self.vocabulary_name, "Shell", id, input)
+            case "beforeReadFile":
+                return tool_facts(
+                    self.vocabulary_name, "Read", id, known_facts(file_path=first_text(payload, "file_path"))
+                )
+            case "afterFileEdit":
+                return tool_facts(
+                    self.vocabulary_name,
+                    "Edit",
+                    id,
+                    {key: payload[key] for key in ("file_path", "edits") if key in payload},
+                )
+            case "beforeMCPExecution" | "afterMCPExecution":
+                own = mcp_tool_name(
+                    first_text(payload, "server", "server_name", "mcp_server"), first_text(payload, "tool_name")
+                )
+                return tool_facts(self.vocabulary_name, own, id, decode_object(payload.get("tool_input", {})))
+        return tool_facts(
+            self.vocabulary_name, first_text(payload, "tool_name"), id, decode_object(payload.get("tool_input", {}))
+        )
+
+    def empty_reply(self, name: str) -> Reply:
+        return Reply("{}")
+
+    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+        said: dict[str, Any] = {}
+        match known.event:
+            case "tool.before" | "subagent.start" if answer.is_denied:
+                said = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}
+            case "tool.before" | "subagent.start" if answer.verdict is Verdict.ALLOW:
+                said = {"permission": "allow"}
+            case "prompt.submit" if answer.is_denied:
+                said = {"continue": False, "user_message": answer.reason}
+            case "stop" | "subagent.end" if answer.is_denied:
+                said = {"followup_message": answer.reason}
+            case "history.compact" if answer.message:
+                said = {"user_message": answer.message}
+        if answer.context:
+            said["additional_context"] = answer.context
+        return Reply(json_line(said) or "{}")
+
+
+def _base_facts(payload: Mapping[str, Any]) -> Facts:
+    roots = payload.get("workspace_roots")
+    root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+    session = known_facts(id=first_text(payload, "conversation_id", "session_id"))
+    return known_facts(session=session, cwd=first_text(payload, "cwd") or root, workspace=root)
+
+
+def _tool_result_facts(name: str, event: str, payload: Mapping[str, Any]) -> Facts:
+    if event == "tool.before":
+        return {}
+    if name == "postToolUseFailure":
+        return result_facts(
+            False, error=first_text(payload, "error_message", "error") or value_text(payload.get("error", ""))
+        )
+    names = ("tool_output", "output", "result_json")
+    return result_facts(True, next((payload[each] for each in names if each in payload), None))
+
+
+_NO_ASK = "deny: Cursor does not heed ask before a tool"
+_NO_CHANGE = "deny, with the suggested input: a change was not seen to be heeded"
+
+AGENT = CursorAdapter(
+    name="cursor",
+    title="Cursor",
+    verified=False,
+    events=(
+        agent_event("sessionStart", "session.start", "context"),
+        agent_event("beforeSubmitPrompt", "prompt.submit", "deny"),
+        agent_event("preToolUse", "tool.before", "deny allow", ask=_NO_ASK, change=_NO_CHANGE),
+        agent_event("postToolUse", "tool.after", "context"),
+        agent_event("postToolUseFailure", "tool.after"),
+        agent_event("preCompact", "history.compact", "user"),
+        agent_event("subagentStart", "subagent.start", "deny allow"),
+        agent_event("subagentStop", "subagent.end", "deny"),
+        agent_event("stop", "stop", "deny"),
+        agent_event("sessionEnd", "session.end"),
+    ),
+    project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    native_layers=frozenset(("claude_code", each) for each in SourceLayer),
+    event_aliases={
+        "beforeShellExecution": "preToolUse",
+        "beforeMCPExecution": "preToolUse",
+        "beforeReadFile": "preToolUse",
+        "afterShellExecution": "postToolUse",
+        "afterMCPExecution": "postToolUse",
+        "afterFileEdit": "postToolUse",
+    },
+)

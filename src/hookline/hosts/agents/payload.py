@@ -1,0 +1,221 @@
+"""What a payload says → facts. A payload may say anything, in any type; what is not as expected is not told.
+
+The text of an `apply_patch` call → what it does to each file.
+
+```
+*** Begin Patch
+*** Update File: old.py
+*** Move to: new.py
+@@ def f():
+-    return 1
++    return 2
+*** Add File: note.txt
++hello
+*** Delete File: gone.txt
+*** End Patch
+```
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name
+
+_PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
+
+
+@dataclass(slots=True)
+class _PatchedFile:
+    verb: str
+    path: str
+    lines: list[str] = field(default_factory=list)
+    target: str = ""
+
+
+def split_patch(text: str) -> list[tuple[ToolKind, dict[str, Any]]]:
+    """One call for each file: a write of what is added, an edit of what is updated, deleted or moved.
+
+    A text that is not such a patch is one edit with the whole of it, and one for each path that it mentions:
+    a guard of those paths must hear of it, whatever the agent makes of the text.
+    """
+    files = _parse_patch(text)
+    if files is None:
+        mentioned = dict.fromkeys(_mentioned_paths(text))
+        whole = {"patch": text, "new_string": text}
+        return [(ToolKind.EDIT, whole), *((ToolKind.EDIT, {"path": path, **whole}) for path in mentioned)]
+    return [call for each in files for call in _split_file(each)]
+
+
+def _mentioned_paths(text: str) -> list[str]:
+    headers = [_PATCH_HEADER.fullmatch(each.strip()) for each in text.splitlines()]
+    return [path for header in headers if header and (path := header[2].strip())]
+
+
+def _split_file(file: _PatchedFile) -> list[tuple[ToolKind, dict[str, Any]]]:
+    moved = [f"*** Move to: {file.target}"] if file.target else []
+    patch = "\n".join((f"*** {file.verb}: {file.path}", *moved, *file.lines))
+    if file.verb == "Add File":
+        return [
+            (ToolKind.WRITE, {"path": file.path, "content": "\n".join(_lines_marked(file, "+")) + "\n", "patch": patch})
+        ]
+    said = {
+        "patch": patch,
+        "old_string": "\n".join(_lines_marked(file, "- ")),
+        "new_string": "\n".join(_lines_marked(file, "+ ")),
+    }
+    found = [(ToolKind.EDIT, {"path": file.path, **said})]
+    return found if not file.target else [*found, (ToolKind.EDIT, {"path": file.target, **said})]
+
+
+def _lines_marked(file: _PatchedFile, marks: str) -> list[str]:
+    return [each[1:] for each in file.lines if each[:1] and each[:1] in marks]
+
+
+def _parse_patch(text: str) -> list[_PatchedFile] | None:
+    lines = _patch_lines(text)
+    if lines is None:
+        return None
+    files: list[_PatchedFile] = []
+    for number, each in enumerate(lines):
+        file = files[-1] if files else None
+        if file is not None and _belongs_to_file(file, each):
+            file.lines.append(each)
+            continue
+        header = _PATCH_HEADER.fullmatch(each.strip())
+        if header is None:
+            if each.strip():
+                return None
+        elif not _start_file(files, header[1], header[2].strip(), first=number == 0):
+            return None
+    return files or None
+
+
+def _patch_lines(text: str) -> list[str] | None:
+    """What stands between the two marks, out of a here-document too."""
+    lines = [each.removesuffix("\r") for each in text.strip().split("\n")]
+    if lines[0].startswith("<<") and lines[0].strip("<'\" \t") == lines[-1].strip():
+        lines = "\n".join(lines[1:-1]).strip().split("\n")
+    if len(lines) < 3 or lines[0].strip() != "*** Begin Patch" or lines[-1].strip() != "*** End Patch":
+        return None
+    return lines[1:-1]
+
+
+def _belongs_to_file(file: _PatchedFile, line: str) -> bool:
+    """Whether the line is part of what is done to the file, as the agents' own parsers see it."""
+    if file.verb == "Add File":
+        return line.startswith("+")
+    if file.verb == "Update File":
+        return line[:1] in ("", " ", "+", "-") or line.startswith(("@@", "*** End of File"))
+    return False
+
+
+def _start_file(files: list[_PatchedFile], verb: str, path: str, *, first: bool) -> bool:
+    if verb == "Environment ID":
+        return first
+    if not path:
+        return False
+    if verb != "Move to":
+        files.append(_PatchedFile(verb, path))
+        return True
+    if not files or files[-1].verb != "Update File" or files[-1].lines or files[-1].target:
+        return False
+    files[-1].target = path
+    return True
+
+
+_PATCH_TOOLS: Final = {"apply_patch", "ApplyPatch", "applyPatch", "patch"}
+_PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
+
+Facts = dict[str, Any]
+CallPart = tuple[ToolKind, Any]
+
+
+def first_text(held: Any, *names: str) -> str:
+    """The first of these that is a text with something in it."""
+    for name in names if isinstance(held, Mapping) else ():
+        found = held.get(name)
+        if isinstance(found, str) and found:
+            return found
+    return ""
+
+
+def first_mapping(held: Any, *names: str) -> dict[str, Any]:
+    found = (held.get(name) for name in names) if isinstance(held, Mapping) else ()
+    return next((each for each in found if isinstance(each, dict)), {})
+
+
+def mapping_list(held: Any, name: str) -> list[dict[str, Any]]:
+    found = held.get(name) if isinstance(held, Mapping) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def decode_object(value: Any) -> Any:
+    """An object that was sent as JSON text, as some agents do; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if isinstance(found, dict) else value
+
+
+def known_facts(**facts: Any) -> Facts:
+    """The facts that are known: an empty text or mapping is none."""
+    return {name: value for name, value in facts.items() if value not in ("", None, {})}
+
+
+def result_facts(ok: bool, result: Any = None, error: str = "") -> Facts:
+    """The facts of a tool that has run."""
+    facts: Facts = {"ok": ok} if result is None else {"ok": ok, "result": result}
+    return facts if ok else {**facts, "error": error or "it failed"}
+
+
+def shell_result_facts(exit_code: int, result: Any) -> Facts:
+    """The facts of a command that has run, in an agent that takes its exit code for a part of the result."""
+    return result_facts(exit_code == 0, result, f"exit code {exit_code}")
+
+
+def kind_in_vocabulary(vocabulary: str, name: str) -> ToolKind:
+    """The kind of a host's tool by the host's own column of the table, else by anybody's."""
+    spoken = VOCABULARIES.get(vocabulary)
+    own = spoken.names.items() if spoken else ()
+    return next((kind for kind, names in own if name in names), None) or kind_of_name(name)
+
+
+def mcp_tool_name(server: str, tool: str) -> str:
+    return f"mcp__{server}__{tool}" if server and tool else tool
+
+
+def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
+    """What one tool call does, as one call for each thing that a guard may judge: a patch's files, a list of edits.
+
+    Never none. What is given twice, in the list and beside it, or as two patches, is judged both ways: nobody here
+    knows which one the tool reads.
+    """
+    if name in _PATCH_TOOLS:
+        found = (
+            [input]
+            if isinstance(input, str)
+            else [each for field in _PATCH_FIELDS if (each := first_text(input, field))]
+        )
+        if found:
+            return [call for each in found for call in split_patch(each)]
+    for listed in ("edits", "operations"):
+        parts = mapping_list(input, listed)
+        if parts and len(parts) == len(input[listed]):
+            around = {key: value for key, value in input.items() if key != listed}
+            whole = [(kind, input)] if any(key in around for part in parts for key in part) else []
+            return [*whole, *((kind, {**around, **part}) for part in parts)]
+    return [(kind, input)]
+
+
+def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind | None = None) -> list[Facts]:
+    """The `tool` facts of one call in the agent, one for each of its parts."""
+    found = split_call(name, kind or kind_in_vocabulary(vocabulary, name), input)
+    return [{"name": name, "kind": str(each), **({"id": id} if id else {}), "input": part} for each, part in found]

@@ -1,0 +1,77 @@
+"""Windsurf, from its documentation: exit code 2 of a `pre_` hook blocks, with stderr as the reason, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookline.hooks.tools import ToolKind
+from hookline.hosts.agents.adapter import Adapter, agent_event
+from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.merged_decision import MergedDecision, replace_surrogates
+from hookline.hosts.agents.payload import (
+    Facts,
+    decode_object,
+    first_mapping,
+    first_text,
+    known_facts,
+    mapping_list,
+    mcp_tool_name,
+    result_facts,
+    tool_facts,
+)
+
+
+@dataclass(frozen=True)
+class WindsurfAdapter(Adapter):
+    def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
+        info = first_mapping(payload, "tool_info")
+        base = known_facts(session=known_facts(id=first_text(payload, "trajectory_id")), cwd=first_text(info, "cwd"))
+        match event:
+            case "prompt.submit":
+                return [{**base, "prompt": first_text(info, "user_prompt")}]
+            case "stop":
+                return [{**base, "stop": {"reason": "end_turn"}}]
+        ran = result_facts(True, info.get("mcp_result")) if event == "tool.after" else {}
+        return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(name.partition("_")[2], info)]
+
+    def _tool_facts(self, name: str, info: dict[str, Any]) -> list[Facts]:
+        match name:
+            case "run_command":
+                input = known_facts(command=first_text(info, "command_line"), cwd=first_text(info, "cwd"))
+                return tool_facts(self.vocabulary_name, name, "", input)
+            case "mcp_tool_use":
+                own = mcp_tool_name(first_text(info, "mcp_server_name"), first_text(info, "mcp_tool_name"))
+                return tool_facts(self.vocabulary_name, own, "", decode_object(info.get("mcp_tool_arguments", {})))
+            case "write_code" if not any(first_text(edit, "old_string") for edit in mapping_list(info, "edits")):
+                return tool_facts(self.vocabulary_name, name, "", _write_input(info), ToolKind.WRITE)
+        return tool_facts(self.vocabulary_name, name, "", info)
+
+    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+        return Reply(stderr=replace_surrogates(answer.reason), exit_code=2) if answer.is_denied else Reply()
+
+
+def _write_input(info: dict[str, Any]) -> dict[str, Any]:
+    """Edits that replace nothing write a file: their new texts are its content."""
+    content = "\n".join(first_text(edit, "new_string") for edit in mapping_list(info, "edits"))
+    return {**{key: value for key, value in info.items() if key != "edits"}, "content": content}
+
+
+AGENT = WindsurfAdapter(
+    name="windsurf",
+    title="Windsurf",
+    verified=False,
+    events=(
+        agent_event("pre_user_prompt", "prompt.submit", "deny"),
+        agent_event("pre_read_code", "tool.before", "deny"),
+        agent_event("pre_write_code", "tool.before", "deny"),
+        agent_event("pre_run_command", "tool.before", "deny"),
+        agent_event("pre_mcp_tool_use", "tool.before", "deny"),
+        agent_event("post_read_code", "tool.after"),
+        agent_event("post_write_code", "tool.after"),
+        agent_event("post_run_command", "tool.after"),
+        agent_event("post_mcp_tool_use", "tool.after"),
+        agent_event("post_cascade_response", "stop"),
+    ),
+)

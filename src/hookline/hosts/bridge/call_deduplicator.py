@@ -1,0 +1,86 @@
+"""One event that an agent tells by two entries, the user's and the project's, is decided once.
+
+Both callers get the same decision, for nobody knows to which of them the agent listens. Two equal calls by the same
+entry are two events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hookline.engine.decision import Decision
+from hookline.hosts.bridge.protocol import AgentCall
+
+ENTRY_VARIABLE: Final = "HOOKLINE_ENTRY"
+"""The variable in which a project's entry says that it is one."""
+_MAX_AGE: Final = 60.0  # seconds between the two: some agents run their hooks one after the other
+_MAX_CALLS: Final = 256
+_MAX_PAYLOAD: Final = 1_000_000  # bytes of a payload; a larger one is decided as often as it comes
+
+DecideCallback = Callable[[], Awaitable[list[Decision]]]
+CallKey = tuple[Path, str, str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDecisions:
+    decisions: list[Decision]
+    is_repeat: bool = False  # the other caller has heard it too
+
+
+@dataclass(slots=True)
+class _SharedCall:
+    entries: set[str]
+    decisions: asyncio.Future[list[Decision]]
+    begun: float
+
+
+class CallDeduplicator:
+    def __init__(self) -> None:
+        self._known: OrderedDict[CallKey, _SharedCall] = OrderedDict()
+
+    async def run(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
+        if len(call.payload) > _MAX_PAYLOAD:
+            return SharedDecisions(await decide())
+        digest = hashlib.sha256(call.payload.strip()).digest()
+        key, entry = (call.user_directories.home, call.agent, call.event, digest), call.variable(ENTRY_VARIABLE)
+        twin = self._known.get(key)
+        if twin is not None and entry not in twin.entries and time.monotonic() - twin.begun < _MAX_AGE:
+            twin.entries.add(entry)
+            heard = await _await_decisions(twin)
+            if heard is not None:
+                return SharedDecisions(heard, is_repeat=True)
+        return SharedDecisions(await self._run_first(key, entry, decide))
+
+    async def _run_first(self, key: CallKey, entry: str, decide: DecideCallback) -> list[Decision]:
+        twin = _SharedCall({entry}, asyncio.get_running_loop().create_future(), time.monotonic())
+        self._evict_old()
+        self._known[key] = twin
+        try:
+            decided = await decide()
+        except BaseException:
+            twin.decisions.cancel()
+            raise
+        twin.decisions.set_result(decided)
+        return decided
+
+    def _evict_old(self) -> None:
+        old = time.monotonic() - _MAX_AGE
+        while self._known and (len(self._known) >= _MAX_CALLS or next(iter(self._known.values())).begun < old):
+            self._known.popitem(last=False)
+
+
+async def _await_decisions(twin: _SharedCall) -> list[Decision] | None:
+    """None where the other caller went away or failed."""
+    try:
+        return await asyncio.shield(twin.decisions)
+    except asyncio.CancelledError:
+        if twin.decisions.cancelled():
+            return None
+        raise

@@ -1,0 +1,65 @@
+"""What an agent's event cannot be told, made up for by its later events.
+
+An agent that cannot be stopped there is denied every tool until the user's next prompt; one that should not have
+started, every prompt too. What the agent itself should know is kept for its next event that can carry it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hosts.agents.agent import Ability, CodingAgent
+from hookline.hosts.agents.merged_decision import ENDING_EVENTS
+from hookline.hosts.bridge.session_state import SessionStore
+
+_DENIED_AFTER_HALT: Final = frozenset({"prompt.submit", "tool.before", "approval.request", "subagent.start"})
+_NO_ABILITY: Final = Ability()
+
+
+@dataclass(frozen=True, slots=True)
+class Fallbacks:
+    agent: CodingAgent
+    name: str  # the event, as the agent calls it
+    sessions: SessionStore
+
+    def deny_after_halt(self, event: Event) -> Decision | None:
+        """The deny of whatever an agent does after a hook has stopped it."""
+        if event.name in ("session.start", "prompt.submit"):
+            self.sessions.resume(event)
+        reason = self.sessions.halt_reason(event) if event.name in _DENIED_AFTER_HALT else ""
+        return Decision(event, Verdict.DENY, f"A hook has stopped the agent: {reason}") if reason else None
+
+    def apply(self, event: Event, decision: Decision) -> Decision:
+        ability = self._ability
+        if decision.halt and not ability.halt and event.name not in ENDING_EVENTS and self._has_prompt_event:
+            self.sessions.halt(event, decision.reason.strip() or "Stopped by a hook")
+        if ability.context:
+            kept = self.sessions.take_context(event)
+            return replace(decision, notes=(*map(Note, kept), *decision.notes)) if kept else decision
+        return self._keep_context(event, decision)
+
+    def _keep_context(self, event: Event, decision: Decision) -> Decision:
+        texts = [note.text for note in decision.notes if note.audience is Audience.AGENT]
+        if not texts or decision.verdict is Verdict.DENY or decision.halt or not self._can_deliver_later(event):
+            return decision
+        self.sessions.keep_context(event, texts)
+        return replace(decision, notes=tuple(n for n in decision.notes if n.audience is not Audience.AGENT))
+
+    def _can_deliver_later(self, event: Event) -> bool:
+        """True if a later event of the same session can tell the agent."""
+        later = {"tool.after", "prompt.submit"} if event.name != "session.end" else set()
+        return any(each.event in later and each.ability.context for each in self.agent.events)
+
+    @property
+    def _has_prompt_event(self) -> bool:
+        """Without an event for the user's prompt, nothing would ever let the agent go on."""
+        return any(each.event == "prompt.submit" for each in self.agent.events)
+
+    @property
+    def _ability(self) -> Ability:
+        known = self.agent.find_event(self.name)
+        return known.ability if known is not None else _NO_ABILITY

@@ -1,0 +1,161 @@
+"""The hooks in force where an agent works, and the machine that runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from hookline.engine.book import Book
+from hookline.engine.limits import FireCounts
+from hookline.errors import HooklineError
+from hookline.hosts.agents.agent import DialectLayer
+from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
+from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
+from hookline.hosts.bridge.session_state import SessionStore
+from hookline.project import BookWatcher, Source, Trust, find_sources, load_all, trust_file_path
+from hookline.runners.local_host import LocalHost
+
+_MAX_BOOKS: Final = 64
+_MAX_SESSION_STORES: Final = 16
+_POLL_INTERVAL: Final = 0.2  # seconds between two looks at the files
+_FRESH_SECONDS: Final = 0.5  # seconds for which a look counts
+_IN_USE_SECONDS: Final = 60.0  # seconds after a call
+
+log = logging.getLogger("hookline")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """A session's directory, whose session it is, and the files that are left to the agent."""
+
+    directory: Path
+    directories: UserDirectories
+    excluded_layers: frozenset[DialectLayer] = frozenset()
+
+    def sources(self) -> list[Source]:
+        found = find_sources(self.directory, self.directories.home, self.directories.config)
+        return [source for source in found if (source.dialect, source.layer) not in self.excluded_layers]
+
+    def trust(self) -> Trust:
+        return Trust(trust_file_path(self.directories.home, self.directories.state))
+
+
+class Engine(Protocol):
+    @property
+    def local_host(self) -> LocalHost: ...
+    async def book(self, where: CacheKey) -> Book: ...
+    def session_store(self, place: UserDirectories) -> SessionStore: ...
+    async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
+        """What `decide` says; or what it has just said of the same call, which came by another entry of the agent."""
+
+
+class LoadOnce:
+    """For one call, in a process that ends with it."""
+
+    def __init__(self) -> None:
+        self.local_host = LocalHost(FireCounts(), warm=False)
+
+    async def book(self, where: CacheKey) -> Book:
+        return load_all(where.sources(), where.trust())
+
+    def session_store(self, place: UserDirectories) -> SessionStore:
+        return SessionStore(place.hookline_state / "sessions")
+
+    async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
+        return SharedDecisions(await decide())
+
+
+class HookCache:
+    """Keeps what the last calls needed, and keeps looking at the files: a change counts within half a second."""
+
+    def __init__(self) -> None:
+        self.local_host = LocalHost(FireCounts())
+        self._books: OrderedDict[CacheKey, _CachedBook] = OrderedDict()
+        self._sessions: OrderedDict[UserDirectories, SessionStore] = OrderedDict()
+        self._threads = ThreadPoolExecutor(4, "hookline-read")
+        self._twins = CallDeduplicator()
+
+    async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
+        return await self._twins.run(call, decide)
+
+    async def book(self, where: CacheKey) -> Book:
+        kept = self._books.get(where)
+        if kept is None:
+            kept = self._books[where] = _CachedBook(where, self._threads)
+            _evict_oldest(self._books, _MAX_BOOKS)
+        self._books.move_to_end(where)
+        return await kept.book()
+
+    def session_store(self, place: UserDirectories) -> SessionStore:
+        known = self._sessions.get(place)
+        if known is None:
+            known = self._sessions[place] = SessionStore(place.hookline_state / "sessions")
+            known.delete_old()
+            _evict_oldest(self._sessions, _MAX_SESSION_STORES)
+        self._sessions.move_to_end(place)
+        return known
+
+    async def poll_files(self) -> None:
+        """Where agents are at work, so that none of their calls has to wait for it. Never ends by itself."""
+        while True:
+            await asyncio.sleep(_POLL_INTERVAL)
+            for kept in [each for each in self._books.values() if each.is_in_use]:
+                try:
+                    await kept.refresh()
+                except (OSError, HooklineError) as error:
+                    log.debug("a look at the files failed: %s", error)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _CachedBook:
+    """One directory's hooks. Whoever comes during a look shares it."""
+
+    def __init__(self, where: CacheKey, threads: ThreadPoolExecutor) -> None:
+        self._where = where
+        self._threads = threads
+        self._watched: BookWatcher | None = None
+        self._looked = self._used = float("-inf")
+        self._looking: asyncio.Future[Book] | None = None
+
+    @property
+    def is_in_use(self) -> bool:
+        return time.monotonic() - self._used < _IN_USE_SECONDS
+
+    async def book(self) -> Book:
+        self._used = time.monotonic()
+        if self._watched is not None and self._used - self._looked < _FRESH_SECONDS:
+            return self._watched.book
+        return await self.refresh()
+
+    async def refresh(self) -> Book:
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().run_in_executor(self._threads, self._reload)
+            self._looking.add_done_callback(self._clear_refresh)
+        return await asyncio.shield(self._looking)
+
+    def _reload(self) -> Book:
+        begun = time.monotonic()
+        if self._watched is None:
+            self._watched = BookWatcher(self._where.sources, self._where.trust())
+        else:
+            self._watched.refresh()
+        self._looked = begun
+        return self._watched.book
+
+    def _clear_refresh(self, done: asyncio.Future[Book]) -> None:
+        self._looking = None
+
+
+def _evict_oldest(
+    held: OrderedDict[CacheKey, _CachedBook] | OrderedDict[UserDirectories, SessionStore], most: int
+) -> None:
+    while len(held) > most:
+        held.popitem(last=False)

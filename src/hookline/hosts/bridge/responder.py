@@ -1,0 +1,325 @@
+"""A call that is decided in this very process, because no engine could be reached.
+
+This machine as a host, for somebody who does not wait for long.
+
+A call of an agent → its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from hookline.config.problem import Severity
+from hookline.engine.book import Book
+from hookline.engine.decision import Decision
+from hookline.errors import HooklineError
+from hookline.hooks.event import Event
+from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, NullHost, ProgramResult, ScriptCall
+from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
+from hookline.hosts.agents import get_agent
+from hookline.hosts.agents import get_agent as agent_named
+from hookline.hosts.agents.agent import CodingAgent, Reply
+from hookline.hosts.agents.caller import CALLER_VARIABLES, detect_agent
+from hookline.hosts.agents.timeouts import time_for_answer, time_for_hooks
+from hookline.hosts.bridge import client
+from hookline.hosts.bridge.fallbacks import Fallbacks
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
+from hookline.hosts.bridge.protocol import AgentCall
+from hookline.project import project_directories
+from hookline.runners.environment import inherited_environment
+from hookline.runners.local_host import LocalHost
+
+_ignores_deadline: Final[ContextVar[bool]] = ContextVar("unhurried", default=False)
+_TIMEOUT_MESSAGE: Final = "was not done when the agent stopped waiting for its hooks"
+
+
+class DeadlineHost(NullHost):
+    """Whatever a hook waits for ends at the deadline, as a timeout of that hook: so its own on_error speaks.
+
+    Background work is nobody's hurry and keeps its own time.
+    """
+
+    def __init__(self, here: LocalHost, limits: FireLimiter, until: float) -> None:
+        """`until` is a time of the running loop."""
+        self._here = here
+        self._limits = limits
+        self._until = until
+        self.clock = here.clock
+
+    @property
+    def limits(self) -> FireLimiter:
+        return self._limits
+
+    async def run_program(self, command: Command) -> ProgramResult:
+        return await self._here.run_program(replace(command, timeout=self._limit_timeout(command.timeout)))
+
+    async def run_script(self, script: ScriptCall) -> Any:
+        return await self._here.run_script(replace(script, timeout=self._limit_timeout(script.timeout)))
+
+    async def run_function(self, call: FunctionCall) -> Any:
+        if _ignores_deadline.get():
+            return await self._here.run_function(call)
+        deadline: asyncio.Timeout | None = None
+        try:
+            async with asyncio.timeout_at(self._until) as deadline:
+                return await self._here.run_function(call)
+        except TimeoutError:
+            if deadline is None or not deadline.expired():
+                raise
+            raise ActionError(FailureKind.TIMEOUT, _TIMEOUT_MESSAGE) from None
+
+    async def publish(self, notice: Notice) -> None:
+        await self._here.publish(notice)
+
+    def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        async def in_its_own_time() -> None:
+            _ignores_deadline.set(True)
+            await work()
+
+        self._here.run_in_background(in_its_own_time, session)
+
+    def _limit_timeout(self, timeout: timedelta) -> timedelta:
+        if _ignores_deadline.get():
+            return timeout
+        left = self._until - asyncio.get_running_loop().time()
+        if left <= 0:
+            raise ActionError(FailureKind.TIMEOUT, _TIMEOUT_MESSAGE)
+        return min(timeout, timedelta(seconds=left))
+
+
+FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
+"""The events that are denied where nobody could judge them. Not `stop`: to deny it is to go on."""
+
+_PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # for a payload that cannot be read
+
+log = logging.getLogger("hookline")
+
+
+class UnreadablePayloadError(Exception):
+    """A payload that says nothing we could judge."""
+
+
+async def respond(call: AgentCall, engine: Engine) -> Reply:
+    """The agent's answer, always, and in time: what could not be judged is denied where `CLOSED` says so."""
+    token = inherited_environment.set(call.environment)
+    try:
+        agent = agent_named(call.agent)
+        return await _respond_in_time(agent, call, engine)
+    except HooklineError as error:
+        return Reply(stderr=f"hookline: {error}", exit_code=1)
+    except Exception as error:  # not even the agent's own words can be found
+        log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
+        return Reply(stderr=_describe_bug(error), exit_code=client.exit_code_without_answer(call.event))
+    finally:
+        inherited_environment.reset(token)
+
+
+async def _respond_in_time(agent: CodingAgent, call: AgentCall, engine: Engine) -> Reply:
+    try:
+        async with asyncio.timeout(time_for_answer(call.agent, call.event, call.spent).total_seconds()):
+            return await _Responder(agent, call, engine).reply()
+    except TimeoutError:
+        log.error("%s %s: not decided in time", call.agent, call.event)
+        return reply_without_decision(agent, call.event, "the hooks did not answer in time")
+    except Exception as error:  # a bug of ours must not let a tool run, nor show itself to the agent
+        log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
+        return reply_without_decision(agent, call.event, _describe_bug(error))
+
+
+def _describe_bug(error: Exception) -> str:
+    return f"hookline has a bug ({type(error).__name__}); its log says more"
+
+
+def reply_without_decision(agent: CodingAgent, event: str, why: str) -> Reply:
+    """The safest answer where there is no decision."""
+    events = agent.read(event, _PLACEHOLDER_PAYLOAD)
+    return agent.reply(event, _PLACEHOLDER_PAYLOAD, [_decision_without_hooks(each, why) for each in events])
+
+
+def _decision_without_hooks(event: Event, why: str) -> Decision:
+    if event.name in FAIL_CLOSED_EVENTS:
+        return Decision(event, Verdict.DENY, f"Blocked by hookline: {why}")
+    return Decision(event, notes=(Note(f"hookline: {why}", Audience.USER),))
+
+
+def empty_reply(agent: CodingAgent, event: str) -> Reply:
+    return agent.reply(
+        event, _PLACEHOLDER_PAYLOAD, [Decision(each) for each in agent.read(event, _PLACEHOLDER_PAYLOAD)]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Responder:
+    agent: CodingAgent
+    call: AgentCall
+    engine: Engine
+
+    async def reply(self) -> Reply:
+        call = self.call
+        until = asyncio.get_running_loop().time()
+        until += time_for_hooks(call.agent, call.event, call.spent).total_seconds()
+        workspace = self._find_workspace()
+        try:
+            payload = _parse_payload(call.payload)
+        except UnreadablePayloadError as unreadable:
+            return await self._reply_to_unreadable(str(unreadable), workspace)
+        caller = _find_caller(call, payload)
+        if caller is None:
+            return empty_reply(self.agent, call.event)
+        speaking = self if caller == call.agent else replace(self, agent=agent_named(caller))
+        events = speaking.agent.read(call.event, payload, str(workspace or ""))
+
+        async def each() -> list[Decision]:
+            return [await speaking._decide_event(event, workspace, until) for event in events]
+
+        shared = await self.engine.decide_once(call, each)
+        decisions = [replace(made, notes=()) for made in shared.decisions] if shared.is_repeat else shared.decisions
+        return speaking.agent.reply(call.event, payload, decisions)
+
+    async def _decide_event(self, event: Event, workspace: Path | None, until: float) -> Decision:
+        cwd = (
+            _existing_directory(event.facts.get("cwd")) or workspace or _existing_directory(self.call.cwd) or Path("/")
+        )
+        event = self._with_session_facts(event, cwd, workspace)
+        book = await self._load_book(cwd, workspace)
+        sessions = self.engine.session_store(self.call.user_directories)
+        lacks = Fallbacks(self.agent, self.call.event, sessions)
+        held = lacks.deny_after_halt(event)
+        if held is not None:
+            return held
+        heard = _drop_trust_notes(await book.decide(event, DeadlineHost(self.engine.local_host, sessions, until)))
+        decision = lacks.apply(event, heard)
+        untold = (
+            sessions.take_new_messages(event, _user_messages(decision, book))
+            if decision.failures or book.problems
+            else []
+        )
+        if event.name == "session.end":
+            sessions.end(event)
+        if not untold:
+            return decision
+        return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
+
+    async def _load_book(self, cwd: Path, workspace: Path | None) -> Book:
+        """Of the project where the agent works, unless it has left the one that it was started in."""
+        place = self.call.user_directories
+        inside = workspace is None or _real_path(workspace) in project_directories(cwd, place.home)
+        directory = cwd if inside or workspace is None else workspace
+        return await self.engine.book(CacheKey(directory, place, self.agent.native_layers))
+
+    def _find_workspace(self) -> Path | None:
+        found = (_existing_directory(self.call.variable(name)) for name in self.agent.project_variables)
+        return next((each for each in found if each is not None), None)
+
+    def _with_session_facts(self, event: Event, cwd: Path, workspace: Path | None) -> Event:
+        now = datetime.fromtimestamp(self.engine.local_host.clock.wall(), UTC)
+        facts = {"time": now.isoformat(timespec="seconds").replace("+00:00", "Z"), "user": {"name": self.call.user}}
+        place = {"cwd": str(cwd), "workspace": str(workspace or event.facts.get("workspace") or cwd)}
+        return Event(event.name, {**facts, **event.facts, **place})
+
+    async def _reply_to_unreadable(self, why: str, workspace: Path | None) -> Reply:
+        """Denied only if there is a hook that should have judged it, or nobody knows in which project it came."""
+        log.warning("%s %s: %s", self.call.agent, self.call.event, why)
+        where = _existing_directory(self.call.cwd) or workspace
+        if where is None:
+            return reply_without_decision(self.agent, self.call.event, why)
+        book = await self._load_book(where, workspace)
+        events = self.agent.read(self.call.event, _PLACEHOLDER_PAYLOAD)
+        if any(hook.event == event.name and hook.enabled for hook in book.hooks for event in events):
+            return reply_without_decision(self.agent, self.call.event, why)
+        return empty_reply(self.agent, self.call.event)
+
+
+def _parse_payload(data: bytes) -> Mapping[str, Any]:
+    """Bytes that are no UTF-8 are judged as what they look like; whatever else is no JSON object is not readable."""
+    if len(data) > client.MAX_PAYLOAD:
+        raise UnreadablePayloadError("the agent's payload is too large to be judged")
+    try:
+        found = json.loads(data.decode("utf-8-sig", "replace"), parse_constant=_reject_constant)
+    except (ValueError, RecursionError):
+        raise UnreadablePayloadError("the agent's payload is not JSON that can be judged") from None
+    if not isinstance(found, dict):
+        raise UnreadablePayloadError("the agent's payload is not a JSON object")
+    return found
+
+
+def _reject_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
+    """Whose words to speak, where another agent obeys our entry in the settings of this one.
+
+    None if that agent has entries of its own: there it is answered.
+    """
+    caller = detect_agent(call.agent, {name: call.variable(name) for name in CALLER_VARIABLES}, payload)
+    if caller == call.agent:
+        return caller
+    from hookline.hosts.install.machine import Machine
+    from hookline.hosts.install.plan import has_current_entries
+
+    environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}
+    other = agent_named(caller)
+    if has_current_entries(other, Machine(call.user_directories.home, Path(call.cwd), environ)):
+        return None
+    return caller if other.read(call.event, payload) else call.agent
+
+
+def _drop_trust_notes(decision: Decision) -> Decision:
+    """That a hook waits for trust is told once in a session, and not by the hook at each event."""
+    waiting = {failure.text for failure in decision.failures if failure.kind is FailureKind.NOT_TRUSTED}
+    if not waiting:
+        return decision
+    return replace(decision, notes=tuple(note for note in decision.notes if note.text not in waiting))
+
+
+def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
+    """What the user should know, each once in a session."""
+    for failure in decision.failures:
+        if failure.text not in decision.reason:
+            yield f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})"
+    errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        yield f"hookline: {errors[0]}{more}; run `hookline check`"
+
+
+def _existing_directory(path: object) -> Path | None:
+    """An absolute path of a directory; what a payload says may be anything."""
+    if not isinstance(path, str) or "\0" in path or not os.path.isabs(path):
+        return None
+    try:
+        return Path(path) if os.path.isdir(path) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _real_path(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+async def respond_directly(call: AgentCall) -> Reply:
+    """The answer, after the hooks that nobody waits for are done too, as far as the agent's patience goes."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + time_for_hooks(call.agent, call.event, call.spent).total_seconds()
+    engine = LoadOnce()
+    reply = await respond(call, engine)
+    await engine.local_host.drain(timedelta(seconds=max(0.0, until - loop.time())))
+    return reply
+
+
+def overdue_reply(name: str, event: str) -> Reply:
+    """The answer where there is no time left to decide."""
+    try:
+        return reply_without_decision(get_agent(name), event, "its engine did not answer in time")
+    except HooklineError as error:
+        return Reply(stderr=f"hookline: {error}", exit_code=1)

@@ -1,0 +1,235 @@
+"""What must be remembered of a session of an agent, in a file: the next call may be another process."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.engine.limits import FireCounts, session_id
+from hookline.hooks.event import Event
+from hookline.hooks.hook import Hook
+from hookline.hooks.host import Clock, SystemClock
+
+_STATE_VERSION: Final = 1
+_MAX_AGE: Final = 30 * 86_400.0  # seconds
+_NAMELESS_MAX_AGE: Final = (
+    12 * 3_600.0
+)  # after this much silence, an agent that does not name its sessions began a new one
+_MAX_MESSAGES: Final = 200
+_MAX_CONTEXTS: Final = 20
+_MAX_CONTEXT_LENGTH: Final = 10_000  # characters
+
+log = logging.getLogger("hookline")
+
+
+@dataclass(slots=True)
+class SessionState:
+    """Of one session. Times are those of the wall clock, which all processes share."""
+
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    halt_reason: str = ""  # why a hook stopped the agent, which could not be stopped
+    closed: bool = False  # it did so at the session's start, so no prompt begins anything either
+    context: list[str] = field(default_factory=list)  # for the agent, which could not be told
+
+    def as_json(self) -> dict[str, Any]:
+        found = {"counts": self.counts, "said": self.said, "context": self.context}
+        return {"version": _STATE_VERSION, **found, "halted": self.halt_reason, "closed": self.closed}
+
+
+class SessionStore:
+    """Counts by hook and session: exact among threads and processes, for each claim holds the session's file.
+
+    Where files cannot be written, they live as long as the process.
+    """
+
+    def __init__(self, directory: Path, clock: Clock | None = None) -> None:
+        self._directory = directory
+        self._clock = clock or SystemClock()
+        self._in_memory: dict[str, SessionState] = {}
+
+    def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
+        session = session_id(event)
+        with self._locked_state(_session_key(event)) as held:
+            counts = _load_counts(session, held, now, self._clock.wall())
+            if counts.claim(hook, event, now) is None:
+                return None
+            before = _find_row(held, hook)
+            _store_counts(held, counts.snapshot(session), now, self._clock.wall())
+            mine = _find_row(held, hook)
+        return lambda: self._release_claim(hook, event, mine, before)
+
+    def allows(self, hook: Hook, event: Event, now: float) -> bool:
+        with self._locked_state(_session_key(event)) as held:
+            return _load_counts(session_id(event), held, now, self._clock.wall()).allows(hook, event, now)
+
+    def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
+        with self._locked_state(session) as held:
+            return _load_counts(session, held, self._clock.now(), self._clock.wall()).fires(hook, session)
+
+    def take_new_messages(self, event: Event, texts: Iterable[str]) -> list[str]:
+        """Those that the user was not told in this session; from now on, they were."""
+        with self._locked_state(_session_key(event)) as held:
+            new = [text for text in dict.fromkeys(texts) if text not in held.said]
+            if new:
+                held.said = [*held.said, *new][-_MAX_MESSAGES:]
+            return new
+
+    def halt(self, event: Event, reason: str) -> None:
+        with self._locked_state(_session_key(event)) as held:
+            held.halt_reason, held.closed = reason, event.name == "session.start"
+
+    def halt_reason(self, event: Event) -> str:
+        """Why a hook has stopped the agent; "" if none has."""
+        return self._peek(_session_key(event)).halt_reason
+
+    def resume(self, event: Event) -> None:
+        """With a new prompt, or where the session starts anew."""
+        if self.halt_reason(event):
+            with self._locked_state(_session_key(event)) as held:
+                if not held.closed or event.name == "session.start":
+                    held.halt_reason, held.closed = "", False
+
+    def keep_context(self, event: Event, texts: Iterable[str]) -> None:
+        with self._locked_state(_session_key(event)) as held:
+            held.context = [*held.context, *(text[:_MAX_CONTEXT_LENGTH] for text in texts)][-_MAX_CONTEXTS:]
+
+    def take_context(self, event: Event) -> list[str]:
+        """What was kept for the agent, and is from now on told."""
+        if not self._peek(_session_key(event)).context:
+            return []
+        with self._locked_state(_session_key(event)) as held:
+            taken, held.context = held.context, []
+            return taken
+
+    def end(self, event: Event) -> None:
+        name = _session_key(event)
+        self._in_memory.pop(name, None)
+        for path in self._paths(name):
+            path.unlink(missing_ok=True)
+
+    def delete_old(self) -> None:
+        """Forgets sessions of long ago, which never ended."""
+        try:
+            for entry in os.scandir(self._directory):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _MAX_AGE:
+                    os.unlink(entry.path)
+        except OSError as error:
+            log.debug("old sessions stay: %s", error)
+
+    def _release_claim(self, hook: Hook, event: Event, mine: dict[str, Any], before: dict[str, Any]) -> None:
+        with self._locked_state(_session_key(event)) as held:
+            row = _find_row(held, hook)
+            if not row:  # the session has ended
+                return
+            row["fires"] = max(0, row["fires"] - 1)
+            if (row["last"], row["fires"] + 1) == (mine["last"], mine["fires"]):  # nobody fired since
+                row["last"], row["last_turn"] = before.get("last"), before.get("last_turn")
+
+    def _peek(self, name: str) -> SessionState:
+        """Without the lock: a file is replaced whole. Most sessions have none, and that is all that is looked at."""
+        path = f"{self._directory}/{_key_digest(name)}.json"
+        return _read_state(Path(path), name) if os.path.exists(path) else self._in_memory.get(name, SessionState())
+
+    @contextmanager
+    def _locked_state(self, name: str) -> Iterator[SessionState]:
+        try:
+            path, lock = self._paths(name)
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            log.debug("counts are kept in memory only: %s", error)
+            yield self._in_memory.setdefault(name, SessionState())
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            held = _read_state(path, name)
+            was = json.dumps(held.as_json())
+            yield held
+            if json.dumps(held.as_json()) != was:
+                _write_state(path, held)
+        finally:
+            os.close(descriptor)
+
+    def _paths(self, name: str) -> tuple[Path, Path]:
+        digest = _key_digest(name)
+        return self._directory / f"{digest}.json", self._directory / f"{digest}.lock"
+
+
+@lru_cache(1024)
+def _key_digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _session_key(event: Event) -> str:
+    """The session's id; of an agent that does not tell it, whatever the agent does in that project."""
+    session = session_id(event)
+    return session or f"\0{event.read(('host', 'name'))}\0{event.facts.get('workspace')}"
+
+
+def _load_counts(session: str, held: SessionState, now: float, wall: float) -> FireCounts:
+    rows = [{**row, "last": None if row["last"] is None else now - max(0.0, wall - row["last"])} for row in held.counts]
+    counts = FireCounts()
+    counts.restore(session, rows)
+    return counts
+
+
+def _store_counts(held: SessionState, rows: list[dict[str, Any]], now: float, wall: float) -> None:
+    held.counts = [{**row, "last": None if row["last"] is None else wall - (now - row["last"])} for row in rows]
+
+
+def _find_row(held: SessionState, hook: Hook) -> dict[str, Any]:
+    return next((row for row in held.counts if row["hook"] == list(hook.key)), {})
+
+
+def _read_state(path: Path, name: str) -> SessionState:
+    try:
+        with path.open("rb") as file:
+            if name.startswith("\0") and time.time() - os.fstat(file.fileno()).st_mtime > _NAMELESS_MAX_AGE:
+                return SessionState()
+            stored = json.load(file)
+        return _parse_state(stored)
+    except FileNotFoundError:
+        return SessionState()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        log.warning("what was remembered of a session cannot be read: %s", type(error).__name__)
+        return SessionState()
+
+
+def _parse_state(stored: dict[str, Any]) -> SessionState:
+    if stored["version"] != _STATE_VERSION:
+        raise ValueError("another version")
+    counts = [
+        {
+            "hook": [str(part) for part in row["hook"]],
+            "fires": int(row["fires"]),
+            "last": None if row["last"] is None else float(row["last"]),
+            "last_turn": None if row["last_turn"] is None else int(row["last_turn"]),
+        }
+        for row in stored["counts"]
+        if len(row["hook"]) == 3
+    ]
+    said, context = ([str(text) for text in stored.get(key, [])] for key in ("said", "context"))
+    halted, closed = str(stored.get("halted", "")), stored.get("closed") is True
+    return SessionState(counts, said, halted, closed, context)
+
+
+def _write_state(path: Path, held: SessionState) -> None:
+    new = path.with_suffix(".new")
+    try:
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(held.as_json(), file)
+        os.replace(new, path)
+    except OSError as error:
+        log.warning("what must be remembered of a session cannot be written: %s", error)

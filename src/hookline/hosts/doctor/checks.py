@@ -1,0 +1,181 @@
+"""Whether an agent's hooks really fire here: everything that can be seen from outside, and what can be run."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from hookline.config.json_edit import parse_object
+from hookline.engine.book import Book
+from hookline.errors import HooklineError
+from hookline.hooks.actions.answer import UntrustedAction
+from hookline.hooks.hook import Hook
+from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.doctor.codex_trust import check_trust
+from hookline.hosts.doctor.finding import Diagnosis, Finding, good_finding, problem_finding, unknown_finding
+from hookline.hosts.doctor.hook_switches import find_disabled_hooks
+from hookline.hosts.doctor.probe import ProbeResult, probe_launcher, prove_with_agent
+from hookline.hosts.install import launcher
+from hookline.hosts.install.entries import hook_command
+from hookline.hosts.install.installed_agents import find_program, is_agent_present
+from hookline.hosts.install.machine import InstallScope, Machine, read_file_text
+from hookline.hosts.install.plan import has_current_entries, installed_entries
+
+_VERSION_TIMEOUT: Final = 20.0  # seconds for a program to tell its version
+_MAX_TEXT: Final = 200
+_AGENT_NOT_RUN: Final = "the agent itself was not run, for not even the test call was answered"
+
+
+def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
+    """`book` holds the hooks in force in the project, without those that the agent runs itself."""
+    result = probe_launcher(agent, machine)
+    findings = (
+        _check_program(agent, machine),
+        *_check_entries(agent, machine),
+        _check_launcher(machine),
+        _check_answer(result),
+        _check_proof(agent, machine)
+        if isinstance(result, ProbeResult) and result.is_expected
+        else unknown_finding("proof", _AGENT_NOT_RUN),
+    )
+    trip = round(result.milliseconds, 2) if isinstance(result, ProbeResult) else None
+    return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book), trip)
+
+
+def is_plugged_in(agent: CodingAgent, machine: Machine) -> bool:
+    """True if there is an entry of ours, or a file that nobody can read."""
+    try:
+        return any(True for _ in installed_entries(agent, machine))
+    except HooklineError:
+        return True
+
+
+def _check_program(agent: CodingAgent, machine: Machine) -> Finding:
+    found = find_program(agent.name, machine)
+    if found is None:
+        if is_agent_present(agent.name, machine):
+            return unknown_finding("agent", "its files are here, but no program of it is on the PATH")
+        return problem_finding("agent", "it is not on this machine", f"install {agent.title}, or put it on the PATH")
+    version = _program_version(found, machine)
+    if version is None:
+        return problem_finding(
+            "agent", f"{found} --version fails", f"run {found} --version and see what is wrong with it"
+        )
+    return good_finding("agent", f"{version} ({found})")
+
+
+def _program_version(found: Path, machine: Machine) -> str | None:
+    environ = {**machine.environ, "HOME": str(machine.home)}
+    try:
+        done = subprocess.run(
+            [str(found), "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_VERSION_TIMEOUT,
+            env=environ,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
+    return lines[0][:_MAX_TEXT] if done.returncode == 0 and lines else None
+
+
+def _check_entries(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
+    install = f"hookline install {agent.name}"
+    try:
+        places = list(installed_entries(agent, machine))
+    except HooklineError as error:
+        yield problem_finding("entry", str(error), "mend that file; the agent may not be able to read it either")
+        return
+    if not places:
+        yield problem_finding("entry", "there is none of ours in its files", install)
+    for scope in InstallScope:
+        yield from _check_scope(agent, machine, scope, [each for each in places if each[0] is scope])
+    if places:
+        yield from _check_switches(agent, machine)
+    if len({scope for scope, _, _ in places}) > 1:
+        shown = " and ".join(dict.fromkeys(machine.display_path(path) for _, path, _ in places))
+        yield good_finding("twice", f"it calls hookline from {shown}; what both tell of is decided once")
+
+
+def _check_switches(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
+    try:
+        yield from find_disabled_hooks(agent, machine)
+    except HooklineError as error:
+        yield problem_finding("switch", str(error), "mend that file; the agent may not be able to read it either")
+
+
+def _check_scope(
+    agent: CodingAgent,
+    machine: Machine,
+    scope: InstallScope,
+    places: Sequence[tuple[InstallScope, Path, frozenset[str]]],
+) -> Iterator[Finding]:
+    if not places:
+        return
+    wanted = {event.name for event in agent.events}
+    heard = frozenset[str]().union(*(events for _, _, events in places))
+    shown = ", ".join(
+        dict.fromkeys(machine.display_path(path if len(places) == 1 else path.parent) for _, path, _ in places)
+    )
+    missing, again = sorted(wanted - heard), f"hookline install {agent.name} --{scope}"
+    if missing:
+        yield problem_finding("entry", f"{shown} lacks {', '.join(missing)}", again)
+    elif not has_current_entries(agent, machine, scope):
+        yield problem_finding("entry", f"{shown} does not say what this version writes there", again)
+    else:
+        yield good_finding("entry", f"{shown}: all {len(wanted)} events")
+    for _, path, _ in places if agent.name == "codex" else ():
+        document = parse_object(read_file_text(path) or "", machine.display_path(path))
+        yield check_trust(document, path, hook_command(agent.name, machine, scope), machine)
+
+
+def _check_launcher(machine: Machine) -> Finding:
+    shown = machine.display_path(machine.launcher)
+    try:
+        kind = launcher.installed_kind(machine.launcher)
+    except HooklineError as error:
+        return problem_finding("launcher", str(error), "remove it, and run hookline install again")
+    if kind is None:
+        return problem_finding("launcher", f"{shown} is missing or of another version", "run hookline install again")
+    return good_finding("launcher", f"{shown}, {kind}")
+
+
+def _check_answer(result: ProbeResult | str) -> Finding:
+    if isinstance(result, str):
+        return problem_finding(
+            "answer", result, "run hookline install again; bridge.log in the state directory may say more"
+        )
+    if result.is_expected:
+        return good_finding(
+            "answer", f"a test deny came back in the agent's own words, in {result.milliseconds:.1f} ms"
+        )
+    said = (
+        result.actual.stdout or result.actual.stderr or f"exit code {result.actual.exit_code}, and nothing else"
+    ).strip()
+    return problem_finding(
+        "answer", f"instead of a test deny it said: {said[:_MAX_TEXT]}", "hookline check, then doctor again"
+    )
+
+
+def _check_proof(agent: CodingAgent, machine: Machine) -> Finding:
+    found = find_program(agent.name, machine)
+    proved = prove_with_agent(agent.name, found, machine) if found is not None else None
+    return proved or unknown_finding("proof", "not proved by running the agent itself")
+
+
+def _acting_hooks(agent: CodingAgent, book: Book) -> tuple[str, ...]:
+    heard = {event.event for event in agent.events}
+    return tuple(
+        f"{hook.id}  on {hook.event}  {hook.origin.file}:{hook.origin.line}{_trust_suffix(hook)}"
+        for hook in book.hooks
+        if hook.enabled and hook.event in heard
+    )
+
+
+def _trust_suffix(hook: Hook) -> str:
+    return ", waits for hookline trust" if isinstance(hook.then, UntrustedAction) else ""

@@ -1,0 +1,197 @@
+"""The agent's own program, run against a model on this machine that calls a tool: the only whole proof.
+
+It gets a home of its own with nothing but our entries in it, so it cannot reach the user's account, history or other
+hooks. What it cannot prove is trust that is bound to the user's own files.
+
+Whether the launcher really answers as hooks decide: it is run as the agent would run it, in a project of our own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hookline.engine.decision import Decision
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents import get_agent as agent_named
+from hookline.hosts.agents.agent import CodingAgent, Reply
+from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
+from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding, unknown_finding
+from hookline.hosts.doctor.headless import HEADLESS_RUNS
+from hookline.hosts.doctor.sample_payloads import SAMPLE_PAYLOADS, TEST_COMMAND
+from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.install.plan import apply_changes, plan_install
+
+_LAUNCHER_TIMEOUT: Final = 30.0  # seconds
+_ROUNDS: Final = 5
+_AGENT_VARIABLE_PREFIXES: Final = ("CLAUDE", "CODEX_", "COPILOT_", "CURSOR_", "GEMINI_", "QWEN_")
+TEST_HOOK: Final = """\
+hooks:
+  - id: hookline-doctor
+    on: tool.before
+    when: {{input: {{command: hookline doctor}}}}
+    then: {{deny: {reason}}}
+    order: -1000000
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What the launcher said, and what the agent must be told of a deny by our own hook."""
+
+    actual: Reply
+    expected: Reply
+    reason: str  # nobody else can know it
+    milliseconds: float
+
+    @property
+    def is_expected(self) -> bool:
+        """True if it denies for our reason; what the user should know besides may be said too."""
+        if self.actual == self.expected:
+            return True
+        heard = self.reason in self.actual.stdout or self.reason in self.actual.stderr
+        return heard and self.actual.exit_code == self.expected.exit_code
+
+
+def probe_launcher(agent: CodingAgent, machine: Machine) -> ProbeResult | str:
+    """Why it could not be run, as text."""
+    event, payload = SAMPLE_PAYLOADS[agent.name]
+    reason = f"hookline doctor {secrets.token_hex(8)}"
+    with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as held:
+        directory = str(Path(held).resolve())
+        Path(directory, "hookline.yaml").write_text(TEST_HOOK.format(reason=reason), "utf-8")
+        told = payload(directory)
+        arguments = [str(machine.launcher), agent.name, event]
+        environ = _agent_environment(agent, machine, directory)
+        times = []
+        try:
+            for _ in range(_ROUNDS + 1):  # the first may have to start the engine
+                begun = time.perf_counter()
+                said = _run_launcher(arguments, json.dumps(told), environ, directory)
+                times.append((time.perf_counter() - begun) * 1000)
+        except subprocess.TimeoutExpired:
+            return f"it did not answer within {_LAUNCHER_TIMEOUT:.0f} seconds"
+        except OSError as error:
+            return f"it cannot be run: {error.strerror}"
+        decisions = [Decision(each, Verdict.DENY, reason) for each in agent.read(event, told, directory)]
+        return ProbeResult(said, agent.reply(event, told, decisions), reason, statistics.median(times[1:]))
+
+
+def _agent_environment(agent: CodingAgent, machine: Machine, directory: str) -> dict[str, str]:
+    """As that agent makes it for its hooks: `doctor` may itself have been started by another."""
+    kept: Mapping[str, str] = machine.environ
+    environ = {name: value for name, value in kept.items() if not name.startswith(_AGENT_VARIABLE_PREFIXES)}
+    environ |= {"HOME": str(machine.home), **dict.fromkeys(agent.project_variables, directory)}
+    return {**environ, "CLAUDECODE": "1"} if agent.name == "claude-code" else environ
+
+
+def _run_launcher(arguments: list[str], payload: str, environ: Mapping[str, str], directory: str) -> Reply:
+    done = subprocess.run(
+        arguments,
+        input=payload,
+        env=environ,
+        cwd=directory,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=_LAUNCHER_TIMEOUT,
+    )
+    return Reply(done.stdout, done.stderr, done.returncode)
+
+
+_AGENT_TIMEOUT: Final = 60.0  # seconds
+_MAX_OUTPUT: Final = 200
+_INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
+_CLOSED_PROXY: Final = "http://127.0.0.1:9"
+
+
+def prove_with_agent(agent: str, program: Path, machine: Machine) -> Finding | None:
+    """None where that cannot be done for this agent."""
+    if agent not in HEADLESS_RUNS:
+        return None
+    reason = f"hookline doctor {secrets.token_hex(8)}"
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hookline-doctor-", ignore_cleanup_errors=True) as held:
+        there = _isolated_machine(Path(held).resolve(), machine)
+        (there.project / "hookline.yaml").write_text(TEST_HOOK.format(reason=reason), "utf-8")
+        with ModelServer([TEST_COMMAND]) as model:
+            start = HEADLESS_RUNS[agent](model.url, there.home)
+            apply_changes(plan_install(agent_named(agent), there, InstallScope.USER), there)
+            said = _run_agent(
+                [str(program), *start.arguments], there, {**_isolated_environment(there, machine), **start.environment}
+            )
+            asked = tuple(model.requests)
+    return _proof_finding(asked, reason, said, time.monotonic() - begun)
+
+
+def _isolated_machine(directory: Path, machine: Machine) -> Machine:
+    """The launcher and the engine are the user's, and all else is empty."""
+    home, project = directory / "home", directory / "project"
+    state = home / ".local" / "state"
+    for made in (state, project):
+        made.mkdir(parents=True)
+    machine.records_directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (state / "hookline").symlink_to(machine.records_directory.parent)
+    data = machine.launcher.parent.parent
+    return Machine(home, project, {"XDG_DATA_HOME": str(data), "XDG_STATE_HOME": str(directory / "state")})
+
+
+def _isolated_environment(there: Machine, machine: Machine) -> dict[str, str]:
+    """No key, no address and no setting of the user's; whatever is not on this machine is not reached."""
+    kept = {name: value for name, value in machine.environ.items() if name in _INHERITED_VARIABLES}
+    closed = {"HTTP_PROXY": _CLOSED_PROXY, "HTTPS_PROXY": _CLOSED_PROXY, "NO_PROXY": "127.0.0.1,localhost"}
+    return {**kept, **closed, "HOME": str(there.home), "TERM": "xterm-256color"}
+
+
+def _run_agent(command: list[str], there: Machine, environ: Mapping[str, str]) -> str:
+    """What it printed. When its time is up, it is ended with all that it started."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=there.project,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"it cannot be run: {error.strerror}"
+    try:
+        return process.communicate(timeout=_AGENT_TIMEOUT)[0]
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {_AGENT_TIMEOUT:.0f} seconds"
+    finally:
+        _kill_process_group(process)
+
+
+def _kill_process_group(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def _proof_finding(asked: tuple[ReceivedRequest, ...], reason: str, said: str, seconds: float) -> Finding:
+    results = next((each.results for each in asked if each.results), None)
+    if results is None:
+        last = (said.strip().splitlines() or ["it said nothing"])[-1]
+        return unknown_finding("proof", f"the agent could not be run without a person: {last[:_MAX_OUTPUT]}")
+    if reason in str(results):
+        return good_finding("proof", f"the agent itself was run, and obeyed a hook that denies, in {seconds:.1f} s")
+    return problem_finding(
+        "proof",
+        f"the agent itself was run, and a hook that denies was not obeyed: {str(results)[:_MAX_OUTPUT]}",
+        "do not rely on hooks in this version of the agent; install one that hookline was seen to work with",
+    )

@@ -1,0 +1,166 @@
+"""A text without our entries: to the byte as it was before us, if nobody has touched it since.
+
+What we have put into which file, so that it can be taken out to the byte. Only the user can read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.config.document import MISSING, Document
+from hookline.config.json_edit import (
+    JsonPath,
+    Splice,
+    apply_splices,
+    differs_only_in_splices,
+    parse_object,
+    remove_item,
+    remove_splices,
+)
+from hookline.config.reader import FileFormat, read_text
+from hookline.hosts.install.entries import HookCommand
+from hookline.hosts.install.machine import InstallScope, Machine, remove_file, write_atomically
+
+_RECORD_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class InstallRecord:
+    agent: str
+    scope: InstallScope
+    project: Path
+    path: Path
+    original: str | None  # None: there was no such file
+    splices: tuple[Splice, ...]
+    created_directories: tuple[Path, ...] = ()  # the directories that were not there either, outermost first
+    mode: int | None = None  # the rights to give back, where an older version took some away
+
+    @property
+    def installed_text(self) -> str:
+        return apply_splices(self.original or "", self.splices)
+
+    def belongs_to(self, agent: str, machine: Machine, scope: InstallScope) -> bool:
+        same = self.agent == agent and self.scope is scope
+        return same and (scope is InstallScope.USER or self.project == machine.project)
+
+
+def load_record(agent: str, path: Path, machine: Machine) -> InstallRecord | None:
+    """None where there is none, or none that can be read: then our entries are known by their commands alone."""
+    return _read_record(_record_path(agent, path, machine))
+
+
+def load_records(machine: Machine) -> Iterator[InstallRecord]:
+    for file in sorted(machine.records_directory.glob("*.json")):
+        record = _read_record(file)
+        if record is not None:
+            yield record
+
+
+def save_record(record: InstallRecord, machine: Machine) -> None:
+    said = {
+        "version": _RECORD_VERSION,
+        "agent": record.agent,
+        "scope": record.scope.value,
+        "project": str(record.project),
+        "path": str(record.path),
+        "original": record.original,
+        "splices": [[splice.at, splice.text] for splice in record.splices],
+        "made": [str(directory) for directory in record.created_directories],
+    }
+    machine.records_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_atomically(_record_path(record.agent, record.path, machine), json.dumps(said, indent=1) + "\n", mode=0o600)
+
+
+def delete_record(agent: str, path: Path, machine: Machine) -> None:
+    remove_file(_record_path(agent, path, machine))
+
+
+def _record_path(agent: str, path: Path, machine: Machine) -> Path:
+    digest = hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return machine.records_directory / f"{agent}-{digest}.json"
+
+
+def _read_record(file: Path) -> InstallRecord | None:
+    try:
+        said = json.loads(file.read_text("utf-8"))
+        return _parse_record(said) if said["version"] == _RECORD_VERSION else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _parse_record(said: dict[str, Any]) -> InstallRecord:
+    return InstallRecord(
+        agent=str(said["agent"]),
+        scope=InstallScope(said["scope"]),
+        project=Path(said["project"]),
+        path=Path(said["path"]),
+        original=None if said["original"] is None else str(said["original"]),
+        splices=tuple(Splice(int(at), str(text)) for at, text in said["splices"]),
+        created_directories=tuple(map(Path, said["made"])),
+        mode=None if said.get("mode") is None else int(said["mode"]) & 0o7777,
+    )
+
+
+_HOOKS_KEY: Final = "hooks"
+
+
+def restore_text(text: str, file: str, calling: HookCommand, record: InstallRecord | None) -> str | None:
+    """None where the file is not to be there at all."""
+    if record is not None and text == record.installed_text:
+        return record.original
+    bare = _remove_own_entries(text, file, calling, record)
+    if record is None:
+        return bare
+    unused = _has_only_own_keys(bare, file, record)
+    if record.original is None:
+        return None if unused else bare
+    exact = remove_splices(record.installed_text, text, record.splices)
+    if exact is None and differs_only_in_splices(record.original, text, record.splices):
+        exact = record.original
+    return exact if exact is not None and (unused or _is_same_json(exact, bare, file)) else bare
+
+
+def own_entry_paths(document: Document, calling: HookCommand) -> Iterator[JsonPath]:
+    """Where each of our entries stands; one that somebody has put among others of his own is found there."""
+    hooks = document.value_at((_HOOKS_KEY,))
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for index, entry in enumerate(entries) if isinstance(entries, list) else ():
+            if calling.is_ours(entry):
+                yield _HOOKS_KEY, event, index
+            elif isinstance(entry, dict) and isinstance(entry.get(_HOOKS_KEY), list):
+                group = enumerate(entry[_HOOKS_KEY])
+                yield from ((_HOOKS_KEY, event, index, _HOOKS_KEY, at) for at, each in group if calling.is_ours(each))
+
+
+def _remove_own_entries(text: str, file: str, calling: HookCommand, record: InstallRecord | None) -> str:
+    """Without our entries, and without the lists that we have made and nobody else uses."""
+    document = parse_object(text, file)
+    original = parse_object(record.original or "", file) if record is not None else None
+    emptied: dict[JsonPath, None] = {path[:2]: None for path in own_entry_paths(document, calling)}
+    while (ours := next(own_entry_paths(document, calling), None)) is not None:
+        text = remove_item(text, file, ours)
+        document = parse_object(text, file)
+    for path in (*emptied, (_HOOKS_KEY,)) if emptied else ():
+        made = original is None or original.value_at(path) is MISSING
+        if made and document.value_at(path) in ([], {}):
+            text = remove_item(text, file, path)
+            document = parse_object(text, file)
+    return text
+
+
+def _has_only_own_keys(text: str, file: str, record: InstallRecord) -> bool:
+    """True if the file said nothing before us, and nothing is left but what ours says beside its hooks."""
+    ours = parse_object(record.installed_text, file).value
+    return not parse_object(record.original or "", file).value and all(
+        key != _HOOKS_KEY and ours.get(key, MISSING) == value for key, value in parse_object(text, file).value.items()
+    )
+
+
+def _is_same_json(text: str, other: str, file: str) -> bool:
+    document, _ = read_text(text, file, FileFormat.JSON)
+    return document is not None and document.value == parse_object(other, file).value

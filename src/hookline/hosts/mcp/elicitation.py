@@ -1,0 +1,78 @@
+"""A question to the person at the client: a form with one yes or no."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hookline.hosts.agents.merged_decision import truncate_utf8, value_text
+from hookline.hosts.mcp.json_rpc import McpToolCall, Message, get_object
+
+REQUEST_KEY: Final = "hookline"  # our question among those that a result asks
+_MAX_INPUT_BYTES: Final = 2_000  # bytes of the input
+
+
+def elicitation_params(call: McpToolCall, name: str, reason: str) -> dict[str, Any]:
+    """The parameters of elicitation/create."""
+    return {
+        "message": f"{reason}\n\n{name}\n{truncate_utf8(value_text(call.arguments), _MAX_INPUT_BYTES)}",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "allow": {"type": "boolean", "title": "Allow this tool call?", "default": False},
+            },
+            "required": ["allow"],
+        },
+    }
+
+
+def is_accepted(answer: Any) -> bool:
+    """Only a form that was sent with its box ticked is a yes."""
+    return (
+        get_object({"answer": answer}, "answer").get("action") == "accept"
+        and get_object(answer, "content").get("allow") is True
+    )
+
+
+def elicitation_request(params: dict[str, Any]) -> Message:
+    """A request of our own to the client; its id is nobody else's."""
+    id = f"hookline-{secrets.token_hex(8)}"
+    return Message({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params})
+
+
+def cancel_notification(asked: Message) -> Message:
+    params = {"requestId": asked.id, "reason": "the tool call was cancelled"}
+    return Message({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+
+
+def input_required_result(params: dict[str, Any], state: str) -> dict[str, Any]:
+    """The question as a result, for clients that answer by calling again."""
+    asked = {"method": "elicitation/create", "params": {"mode": "form", **params}}
+    return {"resultType": "input_required", "inputRequests": {REQUEST_KEY: asked}, "requestState": state}
+
+
+def elicitation_answer(call: McpToolCall) -> Any:
+    return get_object(call.message.params, "inputResponses").get(REQUEST_KEY)
+
+
+def is_same_call(one: McpToolCall, other: McpToolCall) -> bool:
+    return one.tool == other.tool and _canonical_json(one.arguments) == _canonical_json(other.arguments)
+
+
+def _canonical_json(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, sort_keys=True)
+
+
+def resume_call(again: McpToolCall, first: McpToolCall, forwarded: McpToolCall) -> McpToolCall:
+    """The call as the server is to see it: the new id and what hooks left, without our question and its answer."""
+    params = {**forwarded.message.params}
+    for name in ("inputResponses", "requestState"):
+        if name in first.message.params:
+            params[name] = first.message.params[name]
+        else:
+            params.pop(name, None)
+    if "_meta" in again.message.params:
+        params["_meta"] = again.message.params["_meta"]
+    return McpToolCall(Message({**again.message.value, "params": params}), again.tool, forwarded.arguments)

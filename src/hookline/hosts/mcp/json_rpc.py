@@ -1,0 +1,341 @@
+"""A tools/call and its result ↔ what hooks judge. Nothing here waits or writes.
+
+One line of JSON-RPC ↔ messages. What is not ours to judge is passed on as it came, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.hooks.event import deep_equal
+
+CONNECTION_CLOSED: Final = -32000
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+INVALID_PARAMS: Final = -32602
+MAX_NESTING: Final = 100  # levels of nesting in what a hook is to judge
+
+
+class InvalidMessageError(ValueError):
+    """A line that is not a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    value: dict[str, Any]
+    line: bytes | None = None  # as it came, without its end; None where it could be read in more than one way
+
+    def to_bytes(self) -> bytes:
+        return self.line if self.line is not None else encode_compact_json(self.value)
+
+    @property
+    def method(self) -> str | None:
+        method = self.value.get("method")
+        return method if isinstance(method, str) else None
+
+    @property
+    def id(self) -> Any:
+        return self.value.get("id")
+
+    @property
+    def key(self) -> str:
+        """The id as a key: 1, "1", true and 1.0 are four ids."""
+        return json.dumps(self.id)
+
+    @property
+    def is_request(self) -> bool:
+        return "method" in self.value and self.id is not None
+
+    @property
+    def is_response(self) -> bool:
+        return "method" not in self.value and ("result" in self.value or "error" in self.value)
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        return get_object(self.value, "params")
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        return get_object(self.value, "result")
+
+
+def get_object(held: Any, *names: str) -> Mapping[str, Any]:
+    """The object at this place, or an empty one."""
+    for name in names:
+        held = held.get(name) if isinstance(held, Mapping) else None
+    return held if isinstance(held, Mapping) else {}
+
+
+def encode_compact_json(value: Any) -> bytes:
+    """ASCII, so it is one line for every reader. Raises ValueError or TypeError for what JSON cannot say."""
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def is_json_serializable(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def parse_messages(line: bytes) -> tuple[Message, ...]:
+    """The messages of one line: one, or those of a batch. Raises Malformed."""
+    line = line.strip(b" \t\r\n")
+    found = _DuplicateKeyDetector()
+    try:
+        text = line.decode("utf-8")
+        value = json.loads(text, object_pairs_hook=found.build_object)
+    except RecursionError:
+        raise InvalidMessageError("its values are nested too deep") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
+        raise InvalidMessageError(str(error).partition(";")[0]) from None
+    if isinstance(value, dict):
+        plain = not found.has_duplicates and len(text.splitlines()) == 1
+        return (Message(value, line if plain else None),)
+    if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
+        raise InvalidMessageError("a message is an object")
+    return tuple(Message(each) for each in value)
+
+
+class _DuplicateKeyDetector:
+    """Notes a name that stands twice in an object: readers differ on which of the two counts."""
+
+    has_duplicates = False
+
+    def build_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        held = dict(pairs)
+        self.has_duplicates = self.has_duplicates or len(held) != len(pairs)
+        return held
+
+
+def build_response(id: Any, result: Mapping[str, Any]) -> Message:
+    return Message({"jsonrpc": "2.0", "id": id, "result": dict(result)})
+
+
+def build_error(id: Any, code: int, text: str) -> Message:
+    return Message({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}})
+
+
+def is_deep(value: Any, most: int = MAX_NESTING) -> bool:
+    """True if objects and lists are nested more than `most` deep."""
+    level = [value]
+    for _ in range(most):
+        level = [inner for each in level for inner in _child_containers(each)]
+        if not level:
+            return False
+    return True
+
+
+def _child_containers(value: Any) -> list[Any]:
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [each for each in held if isinstance(each, (dict, list))]
+
+
+CLIENT_CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
+SERVER_INFO_KEY: Final = "io.modelcontextprotocol/serverInfo"
+_INVALID_NAME_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class McpToolCall:
+    message: Message
+    tool: str  # as the server calls it
+    arguments: dict[str, Any]
+
+    @property
+    def is_modern(self) -> bool:
+        """True if the request says for itself what the client can do; such a client answers questions by trying again."""
+        return CLIENT_CAPABILITIES_KEY in get_object(self.message.params, "_meta")
+
+    def with_arguments(self, arguments: dict[str, Any]) -> McpToolCall:
+        params = {**self.message.params, "arguments": arguments}
+        return McpToolCall(Message({**self.message.value, "params": params}), self.tool, arguments)
+
+    def facts(self, server: str) -> dict[str, Any]:
+        return {
+            "name": tool_name(server, self.tool),
+            "kind": "other",
+            "id": str(self.message.id),
+            "input": self.arguments,
+        }
+
+
+def tool_name(server: str, tool: str) -> str:
+    return f"mcp.{server}.{tool}"
+
+
+def server_name(said: str) -> str:
+    """As it stands in a tool's name: letters, digits, `_` and `-`."""
+    return _INVALID_NAME_CHARACTERS.sub("_", said).strip("_")
+
+
+def parse_tool_call(message: Message) -> McpToolCall | str:
+    """The call, or why it cannot be judged."""
+    name, arguments = message.params.get("name"), message.params.get("arguments")
+    if not isinstance(name, str):
+        return "the tool's name is not a text"
+    if arguments is not None and not isinstance(arguments, dict):
+        return "the tool's arguments are not an object"
+    if is_deep(arguments or {}):
+        return "the tool's arguments are nested too deep"
+    return McpToolCall(message, name, arguments or {})
+
+
+def can_elicit(capabilities: Mapping[str, Any]) -> bool:
+    """True if the client shows forms. An empty capability means forms, as it did when there was nothing else."""
+    held = capabilities.get("elicitation")
+    return isinstance(held, Mapping) and (not held or "form" in held)
+
+
+def error_result(reason: str, *, modern: bool) -> dict[str, Any]:
+    """A tool's own error, so that the model reads the reason; a protocol error need not reach it."""
+    result: dict[str, Any] = {"content": [_text_block(reason)], "isError": True}
+    return {**result, "resultType": "complete"} if modern else result
+
+
+def _text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What became of a call, as hooks see it. `result` is the text where the server said nothing but text, else the
+    result's own `content` and `structuredContent`; of a protocol error, its message."""
+
+    message: Message
+    result: Any
+    ok: bool
+
+    def facts(self) -> dict[str, Any]:
+        facts = {"result": self.result, "ok": self.ok}
+        return facts if self.ok else {**facts, "error": _format_value(self.result) or "it failed"}
+
+    def apply_changes(self, tool: Mapping[str, Any], notes: str) -> Message:
+        """The same message where hooks left these facts as they were and have nothing to tell."""
+        result, ok = tool.get("result"), tool.get("ok") is not False
+        if not self.ok and tool.get("error") != self.facts()["error"] and deep_equal(result, self.result):
+            result = tool.get("error")
+        if deep_equal(result, self.result) and ok is self.ok:
+            return _with_notes(self.message, notes)
+        if not is_json_serializable(result):
+            result = _format_value(result)
+        if "error" in self.message.value:
+            return _with_notes(_with_error(_without_data(self.message), _format_value(result)), notes)
+        return _with_notes(self._with_result(result, ok), notes)
+
+    def _with_result(self, result: Any, ok: bool) -> Message:
+        held = dict(self.message.result)
+        if not deep_equal(result, self.result):
+            kept = {name: held[name] for name in _PRESERVED_KEYS if name in held}
+            held = {
+                name: value for name, value in (self._build_content(result) | kept).items() if value is not _NOTHING
+            }
+        if ok is not self.ok:
+            held["isError"] = not ok
+        return Message({**self.message.value, "result": held})
+
+    def _build_content(self, result: Any) -> dict[str, Any]:
+        if isinstance(result, dict) and _is_content(result.get("content")):
+            structured = result.get("structuredContent", _NOTHING)
+            return {"content": result["content"], "structuredContent": structured}
+        old, structured = self.result, self.message.result.get("structuredContent", _NOTHING)
+        return {
+            "content": [_text_block(_format_value(result))],
+            "structuredContent": _update_structured(structured, old, result),
+        }
+
+
+_NOTHING: Final = object()
+_PRESERVED_KEYS: Final = ("_meta", "isError", "resultType")  # what stays of a result that hooks changed
+
+
+def result_of(message: Message) -> CallResult | None:
+    """None if hooks could not be shown it."""
+    if "error" in message.value:
+        if "result" in message.value:  # a client might read this instead
+            message = Message({name: value for name, value in message.value.items() if name != "result"})
+        said = get_object(message.value, "error").get("message")
+        return CallResult(message, said if isinstance(said, str) else "", False)
+    if is_deep(message.value.get("result")):
+        return None
+    result = message.result
+    content, structured = result.get("content"), result.get("structuredContent", _NOTHING)
+    text = _text_of_content(content)
+    if text is None or (structured is not _NOTHING and not _is_same_content(structured, text)):
+        seen = {name: result[name] for name in ("content", "structuredContent") if name in result}
+        return CallResult(message, seen, result.get("isError") is not True)
+    return CallResult(message, text, result.get("isError") is not True)
+
+
+def _text_of_content(content: Any) -> str | None:
+    if not _is_content(content):
+        return None
+    texts = [block.get("text") for block in content if block.get("type") == "text"]
+    return "\n".join(texts) if len(texts) == len(content) and all(isinstance(text, str) for text in texts) else None
+
+
+def _is_content(content: Any) -> bool:
+    return isinstance(content, list) and all(isinstance(block, dict) for block in content)
+
+
+def _is_same_content(structured: Any, text: str) -> bool:
+    if isinstance(structured, dict) and len(structured) == 1 and deep_equal(next(iter(structured.values())), text):
+        return True
+    return deep_equal(_decode_json(text), structured)
+
+
+def _decode_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+def _update_structured(structured: Any, old: Any, new: Any) -> Any:
+    """The structured twin of a changed text; nothing where it cannot be told, for it would say what was changed."""
+    if structured is _NOTHING or not isinstance(old, str):
+        return _NOTHING
+    if isinstance(structured, dict) and len(structured) == 1 and deep_equal(next(iter(structured.values())), old):
+        return {name: _format_value(new) for name in structured}
+    opened = _decode_json(new) if isinstance(new, str) else new
+    return opened if isinstance(opened, type(structured)) and is_json_serializable(opened) else _NOTHING
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return "(it cannot be shown)"
+
+
+def _with_error(message: Message, text: str) -> Message:
+    return Message({**message.value, "error": {**get_object(message.value, "error"), "message": text}})
+
+
+def _without_data(message: Message) -> Message:
+    """Nothing that the server said beside the error's words."""
+    error = {name: value for name, value in get_object(message.value, "error").items() if name != "data"}
+    return Message({**message.value, "error": error})
+
+
+def _with_notes(message: Message, notes: str) -> Message:
+    if not notes:
+        return message
+    if "error" in message.value:
+        said = get_object(message.value, "error").get("message")
+        return _with_error(message, f"{said}\n\n{notes}" if said else notes)
+    content = message.result.get("content")
+    blocks = [*(content if isinstance(content, list) else ()), _text_block(notes)]
+    return Message({**message.value, "result": {**message.result, "content": blocks}})
+
+
+def too_deep_result(message: Message, *, modern: bool) -> Message:
+    text = "hookline: the result is nested too deep to be judged by the hooks"
+    return Message({**message.value, "result": error_result(text, modern=modern)})

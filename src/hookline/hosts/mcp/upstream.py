@@ -1,0 +1,82 @@
+"""An MCP server that we start.
+
+The MCP server behind the proxy, however it is reached.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from pathlib import PurePath
+from typing import Protocol
+
+from hookline.formatting import printable, shorten
+from hookline.hosts.mcp.json_rpc import InvalidMessageError, Message, parse_messages
+from hookline.runners.server_process import LineTooLongError, PipeClosedError, ServerProcess, read_lines
+
+
+class UpstreamClosedError(Exception):
+    """The server is gone; the text says how."""
+
+
+class Upstream(Protocol):
+    @property
+    def fallback_name(self) -> str:
+        """What it is called as long as nobody named it."""
+
+    def messages(self) -> AsyncIterator[Message]:
+        """Until it ends; then raises Ended."""
+
+    async def send(self, message: Message) -> None:
+        """Raises Ended."""
+
+    async def finish(self) -> None:
+        """There will be no more to send: it may end by itself, and `messages` with it."""
+
+
+_log = logging.getLogger("hookline")
+
+
+class ProcessUpstream:
+    def __init__(self, program: ServerProcess) -> None:
+        self._program = program
+
+    @classmethod
+    async def start(cls, argv: Sequence[str]) -> ProcessUpstream:
+        """Its stderr is ours, and so is its environment."""
+        return cls(await ServerProcess.start("the MCP server", argv))
+
+    @property
+    def fallback_name(self) -> str:
+        return PurePath(self._program.argv[0]).stem
+
+    async def messages(self) -> AsyncIterator[Message]:
+        try:
+            async for line in read_lines(self._program.output):
+                for message in _parse_line(line):
+                    yield message
+        except LineTooLongError as error:
+            raise UpstreamClosedError(f"the MCP server was stopped: {error}") from None
+        raise UpstreamClosedError(await self._program.describe_exit())
+
+    async def send(self, message: Message) -> None:
+        try:
+            await self._program.write(message.to_bytes() + b"\n")
+        except PipeClosedError:
+            raise UpstreamClosedError("the MCP server reads no more") from None
+
+    async def finish(self) -> None:
+        await self._program.finish()
+
+    async def close(self) -> None:
+        """Nothing that the server started is left."""
+        await self._program.close()
+
+
+def _parse_line(line: bytes) -> tuple[Message, ...]:
+    try:
+        return parse_messages(line)
+    except InvalidMessageError as error:
+        said = shorten(printable(line[:200].decode("utf-8", "replace")))
+        _log.warning("the MCP server said something that is no message (%s): %s", error, said)
+        return ()

@@ -1,0 +1,276 @@
+"""Puts hooks around a tool: they decide before it runs, and see what came of it.
+
+What somebody's Python values say, as plain facts.
+
+What a Python function is called with, as facts by the names of its parameters, and back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from inspect import Parameter
+from pathlib import PurePath
+from typing import Any, Final, Literal
+
+from hookline.engine.decision import Decision
+from hookline.errors import Denied, Halted, HooklineError, ToolFailed
+from hookline.hooks.event import MISSING, deep_equal
+from hookline.hooks.tools import ToolKind, kind_of_name
+from hookline.hosts.agents.merged_decision import value_text
+from hookline.hosts.python.session import Session, current_session, raise_if_denied
+
+_MAX_DEPTH: Final = 50
+
+
+def to_plain_value(value: Any, depth: int = 0) -> Any:
+    """Text, numbers, lists and mappings. A path is its text; what has no plain form is the name of its type."""
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    if depth > _MAX_DEPTH:
+        return "…"
+    if isinstance(value, Enum):
+        return to_plain_value(value.value, depth + 1)
+    if isinstance(value, (str, int, float)):
+        return str(value) if isinstance(value, str) else value + 0
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, os.PathLike):
+        return to_plain_value(os.fspath(value), depth + 1)
+    return _plain_parts(value, depth)
+
+
+def _plain_parts(value: Any, depth: int) -> Any:
+    if isinstance(value, Mapping):
+        return {str(to_plain_value(key, depth + 1)): to_plain_value(held, depth + 1) for key, held in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_plain_value(held, depth + 1) for held in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            each.name: to_plain_value(getattr(value, each.name, None), depth + 1) for each in dataclasses.fields(value)
+        }
+    if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
+        return to_plain_value(value.model_dump(), depth + 1)
+    return f"<{type(value).__name__}>"
+
+
+_SELF_NAMES = ("self", "cls")
+
+
+@dataclass(frozen=True)
+class ToolArguments:
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    input: dict[str, Any]
+    bound: inspect.BoundArguments | None  # None: the function does not tell its parameters
+
+    def with_input(self, left: Any) -> ToolArguments:
+        """Only what hooks changed is new; everything else is the very value that was given. Raises Denied."""
+        if self.bound is None or not isinstance(left, dict):
+            raise Denied("a hook changed the input to what the tool cannot be called with")
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        rest = dict(left)
+        for parameter in self.bound.signature.parameters.values():
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                args += self._restore_value(parameter.name, rest.pop(parameter.name, []))
+            elif parameter.kind is Parameter.VAR_KEYWORD:
+                kwargs |= {name: self._restore_value(name, rest.pop(name)) for name in list(rest)}
+            elif parameter.kind is Parameter.KEYWORD_ONLY:
+                kwargs[parameter.name] = self._take_value(parameter, rest)
+            else:
+                args.append(self._take_value(parameter, rest))
+        if rest:
+            raise Denied(f"a hook gave {next(iter(rest))}, which the tool does not take")
+        return ToolArguments(tuple(args), kwargs, left, self.bound)
+
+    def _take_value(self, parameter: Parameter, rest: dict[str, Any]) -> Any:
+        if _is_self(self.bound, parameter.name):
+            return self._original_value(parameter.name)
+        if parameter.name in rest:
+            return self._restore_value(parameter.name, rest.pop(parameter.name))
+        if parameter.default is Parameter.empty:
+            raise Denied(f"a hook took {parameter.name} away, without which the tool cannot be called")
+        return parameter.default
+
+    def _restore_value(self, name: str, new: Any) -> Any:
+        old = self._original_value(name)
+        if old is not MISSING and deep_equal(to_plain_value(old), new):
+            return old
+        return type(old)(new) if isinstance(old, PurePath) and isinstance(new, str) else new
+
+    def _original_value(self, name: str) -> Any:
+        held = self.bound.arguments if self.bound is not None else {}
+        if name in held:
+            return held[name]
+        named = self.bound.signature.parameters.values() if self.bound is not None else ()
+        rest = next((each.name for each in named if each.kind is Parameter.VAR_KEYWORD), None)
+        return held.get(rest, {}).get(name, MISSING) if rest is not None else MISSING
+
+
+def bind_arguments(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolArguments:
+    """Raises TypeError as the tool itself would."""
+    try:
+        signature = inspect.signature(tool)
+    except ValueError:  # some functions that are written in C do not tell
+        return ToolArguments(args, kwargs, to_plain_value({"args": list(args), **kwargs} if args else kwargs), None)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return ToolArguments(bound.args, bound.kwargs, _input_facts(bound), bound)
+
+
+def _input_facts(bound: inspect.BoundArguments) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        if bound.signature.parameters[name].kind is Parameter.VAR_KEYWORD:
+            facts |= to_plain_value(value)
+        elif not _is_self(bound, name):
+            facts[name] = to_plain_value(value)
+    return facts
+
+
+def _is_self(bound: inspect.BoundArguments | None, name: str) -> bool:
+    """A method's own object is no input."""
+    return bound is not None and name in _SELF_NAMES and name == next(iter(bound.signature.parameters), None)
+
+
+OnDeny = Literal["raise", "return"]
+
+
+def guard(
+    tool: Any = None,
+    *,
+    name: str | None = None,
+    kind: str | None = None,
+    on_deny: OnDeny = "raise",
+    session: Session | None = None,
+) -> Any:
+    """The tool with hooks around it, as a decorator or a call; it may be async or not.
+
+    A denied call raises Denied, or with `on_deny="return"` returns the reason as the tool's result. `name` and `kind`
+    are what hooks know the tool by; without a session, the one counts in which it is called.
+    """
+    if tool is None:
+        return functools.partial(guard, name=name, kind=kind, on_deny=on_deny, session=session)
+    if on_deny not in ("raise", "return"):
+        raise HooklineError(f"on_deny is 'raise' or 'return', not {on_deny!r}")
+    called = name or getattr(tool, "__name__", "") or type(tool).__name__
+    guarded = _GuardedTool(tool, called, _tool_kind(kind, called), on_deny, session)
+    if session is not None:
+        session.tools[called] = guarded.call_from_hook
+    return guarded.as_function()
+
+
+def _tool_kind(kind: str | None, name: str) -> str:
+    if kind is not None and kind not in {str(each) for each in ToolKind}:
+        raise HooklineError(f"there is no kind of tool {kind!r}; the kinds are {', '.join(ToolKind)}")
+    return kind or str(kind_of_name(name))
+
+
+@dataclass(frozen=True)
+class _GuardedTool:
+    tool: Callable[..., Any]
+    name: str
+    kind: str
+    on_deny: OnDeny
+    session: Session | None
+
+    def as_function(self) -> Callable[..., Any]:
+        function = self._async_wrapper() if inspect.iscoroutinefunction(self._code_object) else self._sync_wrapper()
+        return functools.update_wrapper(function, self.tool)
+
+    @property
+    def _code_object(self) -> Any:
+        return self.tool if inspect.isroutine(self.tool) else getattr(self.tool, "__call__", self.tool)  # noqa: B004
+
+    def _async_wrapper(self) -> Callable[..., Any]:
+        async def guarded(*args: Any, **kwargs: Any) -> Any:
+            around = self.session or current_session()
+            asked = bind_arguments(self.tool, args, kwargs)
+            try:
+                given = await self._fire_before(around, asked)
+            except Denied as denied:
+                return self._raise_or_return(denied)
+            try:
+                result = await self.tool(*given.args, **given.kwargs)
+            except Exception as error:
+                return await self._fire_after(around, given, error=error)
+            return await self._fire_after(around, given, result)
+
+        return guarded
+
+    def _sync_wrapper(self) -> Callable[..., Any]:
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            around = self.session or current_session()
+            asked = bind_arguments(self.tool, args, kwargs)
+            try:
+                given = around.run(self._fire_before(around, asked))
+            except Denied as denied:
+                return self._raise_or_return(denied)
+            try:
+                result = self.tool(*given.args, **given.kwargs)
+            except Exception as error:
+                return around.run(self._fire_after(around, given, error=error))
+            return around.run(self._fire_after(around, given, result))
+
+        return guarded
+
+    def _raise_or_return(self, denied: Denied) -> str:
+        if self.on_deny == "raise" or isinstance(denied, Halted):
+            raise denied
+        return str(denied)
+
+    async def _fire_before(self, around: Session, asked: ToolArguments) -> ToolArguments:
+        """The arguments as the hooks left them. Raises Denied."""
+        tool = {"name": self.name, "kind": self.kind, "input": asked.input}
+        decision = await around.decide("tool.before", tool=tool)
+        await around.agree(decision)
+        left = decision.event.read(("tool", "input"))
+        return asked if deep_equal(left, asked.input) else asked.with_input(left)
+
+    async def _fire_after(
+        self, around: Session, given: ToolArguments, result: Any = None, error: Exception | None = None
+    ) -> Any:
+        """What the tool returned, or raises what it raised, unless a hook changed that."""
+        around.tool_calls += 1
+        ended: dict[str, Any] = {"ok": True, "result": to_plain_value(result)}
+        if error is not None:
+            ended = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        tool = {"name": self.name, "kind": self.kind, "input": given.input, **ended}
+        decision = await around.decide("tool.after", tool=tool)
+        raise_if_denied(decision)
+        if error is not None and decision.event.read(("tool", "ok")) is not True:
+            left = _changed_error(decision, ended["error"])
+            if left is None:
+                raise error
+            raise ToolFailed(left) from None
+        return _result_after_hooks(decision, ended, result)
+
+    async def call_from_hook(self, input: dict[str, Any]) -> Any:
+        """Hooks decided this call already."""
+        given = bind_arguments(self.tool, (), input)
+        if inspect.iscoroutinefunction(self._code_object):
+            return to_plain_value(await self.tool(*given.args, **given.kwargs))
+        return to_plain_value(await asyncio.to_thread(self.tool, *given.args, **given.kwargs))
+
+
+def _changed_error(decision: Decision, told: str) -> str | None:
+    """What hooks left of a failure's words; None if all of them."""
+    result, error = (decision.event.read(("tool", name)) for name in ("result", "error"))
+    if result is MISSING and error == told:
+        return None
+    said = next((each for each in (result, error) if each not in (MISSING, None, told)), "Withheld by a hook")
+    return value_text(said)
+
+
+def _result_after_hooks(decision: Decision, ended: dict[str, Any], result: Any) -> Any:
+    left = decision.event.read(("tool", "result"))
+    if left is MISSING or deep_equal(left, ended.get("result", MISSING)):
+        return result
+    return left

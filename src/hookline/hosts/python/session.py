@@ -1,0 +1,278 @@
+"""Hooks around any Python agent: a session fires the events, and its tools are guarded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import threading
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from hookline.engine.book import Book
+from hookline.engine.decision import Decision
+from hookline.engine.limits import FireCounts
+from hookline.engine.nested_calls import call_tool_from_hook
+from hookline.errors import Denied, Halted, HooklineError, UnavailableError
+from hookline.hooks.event import Event
+from hookline.hooks.events import EVENTS, canonical_event
+from hookline.hooks.host import ToolResult
+from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.project import load, load_for_directory
+from hookline.runners.local_host import LocalHost
+
+T = TypeVar("T")
+
+_DRAIN_TIMEOUT: Final = timedelta(seconds=30)  # for background hooks at a session's end
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked before a tool may run."""
+
+    reason: str
+    tool: str
+    input: dict[str, Any]
+    hook: str | None
+
+
+AskCallback = Callable[[Question], "bool | Awaitable[bool]"]
+ToolCallback = Callable[[dict[str, Any]], Awaitable[Any]]
+
+_current_session: Final[ContextVar[Session | None]] = ContextVar("session", default=None)
+_open_sessions: Final[list[Session]] = []
+
+
+def current_session() -> Session:
+    """The session that this code runs in; where nobody said, the only one that is open. Raises HooklineError."""
+    found = _current_session.get()
+    if found is not None and found in _open_sessions:
+        return found
+    if len(_open_sessions) == 1:
+        return _open_sessions[0]
+    how = "Call it inside of `async with hookline.session(…)`."
+    raise HooklineError(
+        f"a guarded tool was called {'in one of several sessions' if _open_sessions else 'without a session'}. {how}"
+    )
+
+
+class Session:
+    """Begun and ended by `async with` or `with`. One session may serve several loops and threads."""
+
+    def __init__(self, book: Book, directory: Path, host_name: str, ask: AskCallback | None, id: str | None) -> None:
+        self.book = book
+        self.id = id or f"{host_name}-{uuid.uuid4().hex[:12]}"
+        self.notes: list[Note] = []  # what hooks had to say, oldest first
+        self.tools: dict[str, ToolCallback] = {}  # what hooks may call, by name
+        self.tool_calls = 0
+        self._directory = directory
+        self._host_name = host_name
+        self._ask = ask
+        self._host = _SessionHost(self)
+        self._own_loop = _LoopThread()
+        self._outer: Session | None = None
+
+    async def decide(self, event: str, **facts: Any) -> Decision:
+        """Fires one event. Its notes are kept in `notes`; what the decision says is the caller's to obey."""
+        name = canonical_event(event)
+        if name is None:
+            raise HooklineError(f"there is no event {event!r}; the events are {', '.join(EVENTS)}")
+        decision = await self.book.decide(Event(name, {**self.facts(), **facts}), self._host)
+        self.notes += decision.notes
+        return decision
+
+    async def prompt(self, text: str) -> str:
+        """The prompt as the hooks left it. Raises Denied."""
+        decision = await self.decide("prompt.submit", prompt=text)
+        raise_if_denied(decision)
+        left = decision.event.facts.get("prompt")
+        return left if isinstance(left, str) else text
+
+    async def agree(self, decision: Decision) -> None:
+        """Raises Denied unless the tool may run; where the hooks want it, a person is asked."""
+        raise_if_denied(decision)
+        if decision.verdict is not Verdict.ASK:
+            return
+        tool = decision.event.facts["tool"]
+        asked = await self.decide("approval.request", tool=tool, approval={"reason": decision.reason})
+        raise_if_denied(asked)
+        if asked.verdict is Verdict.ALLOW:
+            return
+        question = Question(decision.reason, tool["name"], tool["input"], decision.by)
+        if not await self._ask_person(question):
+            raise Denied(decision.reason or f"nobody agreed to {tool['name']}", decision.by)
+
+    async def _ask_person(self, question: Question) -> bool:
+        """Anything but True is a no."""
+        if self._ask is None:
+            return False
+        answer = self._ask(question)
+        return (await answer if inspect.isawaitable(answer) else answer) is True
+
+    def take_notes(self, audience: str = "agent") -> str:
+        """The words for the agent (or the user) since the last time, which are not kept any longer."""
+        wanted = [note for note in self.notes if note.audience is Audience(audience)]
+        self.notes = [note for note in self.notes if note not in wanted]
+        return "\n\n".join(dict.fromkeys(note.text for note in wanted))
+
+    def guard(self, tool: Any = None, **options: Any) -> Any:
+        """As `hookline.guard`, for this very session; hooks may call the tool too."""
+        from hookline.hosts.python.guard import guard
+
+        return guard(tool, session=self, **options)
+
+    def facts(self) -> dict[str, Any]:
+        """What every event of this session tells."""
+        directory = str(self._directory)
+        return {
+            "host": {"name": self._host_name},
+            "session": {"id": self.id, "tool_calls": self.tool_calls},
+            "cwd": directory,
+            "workspace": directory,
+            "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        }
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Waits for `work` from code that is not async; a loop of the session's own does it."""
+        return self._own_loop.run(work)
+
+    async def __aenter__(self) -> Session:
+        self._begin()
+        try:
+            raise_if_denied(await self.decide("session.start"))
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        try:
+            await self.decide("session.end")
+            await self._host.drain(_DRAIN_TIMEOUT)
+        finally:
+            self._end()
+            await asyncio.to_thread(self._close)
+
+    def __enter__(self) -> Session:
+        self._begin()
+        try:
+            raise_if_denied(self.run(self.decide("session.start")))
+        except BaseException:
+            self._end()
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.run(self.decide("session.end"))
+        finally:
+            self._end()
+            self._close()
+
+    def _begin(self) -> None:
+        self._outer = _current_session.get()
+        _open_sessions.append(self)
+        _current_session.set(self)
+
+    def _end(self) -> None:
+        if self in _open_sessions:
+            _open_sessions.remove(self)
+        if _current_session.get() is self:
+            _current_session.set(self._outer)
+
+    def _close(self) -> None:
+        """Waits for what hooks do in the background of the session's own loop."""
+        if self._own_loop.is_started:
+            try:
+                self.run(self._host.drain(_DRAIN_TIMEOUT))
+            finally:
+                self._own_loop.close()
+
+
+def session(
+    directory: str | Path = ".",
+    *,
+    config: str | Path | None = None,
+    host_name: str = "python",
+    ask: AskCallback | None = None,
+    id: str | None = None,
+) -> Session:
+    """A session with the hooks in force in this directory, or with those of one file, which is trusted.
+
+    `ask` is called with a Question where hooks want a person to look; without it, or unless it says True, that is a no.
+    """
+    place = Path(directory).absolute()
+    book = load_for_directory(place, Path.home()) if config is None else load(config)
+    return Session(book, place, host_name, ask, id)
+
+
+def raise_if_denied(decision: Decision) -> None:
+    """Raises Denied, or Halted where the agent must stop."""
+    if decision.halt:
+        raise Halted(decision.reason or "Stopped by a hook", decision.by)
+    if decision.denied:
+        raise Denied(decision.reason, decision.by)
+
+
+class _SessionHost(LocalHost):
+    """This machine, with the session's guarded tools for hooks to call."""
+
+    def __init__(self, around: Session) -> None:
+        super().__init__(FireCounts())
+        self._session = around
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        if name not in self._session.tools:
+            raise UnavailableError(f"there is no tool {name!r} here")
+        facts = self._session.facts()
+        return await call_tool_from_hook(self._session.book, self, facts, (name, input), self._run_tool)
+
+    async def _run_tool(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
+        try:
+            return ToolResult(await self._session.tools[name](input))
+        except Exception as error:  # a tool may be anybody's code; its error is its answer
+            return ToolResult(None, False, f"{type(error).__name__}: {error}"[:500])
+
+
+class _LoopThread:
+    """An event loop in a thread, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_started(self) -> bool:
+        return self._loop is not None
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="hookline", daemon=True)
+                self._thread.start()
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise HooklineError("a guarded tool that is not async was called by a hook's own loop")
+        started = _run_in_context(work, contextvars.copy_context())
+        return asyncio.run_coroutine_threadsafe(started, self._loop).result()
+
+    def close(self) -> None:
+        loop, thread = self._loop, self._thread
+        self._loop = self._thread = None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+
+async def _run_in_context(work: Coroutine[Any, Any, T], context: contextvars.Context) -> T:
+    """The work still knows which hook led to it."""
+    return await asyncio.get_running_loop().create_task(work, context=context)

@@ -1,0 +1,200 @@
+"""The hooks in force now, in a process that lives longer than its files stay the same."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event as Signal
+from threading import Lock, Thread
+from time import perf_counter
+from types import TracebackType
+from typing import Final, Self, TypeAlias
+
+from hookline.config.problem import Problem
+from hookline.engine.book import Book, Layer, gc_paused
+from hookline.hooks.host import Host
+from hookline.project.loader import make_local_host
+from hookline.project.parsed_file import ParsedFile, read_source
+from hookline.project.referenced_files import TooManyReferencesError
+from hookline.project.sources import Source, SourceLayer
+from hookline.project.trust_store import EffectiveFile, Trust
+
+_log = logging.getLogger("hookline")
+
+_POLL_SECONDS: Final = 0.4  # seconds between two looks where nothing tells of a change
+_DEBOUNCE_MILLISECONDS: Final = 100  # milliseconds within which changes are one
+
+FileStamp: TypeAlias = tuple[object, ...]
+"""Differs if a file may have changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFile:
+    """One file: what is in force of it, how it looked on the disk then, and what is wrong with it now."""
+
+    effective: EffectiveFile
+    stamp: FileStamp
+    problems: tuple[Problem, ...]
+
+
+class BookWatcher:
+    """`book` is always whole: it is replaced, never changed, and keeps its host and so its counts.
+
+    `sources` is asked again at each look, so files that come and go are noticed. A file with an error keeps its last
+    good version in force, and a deleted one takes its hooks with it.
+    """
+
+    def __init__(self, sources: Callable[[], Iterable[Source]], trust: Trust, host: Host | None = None) -> None:
+        self._sources = sources
+        self._trust = trust
+        self._files: dict[Source, WatchedFile] = {}
+        self._looking = Lock()
+        self._stop = Signal()
+        self._thread: Thread | None = None
+        self.book = Book(host=host or make_local_host())
+        self.refresh()
+
+    def start(self) -> Self:
+        """Looks for changes from now on, in a thread of its own."""
+        if self._thread is None:
+            self._stop.clear()
+            self._thread = Thread(target=self._watch_loop, name="hookline-watch", daemon=True)
+            self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def refresh(self) -> bool:
+        """True if the book was replaced."""
+        with self._looking, gc_paused():
+            before, now = self._files, self._check_files()
+            if before == now and list(before) == list(now):
+                return False
+            self._files = now
+            self.book = self._build_book(before, now)
+            return True
+
+    def _check_files(self) -> dict[Source, WatchedFile]:
+        return {source: self._check_file(source, self._files.get(source)) for source in self._sources()}
+
+    def _check_file(self, source: Source, known: WatchedFile | None) -> WatchedFile:
+        if known is not None and known.stamp == self._current_stamp(source, known.effective):
+            return known
+        own = _file_stamp(source.path), _file_stamp(self._trust.path)
+        held = read_source(source)
+        kept = _keep_last_valid(held, known)
+        names = _reference_stamps(self._trust.effective_file(kept))
+        judged = self._trust.effective_file(kept)  # after the marks were taken: a change in between is seen next time
+        imported = judged.import_folders()
+        new = tuple(problem for problem in imported.problems if problem not in held.problems)
+        in_force = _keep_last_importable(imported, new, known)
+        return WatchedFile(in_force, (*own, *names), (*held.problems, *new))
+
+    def _current_stamp(self, source: Source, in_force: EffectiveFile) -> FileStamp:
+        return (_file_stamp(source.path), _file_stamp(self._trust.path), *_reference_stamps(in_force))
+
+    def _build_book(self, before: dict[Source, WatchedFile], now: dict[Source, WatchedFile]) -> Book:
+        held = {layer.name: layer for layer in self.book.layers}
+        layers = []
+        for layering in SourceLayer:
+            old, new = _files_of_layer(before, layering), _files_of_layer(now, layering)
+            if new:
+                unchanged = old == new and layering in held
+                layers.append(held[layering] if unchanged else Layer(layering, [h for each in new for h in each.hooks]))
+        problems = [problem for each in now.values() for problem in each.problems]
+        return Book(layers, self.book.host, problems)
+
+    def _watch_loop(self) -> None:
+        for _ in self._wait_for_changes():
+            begun = perf_counter()
+            self.refresh()
+            self._stop.wait(perf_counter() - begun)  # however many files there are, half of the time is not ours
+
+    def _wait_for_changes(self) -> Iterator[None]:
+        """Comes when a file near ours changed, and now and then, because not every change can be told of."""
+        from watchfiles import watch
+
+        while not self._stop.is_set():
+            directories = self._watched_directories()
+            try:
+                for _ in watch(
+                    *directories,
+                    watch_filter=None,
+                    debounce=_DEBOUNCE_MILLISECONDS,
+                    rust_timeout=int(_POLL_SECONDS * 1000),
+                    yield_on_timeout=True,
+                    stop_event=self._stop,
+                    raise_interrupt=False,
+                    recursive=False,
+                ):
+                    yield
+                    if self._watched_directories() != directories:
+                        break
+            except (OSError, RuntimeError) as error:  # a directory went away, or the system cannot watch any more
+                _log.debug("cannot be told of changes: %s", error)
+                self._stop.wait(_POLL_SECONDS)
+                yield
+
+    def _watched_directories(self) -> list[Path]:
+        near = {source.path.parent for source in self._files} | {self._trust.path.parent}
+        return sorted(directory for directory in near if directory.is_dir())
+
+
+def _keep_last_valid(held: ParsedFile, known: WatchedFile | None) -> ParsedFile:
+    if held.is_valid or known is None or not known.effective.parsed.is_valid:
+        return held
+    _log.warning(
+        "%s has errors, so its last good version stays in force: %s",
+        held.source.display_path,
+        "; ".join(str(problem) for problem in held.problems),
+    )
+    return known.effective.parsed
+
+
+def _keep_last_importable(
+    imported: EffectiveFile, new: tuple[Problem, ...], known: WatchedFile | None
+) -> EffectiveFile:
+    """What was imported before, where importing it now does not go well; `new` is what nobody was told yet."""
+    if imported.is_valid or known is None or not known.effective.is_valid:
+        return imported
+    if new:
+        _log.warning(
+            "%s names a folder with errors, so its last good version stays in force: %s",
+            imported.parsed.source.display_path,
+            "; ".join(map(str, new)),
+        )
+    return known.effective
+
+
+def _files_of_layer(files: dict[Source, WatchedFile], layering: SourceLayer) -> list[EffectiveFile]:
+    return [each.effective for source, each in files.items() if source.layer is layering]
+
+
+def _reference_stamps(in_force: EffectiveFile) -> FileStamp:
+    try:
+        return tuple((path, _file_stamp(path)) for path in in_force.referenced_files())
+    except TooManyReferencesError:
+        return ("too many",)
+
+
+def _file_stamp(path: Path) -> FileStamp:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        return (error.errno,)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

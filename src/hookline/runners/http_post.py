@@ -1,0 +1,75 @@
+"""Posts JSON to a URL: no redirects, no proxies, and only so much of an answer."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from typing import Any, Final
+
+from hookline.errors import UnavailableError
+from hookline.hooks.actions.post import URL_PATTERN, url_origin
+from hookline.hooks.host import PostRequest, PostResponse
+from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.runners.environment import inherited_environment
+
+_MAX_ANSWER_BYTES: Final = 1 << 20  # bytes of an answer
+_MAX_DROPPED_BYTES: Final = 16 << 20  # bytes after which nobody listens any more
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+async def post_json(request: PostRequest) -> PostResponse:
+    """Raises Failed if nobody answers in time."""
+    if not URL_PATTERN.fullmatch(request.url):
+        raise ActionError(FailureKind.CANNOT_START, "is to post to what is no http or https URL")
+    http = _import_http_client()
+    headers = {"Content-Type": "application/json", **_expand_headers(request)}
+    timeout = request.timeout.total_seconds()
+    try:
+        async with (
+            http.AsyncClient(timeout=timeout, follow_redirects=False, trust_env=False) as client,
+            client.stream("POST", request.url, content=request.body, headers=headers) as response,
+        ):
+            return await _read_response(response)
+    except http.TimeoutException:
+        raise ActionError(
+            FailureKind.TIMEOUT, f"got no answer from {url_origin(request.url)} within {timeout:g} s"
+        ) from None
+    except (http.HTTPError, http.InvalidURL) as error:
+        why = type(error).__name__
+        raise ActionError(FailureKind.CANNOT_START, f"cannot post to {url_origin(request.url)}: {why}") from None
+
+
+def _import_http_client() -> Any:
+    try:
+        return importlib.import_module("httpx2")
+    except ImportError:
+        raise UnavailableError("nothing can be posted from here: there is no HTTP client") from None
+
+
+async def _read_response(response: Any) -> PostResponse:
+    kept, dropped = bytearray(), 0
+    async for chunk in response.aiter_bytes():
+        room = _MAX_ANSWER_BYTES - len(kept)
+        kept += chunk[:room]
+        dropped += max(0, len(chunk) - room)
+        if dropped > _MAX_DROPPED_BYTES:
+            break
+    return PostResponse(response.status_code, kept.decode("utf-8", "replace"), dropped)
+
+
+def _expand_headers(request: PostRequest) -> dict[str, str]:
+    """Nothing that a variable holds can begin another header."""
+    return {
+        name: _CONTROL.sub("", _VARIABLE.sub(lambda found: _variable_value(found[1] or found[2], request), text))
+        for name, text in request.headers
+    }
+
+
+def _variable_value(name: str, request: PostRequest) -> str:
+    ours = inherited_environment.get()
+    if ours is None:
+        ours = os.environb
+    held = ours.get(os.fsencode(name), b"") if name in request.variables else b""
+    return held.decode("utf-8", "replace")

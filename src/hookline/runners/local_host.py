@@ -1,0 +1,87 @@
+"""The machine that we are on, as a host."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.errors import UnavailableError
+from hookline.hooks.host import (
+    Clock,
+    Command,
+    FireLimiter,
+    Notice,
+    NullHost,
+    PostRequest,
+    PostResponse,
+    ProgramResult,
+    ScriptCall,
+    SystemClock,
+)
+from hookline.runners.background import BackgroundTasks
+from hookline.runners.process import ProcessLimit, run_program
+from hookline.runners.warm.pool import IS_AVAILABLE, interpreter_pool, warm_enabled
+
+_LEVELS: Final = {
+    "debug": logging.DEBUG,
+    "warning": logging.WARNING,
+    "warn": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.ERROR,
+}
+
+log = logging.getLogger("hookline")
+
+
+class LocalHost(NullHost):
+    """Programs and scripts run, and counts are kept; there are no tools, no model and nobody to ask."""
+
+    def __init__(
+        self, limits: FireLimiter, clock: Clock | None = None, slots: ProcessLimit | None = None, *, warm: bool = True
+    ) -> None:
+        """With `warm`, Python files that are asked again and again run in forks of an interpreter that has started."""
+        self._limits = limits
+        self._warm = warm and IS_AVAILABLE
+        self._slots = slots or ProcessLimit()
+        self._background = BackgroundTasks()
+        self.clock = clock or SystemClock()
+
+    @property
+    def limits(self) -> FireLimiter:
+        return self._limits
+
+    async def run_program(self, command: Command) -> ProgramResult:
+        warm = interpreter_pool() if self._warm and warm_enabled.get() else None
+        return await run_program(command, slots=self._slots, warm=warm)
+
+    async def run_script(self, script: ScriptCall) -> Any:
+        try:
+            javascript = importlib.import_module("hookline.runners.javascript")
+        except ImportError:
+            raise UnavailableError("scripts cannot be run here: there is no JavaScript engine") from None
+        return await javascript.run_script(script, self)
+
+    async def post(self, request: PostRequest) -> PostResponse:
+        from hookline.runners.http_post import post_json
+
+        return await post_json(request)
+
+    async def publish(self, notice: Notice) -> None:
+        """One line in the log, whatever the notice holds."""
+        parts = (notice.hook, notice.title, notice.message)
+        line = ": ".join(_one_line(part) for part in parts if part)
+        log.log(_LEVELS.get(notice.level.lower(), logging.INFO), "%s", line, extra={"notice": notice})
+
+    def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        self._background.schedule(work, session)
+
+    async def drain(self, timeout: timedelta) -> int:
+        """Waits for the background work of this loop; the rest is cancelled and its programs die. How many pieces were."""
+        return await self._background.drain(timeout)
+
+
+def _one_line(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)

@@ -1,0 +1,370 @@
+"""A program that we start and talk to for long: in a group of its own, which ends when we do, however we end.
+
+Lines over pipes, of any length up to a limit; whoever does not read makes us wait and not grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from hookline.errors import HooklineError
+from hookline.formatting import printable
+
+MAX_LINE_BYTES: Final = 128 * 1024 * 1024  # bytes of one message
+_CHUNK: Final = 256 * 1024
+
+
+class LineTooLongError(Exception):
+    """A line that never ends."""
+
+
+class PipeClosedError(Exception):
+    """Nobody reads there any more."""
+
+
+async def read_lines(reader: asyncio.StreamReader, longest: int = MAX_LINE_BYTES) -> AsyncIterator[bytes]:
+    """Each line that is not blank, without its end. What stands after the last newline is no message."""
+    held: list[bytes] = []
+    size = 0
+    while chunk := await reader.read(_CHUNK):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            line = b"".join((*held, end))
+            held, size = [], 0
+            if line.strip():
+                yield line
+        held.append(rest)
+        size += len(rest)
+        if size > longest:
+            raise LineTooLongError(f"a message is longer than {longest // 1024 // 1024} MiB")
+
+
+class Stdio:
+    """The client at our own stdin and stdout, which belong to the protocol alone from then on."""
+
+    def __init__(self, reader: asyncio.StreamReader, outlet: PipeWriter) -> None:
+        self._reader = reader
+        self._outlet = outlet
+
+    @classmethod
+    async def claim(cls) -> Stdio:
+        """Whatever else is printed in this process goes to stderr, and nothing else can read our input."""
+        if None in (sys.stdin, sys.stdout, sys.stderr):  # closed when we started; the numbers are somebody else's now
+            raise HooklineError("stdin, stdout and stderr must be open")
+        into, out = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        return cls((await PipeReader.open(into)).reader, await PipeWriter.open(out))
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return read_lines(self._reader)
+
+    async def send(self, line: bytes) -> None:
+        await self._outlet.write(line + b"\n")
+
+    async def close(self) -> None:
+        await self._outlet.close()
+
+
+def _is_pollable(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(descriptor))
+
+
+class PipeReader:
+    """The end of a pipe that we read from."""
+
+    def __init__(self) -> None:
+        self.reader = asyncio.StreamReader(limit=_CHUNK * 4)
+        self._transport: asyncio.ReadTransport | None = None
+
+    @classmethod
+    async def open(cls, descriptor: int) -> PipeReader:
+        loop, inlet = asyncio.get_running_loop(), cls()
+        if _is_pollable(descriptor):
+            protocol = asyncio.StreamReaderProtocol(inlet.reader)
+            pipe = os.fdopen(descriptor, "rb", 0)
+            inlet._transport, _ = await loop.connect_read_pipe(lambda: protocol, pipe)
+        else:
+            threading.Thread(target=_feed_file, args=(descriptor, inlet.reader, loop), daemon=True).start()
+        return inlet
+
+    def close(self) -> None:
+        """From now on it is at its end."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+def _feed_file(descriptor: int, reader: asyncio.StreamReader, loop: asyncio.AbstractEventLoop) -> None:
+    """A plain file is read to its end at once: its size is known."""
+    with os.fdopen(descriptor, "rb") as file:
+        text = file.read(MAX_LINE_BYTES)
+    loop.call_soon_threadsafe(reader.feed_data, text)
+    loop.call_soon_threadsafe(reader.feed_eof)
+
+
+class PipeWriter(asyncio.BaseProtocol):
+    """The end of a pipe that we write to."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Event()
+        self._free.set()
+        self._lost = asyncio.Event()
+        self._transport: asyncio.WriteTransport | None = None
+        self._file: IO[bytes] | None = None
+
+    @classmethod
+    async def open(cls, descriptor: int) -> PipeWriter:
+        outlet = cls()
+        if _is_pollable(descriptor):
+            pipe = os.fdopen(descriptor, "wb", 0)
+            outlet._transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: outlet, pipe)
+        else:
+            outlet._file = os.fdopen(descriptor, "wb")
+        return outlet
+
+    def pause_writing(self) -> None:
+        self._free.clear()
+
+    def resume_writing(self) -> None:
+        self._free.set()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._lost.set()
+        self._free.set()
+
+    async def write(self, data: bytes) -> None:
+        if self._lost.is_set():
+            raise PipeClosedError
+        if self._transport is not None:
+            self._transport.write(data)
+            await self._free.wait()
+        elif self._file is not None:
+            self._file.write(data)
+            self._file.flush()
+
+    async def close(self) -> None:
+        """Returns once everything is written, or nobody reads it."""
+        if self._transport is not None:
+            self._transport.close()
+            await self._lost.wait()
+        elif self._file is not None:
+            self._file.close()
+
+    def drop(self) -> None:
+        """Whatever is not written yet never is."""
+        if self._transport is not None:
+            if not self._transport.is_closing() or self._transport.get_write_buffer_size():
+                self._transport.abort()  # never one that is on its way out: asyncio's cannot be lost twice
+        elif self._file is not None:
+            self._file.close()
+
+
+_log = logging.getLogger("hookline")
+
+_MAX_LOGGED_BYTES: Final = 64 * 1024  # bytes of stderr
+_END_TIMEOUT: Final = 1.5  # seconds, once its input is closed
+_KILL_TIMEOUT: Final = 1.0  # seconds, once it was told to
+_OUTPUT_TIMEOUT: Final = 1.0  # seconds in which an ended program's output is still read: others may hold the pipe open
+_GUARD_SCRIPT: Final = 'read -r _; kill -KILL "-$1"'  # its input ends when we do, even by SIGKILL
+
+
+class ServerProcess:
+    def __init__(self, what: str, process: subprocess.Popen[bytes], outlet: PipeWriter, *inlets: PipeReader) -> None:
+        self._what = what
+        self._process = process
+        self._outlet = outlet
+        self._inlets = inlets
+        self._exited = asyncio.Event()
+        self._exit_code: int | None = None
+        self._is_reaped = False
+        self._guard = _start_guard(process.pid)
+        self._watch = asyncio.ensure_future(self._abandon_pipes_after_exit())
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._wait_in_thread, name=f"hookline-{process.pid}", daemon=True).start()
+
+    @classmethod
+    async def start(
+        cls,
+        what: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stderr: int | None = None,
+    ) -> ServerProcess:
+        """`what` is what messages call it. Its environment, directory and stderr are ours where none are given.
+
+        With `subprocess.PIPE`, somebody must call `log_errors`. Raises HooklineError if it cannot be started.
+        """
+        process = _start_process(what, argv, env, cwd, stderr)
+        try:
+            out, err = await _open_reader(process.stdout), await _open_reader(process.stderr)
+            outlet = await _open_writer(process.stdin)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        return cls(what, process, outlet, *(each for each in (out, err) if each is not None))
+
+    @property
+    def argv(self) -> Sequence[str]:
+        argv = self._process.args
+        return [str(each) for each in argv] if isinstance(argv, (list, tuple)) else [str(argv)]
+
+    @property
+    def output(self) -> asyncio.StreamReader:
+        return self._inlets[0].reader
+
+    async def write(self, data: bytes) -> None:
+        """Raises Gone."""
+        await self._outlet.write(data)
+
+    async def log_errors(self, name: str) -> None:
+        """The beginning of its piped stderr goes to the debug log; the rest is read, so that it never waits for us."""
+        room = _MAX_LOGGED_BYTES
+        while chunk := await self._inlets[1].reader.read(8192):
+            if room > 0:
+                for line in chunk[:room].decode("utf-8", "replace").splitlines():
+                    _log.debug("[%s] %s", name, printable(line))
+                room -= len(chunk)
+                if room <= 0:
+                    _log.debug("[%s] says more than is shown here", name)
+
+    async def finish(self) -> None:
+        """Closes its input and gives it time to end by itself."""
+        await self._outlet.close()
+        if not await self.wait_for_exit(_END_TIMEOUT):
+            await self.close()
+
+    async def close(self) -> None:
+        """Nothing that the program started is left."""
+        try:
+            if not self._exited.is_set():
+                self._signal_group(signal.SIGTERM)
+                await self.wait_for_exit(_KILL_TIMEOUT)
+        finally:
+            self._signal_group(signal.SIGKILL)
+            self._stop_guard()
+            self._watch.cancel()
+            self._abandon_pipes()
+            self._is_reaped = True
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_KILL_TIMEOUT)
+
+    async def wait_for_exit(self, seconds: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._exited.wait()
+        return self._exited.is_set()
+
+    async def describe_exit(self) -> str:
+        """Once its output has ended; what it is called stands first."""
+        if not await self.wait_for_exit(_OUTPUT_TIMEOUT):
+            return f"{self._what} closed its output"
+        code = self._exit_code
+        if code is None:
+            return f"{self._what} ended"
+        return f"{self._what} {f'ended with exit code {code}' if code >= 0 else f'was killed by {_signal_name(-code)}'}"
+
+    async def _abandon_pipes_after_exit(self) -> None:
+        await self._exited.wait()
+        await asyncio.sleep(_OUTPUT_TIMEOUT)
+        self._abandon_pipes()
+
+    def _abandon_pipes(self) -> None:
+        for inlet in self._inlets:
+            inlet.close()
+        self._outlet.drop()
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        """The whole group; its main process is not reaped yet, so nobody else has its number."""
+        if not self._is_reaped:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
+
+    def _stop_guard(self) -> None:
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.wait()
+            if self._guard.stdin is not None:
+                self._guard.stdin.close()
+            self._guard = None
+
+    def _wait_in_thread(self) -> None:
+        """In a thread: until the process has ended. It is not reaped where the system can wait without."""
+        if hasattr(os, "waitid"):
+            with suppress(ChildProcessError):
+                ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+                if ended is not None:
+                    self._exit_code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        else:
+            self._exit_code = self._process.wait()
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._exited.set)
+
+
+def _start_process(
+    what: str, argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None, stderr: int | None
+) -> subprocess.Popen[bytes]:
+    if not argv:
+        raise HooklineError(f"{what} has no command")
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            bufsize=0,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise HooklineError(f"{what} {printable(argv[0])!r} cannot be started: {why}") from None
+
+
+async def _open_reader(pipe: IO[bytes] | None) -> PipeReader | None:
+    if pipe is None:
+        return None
+    with pipe:
+        return await PipeReader.open(os.dup(pipe.fileno()))
+
+
+async def _open_writer(pipe: IO[bytes] | None) -> PipeWriter:
+    assert pipe is not None
+    with pipe:
+        return await PipeWriter.open(os.dup(pipe.fileno()))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _start_guard(group: int) -> subprocess.Popen[bytes] | None:
+    try:
+        return subprocess.Popen(
+            ("/bin/sh", "-c", _GUARD_SCRIPT, "sh", str(group)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return None

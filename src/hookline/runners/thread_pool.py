@@ -1,0 +1,86 @@
+"""Threads for work that may never end by itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, Final
+
+from hookline.hooks.outcome import ActionError, FailureKind
+
+MAX_STUCK: Final = 16
+
+
+class AbandonableThreads:
+    """At most `most` pieces of work at once, beside those that nobody waits for any more; their threads end with them.
+
+    The threads are daemons: work that never ends does not keep the interpreter from ending.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name = name
+        self._most = most
+        self._lock = threading.Lock()
+        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._queued = 0
+        self._idle = 0
+        self._alive = 0
+        self._at_work: set[Future[Any]] = set()
+        self._stuck: set[Future[Any]] = set()
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        """Raises Failed when too much earlier work that was given up is still running."""
+        future: Future[Any] = Future()
+        with self._lock:
+            if len(self._stuck) >= MAX_STUCK:
+                raise ActionError(FailureKind.CANNOT_START, f"could not start: {MAX_STUCK} earlier scripts do not end")
+            self._queued += 1
+            self._queue.put((future, work))
+            self._start_thread_if_needed()
+        return future
+
+    def abandon(self, future: Future[Any]) -> None:
+        """Nobody waits for it any more. If it is running, its thread no longer counts and another may start."""
+        future.cancel()
+        with self._lock:
+            if future in self._at_work and not future.done():
+                self._at_work.remove(future)
+                self._stuck.add(future)
+                self._alive -= 1
+                self._start_thread_if_needed()
+
+    def _start_thread_if_needed(self) -> None:
+        if self._queued > self._idle and self._alive < self._most:
+            self._alive += 1
+            self._idle += 1
+            threading.Thread(target=self._run_thread, name=self._name, daemon=True).start()
+
+    def _run_thread(self) -> None:
+        while True:
+            future, work = self._queue.get()
+            with self._lock:
+                self._queued -= 1
+                if not future.set_running_or_notify_cancel():
+                    continue
+                self._idle -= 1
+                self._at_work.add(future)
+            _run_into_future(future, work)
+            del work
+            with self._lock:
+                if future in self._stuck:
+                    self._stuck.remove(future)
+                    return
+                self._at_work.remove(future)
+                self._idle += 1
+            del future
+
+
+def _run_into_future(future: Future[Any], work: Callable[[], Any]) -> None:
+    try:
+        result = work()
+    except BaseException as error:  # whoever waits for it gets it
+        future.set_exception(error)
+    else:
+        future.set_result(result)

@@ -1,0 +1,171 @@
+"""Which commands run a Python file and do nothing else, and how that file would be started."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from hookline.hooks.host import Command
+from hookline.runners.environment import encode_for_process
+
+Environment = Mapping[bytes, bytes]
+
+_WORD: Final = r"""(?:[A-Za-z0-9_@%+:,./=-]|'[^']*'|"[^"$`\\]*")+"""
+_SIMPLE_COMMAND: Final = re.compile(rf"[ \t]*{_WORD}(?:[ \t]+{_WORD})*[ \t]*")
+_WORDS: Final = re.compile(_WORD)
+_WORD_PIECES: Final = re.compile(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_PYTHON: Final = re.compile(r"python(?:3(?:\.\d+)?)?")
+_SHEBANG: Final = re.compile(
+    rb"#! ?(?:/usr/bin/env +(python(?:3(?:\.[0-9]+)?)?)|(/[!-~]*/python(?:3(?:\.[0-9]+)?)?))\n"
+)
+_MAX_SHEBANG_BYTES: Final = 127  # Linux cuts a longer one
+
+_SUPPORTED_PYTHON_VARIABLES: Final = frozenset(
+    b"PYTHON" + name
+    for name in (b"DONTWRITEBYTECODE", b"UNBUFFERED", b"UTF8", b"IOENCODING", b"HASHSEED", b"NOUSERSITE", b"STARTUP")
+)
+"""They mean the same to an interpreter that was started with them as to one that is started for each call."""
+
+_BASH_VARIABLES: Final = frozenset(
+    b"ENV SHELLOPTS POSIXLY_CORRECT IFS OPTIND OPTARG OPTERR PPID UID EUID GROUPS DIRSTACK EPOCHREALTIME EPOCHSECONDS "
+    b"FUNCNAME HISTCMD LINENO PIPESTATUS RANDOM SRANDOM SECONDS REPLY EXECIGNORE GLOBIGNORE".split()
+)
+
+_STARTUP_VARIABLES: Final = re.compile(
+    rb"(?:PYTHON|LC_|LD_|GLIBC_|MALLOC_|COV|SETUPTOOLS_|OPENSSL_|SSL_).*|LANG|LANGUAGE|LOCPATH|TZ|TZDIR|HOME|PATH|SHLVL"
+)
+"""Read while Python starts: an interpreter that waits must have been started with the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFile:
+    """`name executable's script arguments…`, as a new process would see itself."""
+
+    name: str  # of the interpreter, as argv has it
+    executable: str
+    script: str  # as written
+    arguments: tuple[str, ...]
+    cwd: str
+    shell: bool  # whether bash stands between us and it
+    env: dict[bytes, bytes]
+    at_start: frozenset[tuple[bytes, bytes]]  # the part of `env` that an interpreter must have been started with
+
+    @property
+    def file(self) -> str:
+        """What `__file__` is: absolute, and not made any nicer."""
+        return self.script if os.path.isabs(self.script) else f"{os.path.realpath(self.cwd)}/{self.script}"
+
+
+def parse_python_command(command: Command, env: Environment) -> PythonFile | None:
+    """None whenever there is any doubt about what the command is, or what its environment does to Python."""
+    words = command.argv or _split_words(command.text)
+    if not words or not _is_plain_environment(env, shell=not command.argv):
+        return None
+    cwd = command.cwd if command.cwd is not None else os.getcwd()
+    if not os.path.isabs(cwd):
+        return None
+    found = _find_interpreter(words, cwd, env)
+    if found is None:
+        return None
+    name, executable, script, arguments = found
+    held = dict(env)
+    if not command.argv and not _apply_bash_variables(held, cwd, words[0], executable):
+        return None
+    brought = {encode_for_process(each) for each in (*command.env, "HOOKLINE_HOOK", "HOOKLINE_ASKED_AGAIN")}
+    at_start = frozenset(
+        item for item in env.items() if item[0] not in brought or _STARTUP_VARIABLES.fullmatch(item[0])
+    )
+    return PythonFile(name, executable, script, arguments, cwd, not command.argv, held, at_start)
+
+
+def _split_words(text: str) -> tuple[str, ...]:
+    """The words of a simple command without any expansion; none if it is anything else."""
+    if _CONTROLS.search(text) or not _SIMPLE_COMMAND.fullmatch(text):
+        return ()
+    return tuple("".join(map("".join, _WORD_PIECES.findall(word))) for word in _WORDS.findall(text))
+
+
+def _is_plain_environment(env: Environment, *, shell: bool) -> bool:
+    if any(name.startswith(b"PYTHON") and name not in _SUPPORTED_PYTHON_VARIABLES for name in env):
+        return False
+    return not shell or not any(name.startswith(b"BASH") or name in _BASH_VARIABLES for name in env)
+
+
+def _find_interpreter(
+    words: tuple[str, ...], cwd: str, env: Environment
+) -> tuple[str, str, str, tuple[str, ...]] | None:
+    if "=" in words[0] or any("\0" in word for word in words):
+        return None
+    name, script, arguments = words[0], *(words[1:2] or ("",)), words[2:]
+    if not _PYTHON.fullmatch(os.path.basename(name)):
+        script, arguments = words[0], words[1:]
+        name = _read_shebang(os.path.join(cwd, script)) if "/" in script else ""
+    if not name or not script or script.startswith("-") or script.endswith(".pyc"):
+        return None
+    executable = _find_executable(name, cwd, env)
+    if executable is None or not os.path.isfile(os.path.join(cwd, script)):
+        return None
+    return name, executable, script, arguments
+
+
+def _read_shebang(path: str) -> str:
+    """The interpreter that the system would run a file with, if that is a Python without any option."""
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        return ""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(_MAX_SHEBANG_BYTES)
+    except OSError:
+        return ""
+    matched = _SHEBANG.fullmatch(line)
+    return (matched[1] or matched[2]).decode() if matched else ""
+
+
+def _find_executable(name: str, cwd: str, env: Environment) -> str | None:
+    """The absolute path of a program that is no script: what a wrapper does for each call cannot be known."""
+    if "/" in name:
+        path = os.path.join(cwd, name)
+        return path if _is_elf_program(path) else None
+    for place in env.get(b"PATH", b"").split(b":"):
+        if not place.startswith(b"/") or place.endswith(b"/"):
+            return None
+        path = os.fsdecode(place) + "/" + name
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path if _is_elf_program(path) else None
+    return None
+
+
+def _is_elf_program(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF" and os.access(path, os.X_OK)
+    except OSError:
+        return False
+
+
+def _apply_bash_variables(env: dict[bytes, bytes], cwd: str, first: str, executable: str) -> bool:
+    """PWD, OLDPWD and _; what else bash changes is seen when the interpreter has started. False if it is hard to say."""
+    env[b"_"] = encode_for_process(first) if "/" in first else os.fsencode(executable)
+    before = env.get(b"OLDPWD")
+    if before is not None and not os.path.isdir(before):
+        return False
+    given = env.get(b"PWD", b"")
+    if not _is_same_directory(given, cwd):
+        env[b"PWD"] = os.path.realpath(os.fsencode(cwd))
+        return True
+    return os.path.normpath(given) == given
+
+
+def _is_same_directory(given: bytes, cwd: str) -> bool:
+    if not given.startswith(b"/"):
+        return False
+    try:
+        there, here = os.stat(given), os.stat(cwd)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISDIR(there.st_mode) and os.path.samestat(there, here)

@@ -1,0 +1,401 @@
+"""A session: threads of agents under one set of hooks, from its first event to its last."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.engine.book import Book, Layer
+from hookline.engine.decision import Decision
+from hookline.errors import Denied, HooklineError
+from hookline.hooks.event import Event
+from hookline.hooks.hook import Scope
+from hookline.hooks.host import Abort, Clock
+from hookline.hooks.outcome import Audience
+from hookline.runtime.app import Agent
+from hookline.runtime.effects import apply_effects
+from hookline.runtime.event_facts import describe_session, shared_facts
+from hookline.runtime.exchange import Exchange
+from hookline.runtime.models.model import Model
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.recovery import is_unfinished
+from hookline.runtime.runtime_host import ThreadHost
+from hookline.runtime.session_hooks import StoredCounts, StoredHooksFile, dump_session_hooks, load_session_hooks
+from hookline.runtime.storage.store import Store
+from hookline.runtime.storage.tables import SessionRow, ThreadRow
+from hookline.runtime.subagent import abandon_subagents
+from hookline.runtime.thread import Progress, StoredThread, SubagentTask
+from hookline.runtime.tools.tool_definition import ToolContext
+from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, StatusMessage, Update
+
+if TYPE_CHECKING:
+    from hookline.runtime.runtime import Runtime
+
+_NOT_BEGUN: Final = "was cut off at its start"  # until hooks have let it begin
+_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks at a session's end
+
+
+class AgentSession:
+    """Begun by Runtime.start or Runtime.resume. One exchange at a time."""
+
+    def __init__(self, runtime: Runtime, row: SessionRow, agent: Agent) -> None:
+        self.runtime = runtime
+        self.id = row.id
+        self.agent = agent
+        self.row = row
+        self.turns = row.turns
+        self.tool_calls = row.tool_calls
+        self.counts = StoredCounts(runtime.clock)
+        self.last_used = row.last_used
+        self.last: Decision | None = None  # the last one in which a hook had something to say
+        self._threads: dict[str, StoredThread] = {}
+        self._hosts: dict[str, ThreadHost] = {}
+        self._saved: list[dict[str, Any]] = []  # the counts of hooks as the store has them
+        self._counted = (row.turns, row.tool_calls)  # as the store has them
+        self._parts: list[StoredHooksFile] = []  # hooks that came with skills
+        self._own: Layer | None = None
+        self._looked: Book | None = None  # the files' hooks at the last event
+        self._joined: tuple[Book, Book] | None = None  # the files' hooks, and the same with our own
+        self._listeners: list[Callable[[Update], None]] = [runtime.watch] if runtime.watch is not None else []
+        self._exchange = asyncio.Lock()
+        self._running: asyncio.Task[ExchangeEnded] | None = None
+        self._ending = asyncio.Lock()
+
+    @property
+    def store(self) -> Store:
+        return self.runtime.store
+
+    @property
+    def clock(self) -> Clock:
+        return self.runtime.clock
+
+    @property
+    def book(self) -> Book:
+        """The hooks in force now: the files' as they are, and what skills brought."""
+        base = self.runtime.book
+        if self._own is None:
+            return base
+        if self._joined is None or self._joined[0] is not base:
+            self._joined = (base, base.with_layer(self._own))
+        return self._joined[1]
+
+    @property
+    def main(self) -> StoredThread:
+        """The thread of the agent that is talked to."""
+        return self._threads[self.id]
+
+    @property
+    def threads(self) -> tuple[StoredThread, ...]:
+        return tuple(self._threads.values())
+
+    def thread(self, id: str) -> StoredThread:
+        found = self._threads.get(id)
+        if found is None:
+            raise HooklineError(f"there is no thread {id!r} in this session")
+        return found
+
+    async def say(self, prompt: str) -> AsyncIterator[Update]:
+        """Everything that happens until the answer; the last one is Ended. Leaving early cancels the exchange."""
+        async with aclosing(self._stream_updates(lambda: Exchange(self.main).start(prompt))) as happenings:
+            async for happening in happenings:
+                yield happening
+
+    async def go_on(self) -> AsyncIterator[Update]:
+        """Goes on where the process before us was cut off."""
+        async with aclosing(self._stream_updates(lambda: Exchange(self.main).resume())) as happenings:
+            async for happening in happenings:
+                yield happening
+
+    async def ask(self, prompt: str) -> str:
+        """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if there is none."""
+        ended = [happening async for happening in self.say(prompt) if isinstance(happening, ExchangeEnded)][-1]
+        if ended.ending in (Ending.REFUSED, Ending.HALTED):
+            raise Denied(ended.text)
+        if ended.ending in (Ending.FAILED, Ending.CANCELLED):
+            raise HooklineError(ended.text)
+        if ended.ending is Ending.STEPS and self.agent.side_b is None:  # two AIs leave their last words
+            raise HooklineError(ended.text)
+        return ended.text
+
+    def cancel(self, reason: str = "cancelled") -> None:
+        """Ends the model call, the tool and its processes."""
+        for thread in self._threads.values():
+            thread.abort.abort(reason)
+        if self._running is not None:
+            self._running.cancel()
+
+    def watch(self, listener: Callable[[Update], None]) -> Callable[[], None]:
+        """Calls the listener with all that happens, until what this returns is called."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def is_unfinished(self) -> bool:
+        """True if the process before us was cut off in the middle of an exchange."""
+        return await is_unfinished(self.main)
+
+    async def end(self, reason: str = "exit") -> None:
+        """Once: the last events, what hooks do in the background, and the session is over."""
+        async with self._ending:
+            if self.row.ended is not None:
+                return
+            self.row = replace(self.row, ended=reason)
+            self.cancel(reason)
+            await self._wait_for_exchange()
+            lost = await self._is_lost()
+            if not lost:
+                await self._abandon_interrupted()
+                await self._fire_last_event("agent.end", {})
+                await self._fire_last_event("session.end", {"session": {**describe_session(self), "reason": reason}})
+            for host in self._hosts.values():
+                await host.drain(_DRAIN_TIMEOUT)
+            self._own = None
+            try:
+                if not lost:
+                    await self.save(self.main, ended=reason)
+            finally:
+                await self.runtime.forget(self)
+
+    async def _is_lost(self) -> bool:
+        """True if another process has taken it over: it goes on there."""
+        try:
+            return not await self.store.holds_claim(self.id)
+        except HooklineError:  # the store's trouble is told by whatever comes next
+            return False
+
+    @property
+    def is_busy(self) -> bool:
+        return self._running is not None
+
+    async def wait_until_stopped(self) -> None:
+        """Waits for what was cancelled, and for hooks in the background; the session can be resumed."""
+        await self._wait_for_exchange()
+        for host in self._hosts.values():
+            await host.drain(_DRAIN_TIMEOUT)
+
+    async def _wait_for_exchange(self) -> None:
+        if self._running is not None and self._running is not asyncio.current_task():
+            await asyncio.wait([self._running])
+
+    async def begin(self) -> None:
+        """The first events. Raises Denied if the agent may not start; nothing of the session stays then."""
+        main = await self.open_thread(self.agent, None, self.id)
+        try:
+            decisions = await self._fire_start_events("startup")
+        except Denied:
+            await self.store.delete_session(self.id)
+            raise
+        await self.decide(main, "thread.created", {})
+        for decision in decisions:
+            await inject_notes(main, decision)
+        await self.store.update_session(self.id, ended=None)
+
+    async def reopen(self) -> None:
+        """A session that had ended goes on. Raises Denied if the agent may not start."""
+        for decision in await self._fire_start_events("resume"):
+            halted = await apply_effects(self.main, decision)
+            if halted is not None:
+                raise Denied(halted)
+
+    async def _fire_start_events(self, source: str) -> tuple[Decision, Decision]:
+        facts = {"session": {**describe_session(self), "source": source}}
+        started = await self.decide(self.main, "session.start", facts)
+        agent = await self.decide(self.main, "agent.start", {})
+        if agent.denied or agent.halt or started.halt:
+            refused = agent if agent.denied or agent.halt else started
+            raise Denied(refused.reason or "hooks did not let the agent start", refused.by)
+        return started, agent
+
+    async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
+        depth = 0 if parent is None else parent.depth + 1
+        thread = StoredThread(
+            id or f"thread_{uuid.uuid4().hex[:16]}", self, agent, parent.id if parent else None, depth
+        )
+        now = self.clock.wall()
+        row = ThreadRow(thread.id, self.id, agent.id, thread.parent, depth, now, thread.progress.flow)
+        new = None if parent is not None else replace(self.row, ended=_NOT_BEGUN)
+        await self.store.add_thread(row, new)
+        self._threads[thread.id] = thread
+        if parent is not None:
+            await self._hand_down_hooks(parent.agent.id, agent.id)
+        return thread
+
+    async def restore(self) -> None:
+        """Threads, counts and skills' hooks as the store has them."""
+        for row in await self.store.threads(self.id):
+            agent = self.runtime.app.agent(row.agent) or self.agent
+            thread = StoredThread(row.id, self, agent, row.parent, row.depth)
+            thread.subagent_task = None if row.task is None else SubagentTask(row.call or "", row.task, row.result)
+            thread.progress = Progress(row.flow, row.side, row.step, row.turn, row.turn is not None)
+            self._threads[row.id] = thread
+        self._saved = await self.store.counts(self.id)
+        self.counts.restore(self.id, self._saved)
+        if self.row.hooks is not None:
+            loaded = load_session_hooks(self.row.hooks)
+            self._parts = [_parse_part(value) for value in self.row.hooks.get("files", ())]
+            self._own, self._joined = Layer("session", loaded.hooks), None
+
+    async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
+        """Every event of a session comes through here; whoever fires it obeys the answer."""
+        self._warn_about_removed_hooks(thread)
+        if not self.book.hears(event):
+            return Decision(Event(event, facts))
+        whole = Event(event, {**await shared_facts(thread, event), **facts})
+        decision = await self.book.decide(whole, self.host_of(thread), self.runtime.explain)
+        metadata = decision.event.facts.get("metadata")
+        thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
+        self._report_decision(thread, decision)
+        return decision
+
+    def _warn_about_removed_hooks(self, thread: StoredThread) -> None:
+        """Whoever edits the files of hooks, the agent included, does not take one away unseen."""
+        before, now = self._looked, self.runtime.book
+        self._looked = now
+        if before is None or before is now:
+            return
+        gone = {hook.key: hook.id for hook in before.hooks}
+        for hook in now.hooks:
+            gone.pop(hook.key, None)
+        if gone:
+            self.emit_status(thread, f"no longer in force: {', '.join(gone.values())}", "warning")
+
+    def host_of(self, thread: StoredThread) -> ThreadHost:
+        if thread.id not in self._hosts:
+            self._hosts[thread.id] = ThreadHost(self, thread)
+        return self._hosts[thread.id]
+
+    def tool_context_of(self, thread: StoredThread) -> ToolContext:
+        return ToolContext(
+            self.runtime.workspace,
+            self.id,
+            thread.agent.id,
+            thread,
+            thread.id,
+            self.store,
+            self.runtime.slots,
+            thread.progress.facts,
+            self.runtime.env,
+        )
+
+    async def model_of(self, thread: StoredThread) -> Model:
+        return await self.runtime.model(thread.side.prompt.model or thread.agent.model, self.id)
+
+    def emit(self, happening: Update) -> None:
+        thread = self._threads.get(happening.thread)
+        if thread is not None and thread.speaker:
+            happening = replace(happening, speaker=thread.speaker)
+        for listener in tuple(self._listeners):
+            listener(happening)
+
+    def emit_status(self, thread: StoredThread, text: str, level: str = "info", hook: str = "") -> None:
+        """A line for the person who watches."""
+        self.emit(StatusMessage(thread.id, thread.agent.id, text, level, hook))
+
+    async def save(self, thread: StoredThread | None = None, **changed: Any) -> None:
+        """How far the session, and this thread of it, has come, and how often its hooks fired."""
+        self.last_used = self.clock.wall()
+        counts = self.counts.snapshot(self.id)
+        progress = {"last_used": self.last_used, "turns": self.turns, "tool_calls": self.tool_calls, **changed}
+        moved = None if thread is None else (thread.id, thread.progress.columns)
+        await self.store.save_progress(self.id, progress, None if counts == self._saved else counts, moved)
+        self._saved, self._counted = counts, (progress["turns"], progress["tool_calls"])
+
+    async def save_if_changed(self) -> None:
+        """What was counted since it was last saved, if anything was."""
+        if self._counted != (self.turns, self.tool_calls) or self.counts.snapshot(self.id) != self._saved:
+            await self.save()
+
+    async def add_hooks(self, parts: tuple[StoredHooksFile, ...]) -> None:
+        """A skill's hooks, from now on and until the session ends; they are stored with it."""
+        self._parts += [part for part in parts if part not in self._parts]
+        kept = dump_session_hooks(self._parts)
+        self._own, self._joined = Layer("session", load_session_hooks(kept).hooks), None
+        self.row = replace(self.row, hooks=kept)
+        await self.store.update_session(self.id, hooks=kept)
+
+    async def _hand_down_hooks(self, parent: str, child: str) -> None:
+        """What skills brought to an agent holds for those that it starts: nobody else does what it may not."""
+        mine = (part for part in self._parts if part.scope.agent == parent)
+        parts = tuple(replace(part, scope=replace(part.scope, agent=child)) for part in mine)
+        if any(part not in self._parts for part in parts):
+            await self.add_hooks(parts)
+
+    def _report_decision(self, thread: StoredThread, decision: Decision) -> None:
+        if decision.failures or any(account.applied for account in decision.trace):
+            self.last = decision
+            self.emit(DecisionMade(thread.id, thread.agent.id, decision))
+        for failure in decision.failures:
+            self.emit_status(thread, f"hook {failure.hook} failed: {failure.text}", "warning", failure.hook)
+        for note in decision.notes:
+            if note.audience is Audience.USER:
+                self.emit_status(thread, note.text)
+
+    async def _abandon_interrupted(self) -> None:
+        """Nobody goes on with what was cut off."""
+        try:
+            await abandon_subagents(self.main)
+        except HooklineError as error:
+            self.emit_status(self.main, str(error), "error")
+        if self.main.progress.in_turn:
+            await self._fire_last_event("turn.end", {})
+            self.main.progress.in_turn = False
+
+    async def _fire_last_event(self, event: str, facts: dict[str, Any]) -> None:
+        try:
+            decision = await self.decide(self.main, event, facts)
+            await inject_notes(self.main, decision)
+        except HooklineError as error:  # the session ends whatever its hooks or its store do
+            self.emit_status(self.main, str(error), "error")
+
+    async def _stream_updates(
+        self, exchange: Callable[[], Coroutine[Any, Any, ExchangeEnded]]
+    ) -> AsyncGenerator[Update, None]:
+        queue: asyncio.Queue[Update | None] = asyncio.Queue()
+        async with self._exchange:
+            if self.row.ended is not None:
+                raise HooklineError(f"the session {self.id} has ended ({self.row.ended})")
+            self.last_used = self.clock.wall()
+            self.main.abort = Abort()
+            forget, ended = self.watch(queue.put_nowait), False
+            self._running = task = asyncio.ensure_future(exchange())
+            task.add_done_callback(lambda _: queue.put_nowait(None))
+            try:
+                while (happening := await queue.get()) is not None:
+                    ended = ended or (isinstance(happening, ExchangeEnded) and happening.thread == self.main.id)
+                    yield happening
+                if not task.cancelled():
+                    task.result()
+                elif not ended:  # before it could begin
+                    yield ExchangeEnded(
+                        self.main.id, self.agent.id, Ending.CANCELLED, self.main.abort.reason or "cancelled"
+                    )
+            finally:
+                forget()
+                await _cancel_and_wait(task)
+                self._running = None
+                self.last_used = self.clock.wall()
+                if (over := _session_end_reason(task)) is not None:
+                    await self.end(over)
+
+
+async def _cancel_and_wait(task: asyncio.Task[Any]) -> None:
+    """Cancels it if it still runs, and waits until it has cleaned up."""
+    if not task.done():
+        task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def _session_end_reason(task: asyncio.Task[ExchangeEnded]) -> str | None:
+    """Why, if a tool that ends the session succeeded."""
+    if task.cancelled() or task.exception() is not None:
+        return None
+    ending = task.result().ending
+    return str(ending) if ending in (Ending.SESSION_STOP, Ending.SESSION_FAIL) else None
+
+
+def _parse_part(value: dict[str, Any]) -> StoredHooksFile:
+    return StoredHooksFile(value["dialect"], value["file"], value["text"], Scope(**value.get("scope", {})))

@@ -1,0 +1,93 @@
+"""What every event of a session tells, as far as hooks want to know it.
+
+How much of its model's context a thread takes: what was counted last, and an estimate of what came since.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookline.runtime.app import MAX_STEPS
+from hookline.runtime.models.model import CompletionRequest
+from hookline.runtime.models.tokens import messages_tokens, request_tokens, text_tokens
+from hookline.runtime.thread import StoredThread
+
+if TYPE_CHECKING:
+    from hookline.runtime.agent_session import AgentSession
+
+
+Message = dict[str, Any]
+
+
+async def context_tokens(thread: StoredThread) -> int:
+    """Tokens that the next request would probably have."""
+    progress = thread.progress
+    if not progress.tokens:  # nothing was sent yet by this process
+        return await overhead_tokens(thread) + messages_tokens(await thread.history())
+    return max(progress.tokens + await _thread_tokens(thread) - progress.estimate, 0)
+
+
+async def record_tokens(thread: StoredThread, tokens: int, *coming: Message) -> None:
+    """So many tokens have the thread as it is and the messages that it is about to get."""
+    thread.progress.tokens, thread.progress.estimate = tokens, await _thread_tokens(thread) + messages_tokens(coming)
+
+
+async def overhead_tokens(thread: StoredThread) -> int:
+    """Tokens of a request that are no message of the history: the system prompt, the tools, hooks' words."""
+    session = thread.session
+    words = (thread.side.prompt.text, session.runtime.skills.prompt_text())
+    known = request_tokens(CompletionRequest((), thread.toolbox.offered_tools(thread.tools))) + sum(
+        map(text_tokens, words)
+    )
+    return known + await _injected_tokens(thread)
+
+
+async def _thread_tokens(thread: StoredThread) -> int:
+    return messages_tokens(await thread.history()) + await _injected_tokens(thread)
+
+
+async def _injected_tokens(thread: StoredThread) -> int:
+    return sum(text_tokens(injection.text) for injection in await thread.injections())
+
+
+async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
+    """The context and the messages are dear, so they are gathered only where a hook on this event reads them."""
+    session, agent = thread.session, thread.agent
+    now = datetime.fromtimestamp(session.clock.wall(), UTC)
+    facts: dict[str, Any] = {
+        "host": {"name": "hookline"},
+        "session": describe_session(session),
+        "agent": {"id": agent.id, "name": agent.name or agent.id, "prompt": thread.side.prompt.name},
+        "thread": {"id": thread.id},
+        "user": {"name": session.row.user},
+        "execution": thread.progress.facts,
+        "cwd": session.row.workspace,
+        "workspace": session.row.workspace,
+        "time": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "turn": _turn_facts(thread),
+        "metadata": thread.progress.metadata,
+    }
+    wanted = session.runtime.fact_roots(session.book, event)
+    if "context" in wanted:
+        facts["context"] = await _context_facts(thread)
+    if "messages" in wanted:
+        facts["messages"] = await thread.history()
+    return facts
+
+
+def describe_session(session: AgentSession) -> dict[str, Any]:
+    return {"id": session.id, "tool_calls": session.tool_calls}
+
+
+def _turn_facts(thread: StoredThread) -> dict[str, int]:
+    """Both count the session's turns: at `max` this agent has made all that it may for what it was asked."""
+    progress = thread.progress
+    number = max(thread.session.turns - 1, 0) if progress.turn is None else progress.turn
+    return {"number": number, "max": number + (progress.turns_left or thread.side.max_steps or MAX_STEPS)}
+
+
+async def _context_facts(thread: StoredThread) -> dict[str, Any]:
+    limit = (await thread.session.model_of(thread)).context_limit
+    tokens = await context_tokens(thread)
+    return {"tokens": tokens, "limit": limit, "pressure": tokens / limit if limit else 0.0}

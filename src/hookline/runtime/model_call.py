@@ -1,0 +1,104 @@
+"""The model's answer, after as many tries as are worth it, with hooks between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.errors import Halted
+from hookline.hooks.outcome import Compact
+from hookline.runtime.compaction import compact, messages_to_drop
+from hookline.runtime.effects import apply_effects
+from hookline.runtime.event_facts import record_tokens
+from hookline.runtime.history import build_model_request, format_calls
+from hookline.runtime.models.model import CompletionRequest, ErrorCode, ModelError, RequestedCall, TextChunk, TokenUsage
+from hookline.runtime.models.tokens import message_tokens, messages_tokens, request_tokens
+from hookline.runtime.thread import StoredThread
+from hookline.runtime.updates import ModelRetry, TextDelta
+
+MAX_ATTEMPTS: Final = 4
+_KEEP_RECENT: Final = (4, 1)  # messages that stay if the context is too long, and if that was not enough
+_FIRST_WAIT: Final = 1.0  # seconds before the second try; doubled for each one after it
+_MAX_WAIT: Final = 60.0
+
+
+@dataclass(slots=True)
+class ModelAnswer:
+    text: str
+    calls: list[RequestedCall]
+
+
+async def call_model(thread: StoredThread, left: list[dict[str, Any]] | None) -> ModelAnswer:
+    """`left` are the messages if a hook changed them; a history that had to be shortened counts before them.
+
+    Raises ModelError, or Halted if hooks stop the agent at an error.
+    """
+    kept, compacted = iter(_KEEP_RECENT), False
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        messages = await thread.history() if left is None or compacted else left
+        request = await build_model_request(thread, messages)
+        try:
+            return await _stream_answer(thread, request)
+        except ModelError as error:
+            size = await _history_tokens(thread)
+            await _fire_model_error(thread, error)
+            if attempt == MAX_ATTEMPTS:
+                raise
+            if error.code is ErrorCode.CONTEXT_OVERFLOW:
+                compacted = await _history_tokens(thread) < size or await _compact_for_overflow(thread, kept)
+                if not compacted:
+                    raise
+            elif error.is_transient:
+                await _wait_before_retry(thread, error, attempt)
+            else:
+                raise
+    raise AssertionError("every try returns or raises")
+
+
+async def _history_tokens(thread: StoredThread) -> int:
+    return messages_tokens(await thread.history())
+
+
+async def _compact_for_overflow(thread: StoredThread, kept: Iterator[int]) -> bool:
+    """By as many of the messages as it takes; hooks, which may prevent it, are asked once."""
+    messages = await thread.history()
+    for keep in kept:
+        how = Compact(keep_recent=keep)
+        if messages_to_drop(messages, how, 0):
+            return await compact(thread, how, "auto")
+    return False
+
+
+async def _fire_model_error(thread: StoredThread, error: ModelError) -> None:
+    facts = {"error": {"code": str(error.code), "message": str(error)}}
+    halted = await apply_effects(thread, await thread.session.decide(thread, "model.error", facts))
+    if halted is not None:
+        raise Halted(halted or str(error)) from None
+
+
+async def _wait_before_retry(thread: StoredThread, error: ModelError, attempt: int) -> None:
+    asked = error.retry_after.total_seconds() if error.retry_after is not None else 0.0
+    seconds = min(max(asked, _FIRST_WAIT * 2 ** (attempt - 1)), _MAX_WAIT)
+    thread.session.emit(ModelRetry(thread.id, thread.agent.id, str(error.code), str(error), seconds))
+    await thread.session.runtime.sleep(seconds)
+
+
+async def _stream_answer(thread: StoredThread, request: CompletionRequest) -> ModelAnswer:
+    model = await thread.session.model_of(thread)
+    answer, spent = ModelAnswer("", []), None
+    async with aclosing(model.stream(request)) as pieces:
+        async for piece in pieces:
+            match piece:
+                case TextChunk(text):
+                    answer.text += text
+                    thread.session.emit(TextDelta(thread.id, thread.agent.id, text))
+                case RequestedCall():
+                    answer.calls.append(piece)
+                case TokenUsage():
+                    spent = piece
+    known = spent.input + spent.output if spent is not None else 0
+    said = {"content": answer.text, "tool_calls": format_calls(answer.calls) if answer.calls else None}
+    await record_tokens(thread, known or request_tokens(request) + message_tokens(said), said)
+    return answer

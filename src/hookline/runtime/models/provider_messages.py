@@ -1,0 +1,181 @@
+"""A request's messages as providers want them: told and answered in turns, and each tool call with its result at once.
+
+Histories are not always so: hooks put messages between a call and its result, a crash leaves a call without one,
+compaction leaves a result without its call or an answer at the beginning.
+
+The names by which models hear of tools: letters, digits, `_` and `-`, at most 64, each once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_letters, digits
+from typing import Any, Final, TypeAlias
+
+from hookline.errors import HooklineError
+
+MAX_NAME_LENGTH: Final = 64
+_NAME_CHARACTERS: Final = frozenset(ascii_letters + digits + "_-")
+_FIRST_CHARACTERS: Final = frozenset(ascii_letters + "_")
+
+
+class ToolNameMap:
+    """The names of one request, there and back."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._told = offered_names(sorted(set(names)))
+        self._meant = {told: name for name, told in self._told.items()}
+
+    def to_model(self, name: str) -> str:
+        return self._told[name]
+
+    def from_model(self, told: str) -> str:
+        """What the model made up stays as it is."""
+        return self._meant.get(told, told)
+
+
+def offered_names(own: Iterable[str]) -> dict[str, str]:
+    """Own name → offered name. A name that can be offered as it is belongs to its tool; others make room for it."""
+    names = tuple(own)
+    taken = {name for name in names if _sanitize_name(name) == name}
+    offered = {name: name for name in taken}
+    for name in names:
+        if name not in taken:
+            plain = _sanitize_name(name)
+            offered[name] = plain if plain not in taken else _add_hash(plain, name)
+            taken.add(offered[name])
+    return {name: offered[name] for name in names}
+
+
+def _sanitize_name(name: str) -> str:
+    told = "".join(char if char in _NAME_CHARACTERS else "_" for char in name.replace(".", "__"))
+    if told[:1] not in _FIRST_CHARACTERS:
+        told = f"_{told}"
+    return told if len(told) <= MAX_NAME_LENGTH else _add_hash(told, name)
+
+
+def _add_hash(told: str, name: str) -> str:
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{told[: MAX_NAME_LENGTH - len(mark) - 1]}_{mark}"
+
+
+INTERRUPTED_RESULT: Final = "The call was interrupted; it has no result."
+FILLER_PROMPT: Final = "Go on."
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPart:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserPart:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPart:
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPart:
+    call: CallPart
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMessage:
+    parts: tuple[SystemPart | UserPart | ResultPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseMessage:
+    text: str
+    calls: tuple[CallPart, ...] = ()
+
+
+Conversation: TypeAlias = tuple[RequestMessage | ResponseMessage, ...]
+
+
+def build_conversation(messages: Sequence[dict[str, Any]]) -> Conversation:
+    """Begins with Told, then both in turn. Results without a call are left out, calls without a result get one."""
+    told: list[SystemPart | UserPart | ResultPart] = []
+    taken: list[RequestMessage | ResponseMessage] = []
+    for answer, rest in _split_at_answers(messages):
+        if answer is not None and (answer.text or answer.calls):
+            _append_request(taken, told)
+            _append_response(taken, answer)
+            told = []
+        told += _request_parts(answer.calls if answer else (), rest)
+    if told or not taken:
+        _append_request(taken, told)
+    return tuple(taken)
+
+
+def _split_at_answers(
+    messages: Iterable[dict[str, Any]],
+) -> Iterator[tuple[ResponseMessage | None, list[dict[str, Any]]]]:
+    """Each answer with what came between it and the next one."""
+    answer: ResponseMessage | None = None
+    rest: list[dict[str, Any]] = []
+    for message in messages:
+        if message.get("role") == "assistant":
+            yield answer, rest
+            answer, rest = ResponseMessage(_content_text(message), tuple(_parse_calls(message))), []
+        else:
+            rest.append(message)
+    yield answer, rest
+
+
+def _append_request(
+    taken: list[RequestMessage | ResponseMessage], told: list[SystemPart | UserPart | ResultPart]
+) -> None:
+    if not taken and not any(isinstance(part, UserPart) for part in told):
+        told = [*told, UserPart(FILLER_PROMPT)]
+    if told:
+        taken.append(RequestMessage(tuple(told)))
+
+
+def _append_response(taken: list[RequestMessage | ResponseMessage], answer: ResponseMessage) -> None:
+    last = taken[-1]
+    if isinstance(last, ResponseMessage):
+        taken[-1] = ResponseMessage("\n\n".join(filter(None, (last.text, answer.text))), (*last.calls, *answer.calls))
+    else:
+        taken.append(answer)
+
+
+def _request_parts(
+    calls: Sequence[CallPart], rest: Iterable[dict[str, Any]]
+) -> list[SystemPart | UserPart | ResultPart]:
+    results: dict[str, str] = {}
+    others: list[SystemPart | UserPart | ResultPart] = []
+    for message in rest:
+        text, role = _content_text(message), message.get("role")
+        if role == "tool":
+            results[str(message.get("tool_call_id"))] = text
+        elif text:
+            others.append(SystemPart(text) if role == "system" else UserPart(text))
+    return [*(ResultPart(call, results.get(call.id, INTERRUPTED_RESULT)) for call in calls), *others]
+
+
+def _content_text(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        return content or ""
+    return json.dumps(content, ensure_ascii=False, default=str)
+
+
+def _parse_calls(message: dict[str, Any]) -> Iterator[CallPart]:
+    calls = message.get("tool_calls") or ()
+    try:
+        for call in json.loads(calls) if isinstance(calls, str) else calls:
+            function = call["function"]
+            yield CallPart(str(call["id"]), str(function["name"]), str(function.get("arguments") or "{}"))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise HooklineError("a message has tool_calls that are no list of calls") from None

@@ -1,0 +1,103 @@
+"""What hooks can reach while an agent of ours runs: its tools, its model, its threads, the one who watches."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hookline.engine.decision import Decision
+from hookline.engine.nested_calls import call_tool_from_hook
+from hookline.errors import UnavailableError
+from hookline.hooks.event import Event
+from hookline.hooks.host import Host, Notice, ToolResult, current_hook
+from hookline.hooks.outcome import Verdict
+from hookline.runners.local_host import LocalHost
+from hookline.runtime.approvals import ApprovalDenied, request_approval
+from hookline.runtime.gate import ToolCall, execute
+from hookline.runtime.models.model import CompletionRequest, TextChunk
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.storage.tables import ApprovalRow
+from hookline.runtime.thread import StoredThread
+from hookline.runtime.tools.tool_definition import Tool
+from hookline.runtime.updates import Notification, ToolCallFinished, ToolCallStarted
+
+if TYPE_CHECKING:
+    from hookline.runtime.agent_session import AgentSession
+
+
+class ThreadHost(LocalHost):
+    """This machine, and the thread that the hooks are asked about."""
+
+    def __init__(self, session: AgentSession, thread: StoredThread) -> None:
+        super().__init__(session.counts, session.clock, session.runtime.slots)
+        self._session = session
+        self._thread = thread
+
+    async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        """A call like any other: hooks decide about it under the tool's own name, whatever it was called by."""
+        tool = self._thread.toolbox.find(name)
+        if tool is None:
+            raise UnavailableError(self._thread.toolbox.describe_missing(name))
+        asked = current_hook.get()
+        call = ToolCall(f"call_{uuid.uuid4().hex[:12]}", tool.name, input, asked.hook if asked else "agent")
+        return await InternalToolCall(self._thread, call).run(self, tool)
+
+    async def complete(self, prompt: str) -> str:
+        model = await self._session.model_of(self._thread)
+        pieces = model.stream(CompletionRequest(({"role": "user", "content": prompt},)))
+        return "".join([piece.text async for piece in pieces if isinstance(piece, TextChunk)])
+
+    async def publish(self, notice: Notice) -> None:
+        await super().publish(notice)
+        self._session.emit(Notification(self._thread.id, self._thread.agent.id, notice))
+
+    def thread(self, id: str) -> StoredThread:
+        return self._session.thread(id)
+
+
+class InternalToolCall:
+    """A call that a hook makes, or somebody's code: whoever watches sees it as any other of its thread."""
+
+    def __init__(self, thread: StoredThread, call: ToolCall) -> None:
+        self._thread = thread
+        self._session = thread.session
+        self._call = call
+        self._ran = False
+        self._question: tuple[Decision, ApprovalRow] | None = None  # to which a person said yes
+
+    async def run(self, host: ThreadHost, tool: Tool) -> ToolResult:
+        facts = {"tool": {"kind": str(tool.kind), "id": self._call.id, "caller": self._call.caller}}
+        result = await call_tool_from_hook(self, host, facts, (tool.name, self._call.input), self._execute)
+        self._session.emit(ToolCallFinished(self._thread.id, self._thread.agent.id, self._call, result, self._ran))
+        return result
+
+    async def decide(self, event: Event, host: Host) -> Decision:
+        """What hooks ask for beside their verdict is for the agent, whose turn goes on."""
+        decision = await self._session.decide(self._thread, event.name, event.facts)
+        self._session.emit(ToolCallStarted(self._thread.id, self._thread.agent.id, self._call, decision))
+        await inject_notes(self._thread, decision)
+        self._thread.defer_effects(decision)
+        return await self._resolve_ask(decision) if decision.verdict is Verdict.ASK else decision
+
+    async def _resolve_ask(self, decision: Decision) -> Decision:
+        """With a person's answer to its question as the verdict."""
+        left = decision.event.read(("tool", "input"))
+        if not isinstance(left, dict):
+            return decision
+        try:
+            approval = await request_approval(self._thread, replace(self._call, input=left), decision)
+        except ApprovalDenied as refused:
+            if refused.halted is not None:
+                self._thread.progress.halted = refused.halted
+            return replace(decision, verdict=Verdict.DENY, reason=str(refused))
+        self._question = decision, approval
+        return replace(decision, verdict=Verdict.ALLOW)
+
+    async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
+        tool = self._thread.toolbox.find(name)
+        if tool is None:  # an MCP server may have gone while the hooks were asked
+            raise UnavailableError(f"there is no tool {name!r} here any more")
+        self._call, self._ran = replace(self._call, input=input), True
+        decided, approval = self._question or (decision, None)
+        return await execute(self._call, decided, tool, self._session.tool_context_of(self._thread), approval)

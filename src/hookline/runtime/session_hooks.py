@@ -1,0 +1,114 @@
+"""How often a session's hooks have fired, for a store that other processes and machines read.
+
+Hooks as a stored session keeps them: each file's dialect and text, loaded again through its dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from hookline.config.document import Document
+from hookline.config.node import Node
+from hookline.config.problem import Problem, Severity
+from hookline.config.reader import salvage_text
+from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, get_dialect
+from hookline.engine.limits import FireCounts
+from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
+from hookline.hooks.host import Clock
+
+FORMAT_VERSION: Final = 1
+_SCOPE_KEYS: Final = ("agent", "prompt", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHooksFile:
+    """One file's hooks. `scope` is whom they hold for where that does not stand in the text, as with a skill's."""
+
+    dialect: str
+    file: str
+    text: str
+    scope: Scope = GLOBAL_SCOPE
+
+
+def dump_session_hooks(parts: Iterable[StoredHooksFile]) -> dict[str, Any]:
+    """Plain data for JSON: what a session stores as its `dependencies.hooks`."""
+    return {"version": FORMAT_VERSION, "files": [_dump_file(part) for part in parts]}
+
+
+def load_session_hooks(value: Any, shown_as: str = "stored session") -> LoadResult:
+    """The hooks of a stored session, and the problems of what cannot be read. Never raises for what was stored."""
+    problems: list[Problem] = []
+    at = Node.of(Document(shown_as, "", value), problems)
+    at.check_keys(("version", "files"), "stored hooks")
+    version, files = at.get("version"), at.get("files")
+    if version is None or version.value != FORMAT_VERSION or isinstance(version.value, bool):
+        what = "these hooks were stored by another version of hookline."
+        return LoadResult((), (*problems, Problem("unknown-version", shown_as, 1, what)))
+    hooks = tuple(hook for place in (files.items() if files is not None else ()) for hook in _load_file(place))
+    return LoadResult(hooks, tuple(problems))
+
+
+def _dump_file(part: StoredHooksFile) -> dict[str, Any]:
+    value: dict[str, Any] = {"dialect": part.dialect, "file": part.file, "text": part.text}
+    scope = {key: named for key in _SCOPE_KEYS if (named := getattr(part.scope, key)) is not None}
+    return {**value, "scope": scope} if scope else value
+
+
+def _load_file(at: Node) -> tuple[Hook, ...]:
+    at.check_keys(("dialect", "file", "text", "scope"), "a stored file")
+    name, file, text = (at.get(key) for key in ("dialect", "file", "text"))
+    if name is None or file is None or text is None:
+        at.add_problem("missing-key", f"{at.location}: dialect, file and text are needed.")
+        return ()
+    spoken, shown, source = name.one_of(DIALECT_NAMES), file.text(), text.text(empty=True)
+    scope = _parse_scope(at)
+    if spoken is None or shown is None or source is None or scope is None:
+        return ()
+    document, unreadable = salvage_text(source, shown)
+    if document is None:
+        at.problems.extend(unreadable)
+        return ()
+    loaded = get_dialect(spoken).load(document)
+    at.problems.extend(problem for problem in dict.fromkeys(loaded.problems) if problem.severity is Severity.ERROR)
+    if scope == GLOBAL_SCOPE:
+        return loaded.hooks
+    return tuple(replace(hook, scope=scope) for hook in loaded.hooks)
+
+
+def _parse_scope(at: Node) -> Scope | None:
+    place = at.get("scope")
+    if place is None:
+        return GLOBAL_SCOPE
+    place.check_keys(_SCOPE_KEYS, "scope")
+    if place.mapping() is None:
+        return None
+    named = {key: each.text() for key in _SCOPE_KEYS if (each := place.get(key)) is not None}
+    return None if None in named.values() else Scope(**named)  # never wider than it was
+
+
+class StoredCounts(FireCounts):
+    """Pauses are counted by a clock that begins anew with each machine; what is stored has the time of day."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+        self._ahead = clock.wall() - clock.now()
+
+    def snapshot(self, session: str) -> list[dict[str, Any]]:
+        return [_shift_time(row, self._ahead) for row in super().snapshot(session)]
+
+    def restore(self, session: str, saved: list[dict[str, Any]]) -> None:
+        """What was stored by a clock that is ahead of ours has just been."""
+        now = self._clock.now()
+        rows = [_shift_time(row, -self._ahead) for row in saved]
+        super().restore(session, [{**row, "last": _cap_time(now, row["last"])} for row in rows])
+
+
+def _shift_time(row: dict[str, Any], seconds: float) -> dict[str, Any]:
+    return row if row["last"] is None else {**row, "last": row["last"] + seconds}
+
+
+def _cap_time(now: float, last: float | None) -> float | None:
+    return None if last is None else min(last, now)

@@ -1,0 +1,138 @@
+"""Any text and any JSON value in a column, and back unchanged.
+
+PostgreSQL's text holds no NUL and neither database a lone surrogate, and agents write both: such a text is stored
+escaped, behind a mark. It is equal to itself in that form, so it works as a key too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sqlalchemy import Column, ColumnElement, Dialect, Text, type_coerce
+from sqlalchemy.types import TypeDecorator
+
+from hookline.errors import HooklineError
+
+MAX_JSON_DEPTH: Final = 500
+"""Levels of lists and mappings. Reading is recursive, and Python stops at a thousand calls."""
+
+MAX_KEY_BYTES: Final = 1000
+"""Bytes. PostgreSQL refuses an index entry of more than 2,704, and entries have up to two keys."""
+
+_MAX_JSON_SIZE: Final = 200_000_000
+_ITEM_SIZE: Final = 100
+_ESCAPE_MARK: Final = "\x01"
+
+
+class AnyText(TypeDecorator[str]):
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else escape_text(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else unescape_text(value)
+
+
+class KeyText(AnyText):
+    """Text that is looked up: an id, a path, a name."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        stored = super().process_bind_param(value, dialect)
+        if stored is not None and len(stored.encode()) > MAX_KEY_BYTES:
+            raise HooklineError(
+                f"{_shorten_text(stored)!r} is too long for an id, a path or a key: {MAX_KEY_BYTES} bytes at most"
+            )
+        return stored
+
+
+class JsonText(AnyText):
+    """Written as `encoded` made it, in the caller's own thread, for the value may change afterwards; read as the value."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(unescape_text(value))
+
+
+def escape_text(text: str) -> str:
+    return text if _is_plain(text) else _ESCAPE_MARK + text.encode("unicode_escape").decode("ascii")
+
+
+def unescape_text(stored: str) -> str:
+    if not stored.startswith(_ESCAPE_MARK):
+        return stored
+    return stored.removeprefix(_ESCAPE_MARK).encode("ascii").decode("unicode_escape")
+
+
+def encode_json(value: Any) -> str:
+    """JSON that gives back what went in; a value for which there is none raises HooklineError."""
+    _check_storable(value)
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as failed:
+        raise HooklineError(f"cannot be stored as JSON: {failed}") from failed
+
+
+def copy_json(value: Any) -> Any:
+    """As it will be read again; raises as `encoded` does."""
+    return json.loads(encode_json(value))
+
+
+def raw_column(column: Column[Any]) -> ColumnElement[Any]:
+    """A column that comes without `read`."""
+    return type_coerce(column, Text) if isinstance(column.type, AnyText) else column
+
+
+def _is_plain(text: str) -> bool:
+    if "\0" in text or text.startswith(_ESCAPE_MARK):
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_storable(value: Any) -> None:
+    """What json.dumps would write, but differently or without end, and what it could not read again."""
+    level, left = [value], _MAX_JSON_SIZE
+    for _ in range(MAX_JSON_DEPTH):
+        deeper: list[Any] = []
+        for held in level:
+            left -= _estimate_size(held)
+            if left < 0:
+                raise HooklineError("cannot be stored as JSON: it is too large, or inside of itself")
+            deeper += _child_values(held)
+        if not deeper:
+            return
+        level = deeper
+    raise HooklineError(f"cannot be stored as JSON: nested more than {MAX_JSON_DEPTH} levels deep, or inside of itself")
+
+
+def _estimate_size(held: Any) -> int:
+    """Roughly what it takes in memory, without what is inside."""
+    if isinstance(held, str):
+        return len(held)
+    return _ITEM_SIZE * len(held) if isinstance(held, (dict, list, tuple)) else 0
+
+
+def _child_values(held: Any) -> Iterable[Any]:
+    if isinstance(held, (list, tuple)):
+        return held
+    if not isinstance(held, dict):
+        return ()
+    if not all(isinstance(key, str) for key in held):
+        raise HooklineError("cannot be stored as JSON: a key is not text")
+    return held.values()
+
+
+def _shorten_text(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"

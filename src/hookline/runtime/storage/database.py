@@ -1,0 +1,195 @@
+"""What is asked of a database: a function of a connection, prepared by its caller and run within one transaction.
+
+What went wrong with a database, in one line that says what to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+from sqlalchemy import Column, Connection, Select, Table, bindparam, select
+from sqlalchemy.exc import DBAPIError, IntegrityError, StatementError
+
+from hookline.errors import HooklineError
+from hookline.runtime.storage.columns import encode_json
+from hookline.runtime.storage.tables import (
+    ApprovalRow,
+    CallRow,
+    Injection,
+    QueuedToolRow,
+    SessionRow,
+    ThreadRow,
+    sessions,
+    threads,
+)
+
+_MAX_MESSAGE_LENGTH: Final = 300
+
+_SQLITE_MESSAGES: Final = (
+    ("is locked", "{place} is locked by another program; try again when that has ended"),
+    ("readonly", "{place} cannot be written; see to the rights of the file and of its directory"),
+    ("is full", "{place} cannot be written: the disk is full. Nothing of this was stored; make room and try again"),
+    ("disk I/O error", "{place} cannot be read or written: disk I/O error. See whether the disk has room and works"),
+    ("not a database", "{place} is not a hookline database; move that file away or name another"),
+    ("malformed", "{place} is damaged; move it away, or bring back a copy of it"),
+    ("unable to open", "{place} cannot be opened; see whether its directory is there and may be written"),
+    ("already exists", "{place} has tables of something else; name another file"),
+    ("too big", "this is too large for {place}"),
+)
+_POSTGRES_MESSAGES: Final = (
+    ("3D000", "{place} does not exist; make it with createdb"),
+    ("28", "{place} does not let this user in; see to the user, the password and pg_hba.conf"),
+    ("42501", "{place} does not give this user enough rights"),
+    ("42P07", "{place} has tables of something else; give hookline a database of its own"),
+    ("53100", "{place} cannot be written: its disk is full. Nothing of this was stored; make room and try again"),
+    ("25006", "{place} is read-only"),
+    ("40", "{place} was busy with something that excludes this. Nothing of this was stored; try again"),
+    ("55P03", "{place} is locked by another program; try again when that has ended"),
+    ("54", "this is too large for {place}"),
+    ("08", "the connection to {place} was lost; see whether the server runs and try again"),
+    ("57P", "{place} is shutting down or starting; try again when it runs"),
+)
+_ERRNO_MESSAGES: Final = {
+    errno.EACCES: "{place} cannot be written; see to the rights of the file and of its directory",
+    errno.EPERM: "{place} cannot be written; see to the rights of the file and of its directory",
+    errno.EROFS: "{place} cannot be written: the disk is read-only; name a file on another",
+    errno.ENOSPC: "{place} cannot be written: the disk is full. Nothing of this was stored; make room and try again",
+}
+_FOREIGN_KEY_MESSAGE: Final = "this belongs to a session or thread that is not stored (any more)"
+_UNIQUE_MESSAGE: Final = "something else is stored under this id already"
+
+
+def explain_database_error(failed: Exception, place: str) -> Exception:
+    """A HooklineError for everything that a database can do to us; our own bugs stay what they are."""
+    place = " ".join(place.split())
+    if isinstance(failed, StatementError) and isinstance(failed.orig, HooklineError):
+        return failed.orig
+    if isinstance(failed, StatementError) and not isinstance(failed, DBAPIError):
+        return failed
+    cause = failed.orig if isinstance(failed, DBAPIError) and failed.orig is not None else failed
+    if isinstance(failed, IntegrityError) and (text := _constraint_message(cause)):
+        return HooklineError(text)
+    if isinstance(cause, TimeoutError):
+        return HooklineError(f"{place} did not answer in time; see whether it is busy or held, and try again")
+    for text in _known_messages(cause):
+        return HooklineError(text.format(place=place))
+    return HooklineError(f"{place} cannot be used: {_format_cause(cause)}")
+
+
+def _known_messages(cause: BaseException) -> list[str]:
+    state = getattr(cause, "sqlstate", None)
+    if isinstance(state, str):
+        return [text for start, text in _POSTGRES_MESSAGES if state.startswith(start)]
+    if isinstance(cause, sqlite3.Error):
+        return [text for part, text in _SQLITE_MESSAGES if part in str(cause)]
+    return [_ERRNO_MESSAGES[cause.errno]] if isinstance(cause, OSError) and cause.errno in _ERRNO_MESSAGES else []
+
+
+def _constraint_message(cause: BaseException) -> str | None:
+    """Both databases name the kind of a broken constraint in their text or state, and nothing else that is stable."""
+    state = getattr(cause, "sqlstate", None)
+    if state == "23503" or "FOREIGN KEY" in str(cause):
+        return _FOREIGN_KEY_MESSAGE
+    return _UNIQUE_MESSAGE if state == "23505" or "UNIQUE" in str(cause) else None
+
+
+def _format_cause(cause: BaseException) -> str:
+    said = f"{cause.strerror}: {cause.filename}" if isinstance(cause, OSError) and cause.filename else str(cause)
+    text = " ".join(said.split()) or type(cause).__name__
+    return text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[:_MAX_MESSAGE_LENGTH]}…"
+
+
+T = TypeVar("T")
+Query: TypeAlias = Callable[[Connection], T]
+StoredRow: TypeAlias = SessionRow | ThreadRow | CallRow | ApprovalRow | QueuedToolRow | Injection
+R = TypeVar("R", SessionRow, ThreadRow, CallRow, ApprovalRow, QueuedToolRow, Injection)
+
+_SELECT_CLAIM: Final = select(sessions.c.id, sessions.c.claim)
+_SELECT_CLAIM_BY_THREAD: Final = (
+    _SELECT_CLAIM.join(threads, threads.c.session == sessions.c.id)
+    .where(threads.c.id == bindparam("of_thread"))
+    .with_for_update(of=sessions, key_share=True)
+)
+_SELECT_CLAIM_BY_SESSION: Final = _SELECT_CLAIM.where(sessions.c.id == bindparam("of_session")).with_for_update(
+    key_share=True
+)
+
+
+class Database(Protocol):
+    """Work may be run again after a failure that undid it, so it must have no effect but on its connection."""
+
+    async def read(self, work: Query[T]) -> T: ...
+    async def write(self, work: Query[T]) -> T:
+        """Committed when this returns. It goes on to its end even if its caller is cancelled."""
+
+    async def claim(self, session: str) -> bool:
+        """False if a store has it."""
+
+    async def release(self, session: str) -> None: ...
+    async def close(self) -> None: ...
+
+
+def lock_session(connection: Connection, *, thread: str | None = None, session: str | None = None) -> None:
+    """Whoever else writes to this session waits until we have committed. SQLite has one writer anyway.
+
+    Raises HooklineError if we had claimed it and somebody else has claimed it since.
+    """
+    if connection.dialect.name != "postgresql":
+        return
+    found = connection.execute(
+        *(
+            (_SELECT_CLAIM_BY_THREAD, {"of_thread": thread})
+            if thread
+            else (_SELECT_CLAIM_BY_SESSION, {"of_session": session})
+        )
+    )
+    row = found.first()
+    ours = connection.get_execution_options().get("claims", {})
+    if row is not None and ours.get(row.id, row.claim) != row.claim:
+        raise HooklineError(f"another hookline has taken over the session {row.id}; resume it to go on")
+
+
+def combine_queries(works: Sequence[Query[Any]]) -> Query[None]:
+    def work(connection: Connection) -> None:
+        for each in works:
+            each(connection)
+
+    return work
+
+
+def row_values(row: StoredRow) -> dict[str, Any]:
+    return column_values({each.name: getattr(row, each.name) for each in fields(row)})
+
+
+def column_values(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: encode_json(value) if isinstance(value, dict) else value for name, value in values.items()}
+
+
+def select_rows(row_type: type[R], table: Table) -> Select[Any]:
+    return select(*(_column(table, each.name) for each in fields(row_type)))
+
+
+def changed_columns(row_type: type[StoredRow], changed: dict[str, Any]) -> dict[str, Any]:
+    unknown = changed.keys() - ({each.name for each in fields(row_type)} - {"id"})
+    if unknown:
+        raise TypeError(f"{row_type.__name__} has no {', '.join(sorted(unknown))} that could be changed")
+    if not changed:
+        raise TypeError(f"nothing of the {row_type.__name__} was given that should be changed")
+    return column_values(changed)
+
+
+def require_one_row(changed: int, what: str) -> None:
+    if changed != 1:
+        raise HooklineError(f"there is no {what}")
+
+
+def build_rows(row_type: type[R], found: Iterable[Any]) -> list[R]:
+    return [row_type(*row) for row in found]
+
+
+def _column(table: Table, name: str) -> Column[Any]:
+    return table.c[name]

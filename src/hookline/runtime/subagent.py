@@ -1,0 +1,98 @@
+"""Sub-agents as their parent sees them: what each was started for, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hookline.engine.decision import Decision
+from hookline.hooks.host import ToolResult
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.thread import StoredThread, SubagentTask
+from hookline.runtime.updates import Ending, ExchangeEnded
+
+_ABANDONED: Final = "interrupted, and nobody went on with it"
+
+
+@dataclass(frozen=True, slots=True)
+class Subagent:
+    parent: StoredThread
+    thread: StoredThread
+    subagent_task: SubagentTask
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self.subagent_task.result is None and not self.subagent_task.running
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        id, agent = self.thread.id, self.thread.agent
+        who = {"id": id, "thread": {"id": id}, "agent": {"id": agent.id, "name": agent.name or agent.id}}
+        more = {"name": agent.name or agent.id, "task": self.subagent_task.task, "depth": self.thread.depth}
+        return {**who, **more, "execution": self.thread.progress.facts}
+
+    @property
+    def tool_input(self) -> dict[str, Any]:
+        return {"agent_id": self.thread.id, "specialist": self.thread.agent.id, "task": self.subagent_task.task}
+
+    async def store_task(self) -> None:
+        """From now on it will have an end, whatever happens."""
+        await self.thread.store.update_thread(
+            self.thread.id, call=self.subagent_task.call, task=self.subagent_task.task
+        )
+        self.thread.subagent_task = self.subagent_task
+
+    async def fire_end(self, ended: ExchangeEnded, last: str = "", again: bool = False) -> Decision:
+        """`last` are the last words of one that did not come to its end; `again`: it had to go on before."""
+        self.subagent_task.result = result = _build_result(self.tool_input, ended, last)
+        facts = {
+            "subagent": self.facts,
+            "tool": {"input": self.tool_input, "result": result, "ok": not result["errors"]},
+            "stop": {"active": again, "message": result["summary"]},
+        }
+        try:
+            decision = await self.parent.session.decide(self.parent, "subagent.end", facts)
+        except BaseException:
+            self.subagent_task.result = None
+            raise
+        await inject_notes(self.parent, decision)
+        self.parent.defer_effects(decision)
+        return decision
+
+    async def store_result(self) -> ToolResult:
+        """What its parent gets of it, once it has had its end."""
+        result = self.subagent_task.result or {}
+        await self.thread.store.update_thread(self.thread.id, turn=None, result=result)
+        errors = "; ".join(result["errors"])
+        return ToolResult(result, not errors, errors)
+
+    async def abandon(self) -> None:
+        """Nobody goes on with what was cut off: its end comes, and nothing is run."""
+        await abandon_subagents(self.thread)
+        if self.thread.progress.in_turn:
+            await self.thread.session.decide(self.thread, "turn.end", {})
+            self.thread.progress.in_turn = False
+        await self.fire_end(ExchangeEnded(self.thread.id, self.thread.agent.id, Ending.CANCELLED, _ABANDONED))
+        await self.store_result()
+
+
+def subagents_of(parent: StoredThread) -> list[Subagent]:
+    """Those that hooks let it start."""
+    threads = parent.session.threads
+    return [
+        Subagent(parent, each, each.subagent_task)
+        for each in threads
+        if each.parent == parent.id and each.subagent_task is not None
+    ]
+
+
+async def abandon_subagents(parent: StoredThread) -> None:
+    for child in subagents_of(parent):
+        if child.is_interrupted:
+            await child.abandon()
+
+
+def _build_result(given: dict[str, Any], ended: ExchangeEnded, last: str) -> dict[str, Any]:
+    fine = ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP)
+    status = "completed" if fine else str(ended.ending)
+    return {**given, "status": status, "errors": [] if fine else [ended.text], "summary": ended.text if fine else last}

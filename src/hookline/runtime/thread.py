@@ -1,0 +1,293 @@
+"""A thread: one agent's conversation as it is stored, and how far it has come."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import copy
+import uuid
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from hookline.engine.decision import Decision
+from hookline.errors import Halted, HooklineError
+from hookline.hooks.host import Abort, ToolResult
+from hookline.runtime.app import Agent, AgentSide
+from hookline.runtime.storage.store import Store
+from hookline.runtime.storage.tables import Injection, QueuedToolRow
+
+if TYPE_CHECKING:
+    from hookline.runtime.agent_session import AgentSession
+    from hookline.runtime.tools.toolbox import Toolbox
+
+T = TypeVar("T")
+
+_MILLISECONDS: Final = 1000
+
+
+class MessageNotStoredError(HooklineError):
+    """A hook prevented that a message is stored or changed."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a thread has come. Before the first step: the coming flow, side a, step 0, not stopped."""
+
+    flow: str = field(default_factory=lambda: f"flow_{uuid.uuid4().hex[:12]}")
+    side: str = "a"
+    step: int = 0
+    turn: int | None = None  # the session's count at this thread's own turn; sub-agents count on meanwhile
+    in_turn: bool = False  # the turn goes on, or was cut off
+    turns_left: int | None = None  # turns that it may make for what it was asked, that one included
+    stopped: bool = False
+    halted: str | None = None  # why hooks want the agent to stop, until it does
+    prompt: str = ""  # the user's last words
+    tokens: int = 0  # of the last request and its answer, as far as is known; hookline.runtime.event_facts keeps both
+    estimate: int = 0  # of what stood in the thread then
+    metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        turn = self.turn if self.in_turn else None
+        return {"flow": self.flow, "side": self.side, "step": self.step, "turn": turn}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"flow": self.flow, "side": self.side, "step": self.step, "stopped": self.stopped}
+
+
+@dataclass(slots=True)
+class SubagentTask:
+    """What a sub-agent was started for."""
+
+    call: str  # of its parent
+    task: str
+    result: dict[str, Any] | None = None  # what its parent got of it; None while it goes on
+    running: bool = False  # in this process, now
+
+
+class StoredThread:
+    """Its messages pass the hooks on their way into the store. It is what hooks' own code sees of a thread."""
+
+    def __init__(self, id: str, session: AgentSession, agent: Agent, parent: str | None = None, depth: int = 0) -> None:
+        self.id = id
+        self.session = session
+        self.agent = agent
+        self.parent = parent
+        self.depth = depth
+        self.abort = Abort()
+        self.progress = Progress()
+        self.subagent_task: SubagentTask | None = None
+        self._asked_of_us: list[Decision] = []  # whose requests wait for the turn's end
+        self._call_ids: set[str] | None = None
+        self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
+        self._injected: list[Injection] | None = None
+        self._changes = [0, 0]  # of the history: begun, ended
+        self._queue_is_empty = False
+        self._toolbox: tuple[Toolbox, Toolbox] | None = None  # the runtime's, and the same with our own
+
+    @property
+    def store(self) -> Store:
+        return self.session.store
+
+    @property
+    def side(self) -> AgentSide:
+        """Whoever speaks now."""
+        return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
+
+    @property
+    def speaker(self) -> str:
+        """Which of two AIs it is, for people; a single one needs no name."""
+        return "" if self.agent.side_b is None else self.side.label or self.progress.side
+
+    @property
+    def speaker_fields(self) -> dict[str, Any]:
+        """What an assistant's message has beside its words: of two AIs, which one it is."""
+        return {} if self.agent.side_b is None else {"side": self.progress.side}
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools that there are; its agent may have only some of them."""
+        base = self.session.runtime.toolbox
+        if self._toolbox is None or self._toolbox[0] is not base:
+            self._toolbox = (base, self.session.runtime.toolbox_for(self))
+        return self._toolbox[1]
+
+    @property
+    def tools(self) -> tuple[str, ...] | None:
+        """Names and globs of what it may use now; None: everything. Its own agents and skills need not be listed."""
+        listed = self.side.prompt.tools
+        if listed is None:
+            return None
+        return (*listed, "skill", *(("agent", "agents") if self.agent.subagents else ()))
+
+    async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
+        messages = await self.history()
+        end = max(len(messages) - offset, 0)
+        start = 0 if limit is None else max(end - limit, 0)
+        return copy.deepcopy(messages[start:end])
+
+    async def history(self) -> list[dict[str, Any]]:
+        """The messages, oldest first. They are not the caller's to change."""
+        if self._history is not None:
+            return list(self._history)
+        before = list(self._changes)
+        read = await self.store.messages(self.id)
+        if self._changes == before and before[0] == before[1]:  # else it may have half of what goes on at the same time
+            self._history = read
+        return list(read)
+
+    async def call_ids(self) -> set[str]:
+        """Ids that a call of this thread ever had, as far as is stored; whoever takes one adds it."""
+        if self._call_ids is None:
+            begun = {row.call for row in await self.store.calls(self.id)}
+            self._call_ids = begun | {str(message.get("tool_call_id", "")) for message in await self.history()}
+        return self._call_ids
+
+    async def compact(self, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
+        """One message in the place of those."""
+        with self._track_change():
+            await _finish_write(self.store.compact_messages(self.id, gone, stands_in))
+            self._history = None
+
+    async def inject_message(self, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> dict[str, Any]:
+        """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
+        new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
+        new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
+        if self.parent is not None:
+            new = {"parent_id": self.parent, "depth": self.depth, **new}
+        decision = await self.session.decide(self, "message.create", {"message": new})
+        stored = _value_after_hooks(decision, "message")
+        self.defer_requests(decision)
+        with self._track_change():
+            await _finish_write(self.store.add_message(self.id, stored, asks_for))
+            if self._history is not None:
+                self._history.append(stored)
+        await self.session.decide(self, "message.created", {"message": copy.deepcopy(stored)})
+        return copy.deepcopy(stored)
+
+    async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
+        """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
+        decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
+        self.defer_requests(decision)
+        with self._track_change():
+            left = _value_after_hooks(decision, "message", "updates")
+            changed = await _finish_write(self.store.update_message(self.id, id, left))
+            self._history = None
+        await self.session.decide(self, "message.updated", {"message": copy.deepcopy(changed)})
+        return changed
+
+    @contextmanager
+    def _track_change(self) -> Iterator[None]:
+        self._changes[0] += 1
+        try:
+            yield
+        except BaseException:  # whoever was cancelled, or told of an error, does not know what is stored
+            self._history = None
+            raise
+        finally:
+            self._changes[1] += 1
+
+    async def injections(self) -> list[Injection]:
+        """What hooks put beside the messages, for the model."""
+        if self._injected is None:
+            self._injected = await self.store.injections(self.id)
+        return self._injected
+
+    async def inject(self, injection: Injection) -> None:
+        try:
+            await _finish_write(self.store.add_injection(self.id, injection))
+        finally:
+            self._injected = None
+
+    def defer_requests(self, decision: Decision) -> None:
+        """What hooks ask of the host is done at the end of the turn."""
+        if decision.requests:
+            self._asked_of_us.append(decision)
+
+    def defer_effects(self, decision: Decision) -> None:
+        """What a decision wants of an agent that is in the middle of something."""
+        self.defer_requests(decision)
+        if decision.halt:
+            self.progress.halted = decision.reason
+
+    def take_requests(self) -> list[Decision]:
+        taken, self._asked_of_us = self._asked_of_us, []
+        return taken
+
+    def take_halt(self, decision: Decision) -> str | None:
+        """Why the agent is to stop: because of this decision, or of one that was made meanwhile."""
+        held, self.progress.halted = self.progress.halted, None
+        return decision.reason if decision.halt else held
+
+    async def read_file(self, path: str) -> bytes | None:
+        return await self.store.read_file(self.id, path)
+
+    async def write_file(self, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
+        return await self.store.write_file(self.id, path, data, mime_type)
+
+    async def list_files(self, path: str = "") -> list[dict[str, Any]]:
+        return await self.store.list_files(self.id, path)
+
+    async def invoke_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
+        return await self.session.host_of(self).call_tool(name, input)
+
+    async def queue_tool(self, name: str, input: dict[str, Any]) -> None:
+        await self.store.queue_tool(self.id, name, input)
+        self._queue_is_empty = False
+
+    async def queued_tools(self) -> list[QueuedToolRow]:
+        """The tools that wait for their turn, in order."""
+        if self._queue_is_empty:
+            return []
+        self._queue_is_empty = True  # before it is asked: what comes meanwhile counts
+        try:
+            waiting = await self.store.queued_tools(self.id)
+        except BaseException:
+            self._queue_is_empty = False
+            raise
+        self._queue_is_empty = self._queue_is_empty and not waiting
+        return waiting
+
+    async def store_attachments(self, attachments: Any) -> list[dict[str, Any]]:
+        """Entries with data become files of the thread; references stay what they are."""
+        entries = attachments if isinstance(attachments, (list, tuple)) else ()
+        return [await self._store_attachment(entry) for entry in entries if isinstance(entry, dict)]
+
+    async def _store_attachment(self, entry: dict[str, Any]) -> dict[str, Any]:
+        if "data" not in entry:
+            return entry
+        data = entry["data"]
+        try:
+            raw = base64.b64decode(data, validate=True) if isinstance(data, str) else bytes(data)
+        except (binascii.Error, ValueError, TypeError):
+            raise HooklineError("an attachment's data is not base64") from None
+        name = str(entry.get("name") or "file").rpartition("/")[2]
+        path = f"attachments/{uuid.uuid4().hex[:8]}-{name}"
+        reference = await self.write_file(path, raw, str(entry.get("mimeType") or "application/octet-stream"))
+        return {**{key: value for key, value in entry.items() if key not in ("data", "name", "mimeType")}, **reference}
+
+
+async def _finish_write(writing: Coroutine[Any, Any, T]) -> T:
+    """Whoever is cancelled meanwhile goes on when it is over, for it is written all the same."""
+    task = asyncio.ensure_future(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _value_after_hooks(decision: Decision, *place: str) -> dict[str, Any]:
+    """What the hooks left to be written."""
+    if decision.halt:
+        raise Halted(decision.reason, decision.by)
+    if decision.denied:
+        raise MessageNotStoredError(decision.reason)
+    value = decision.event.read(place)
+    if not isinstance(value, dict):
+        raise MessageNotStoredError("a hook left nothing that could be stored")
+    return copy.deepcopy(value)

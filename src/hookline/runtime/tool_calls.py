@@ -1,0 +1,196 @@
+"""One tool call, from what the model wanted to what is stored: decided, asked about, run, looked at, kept."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hookline.engine.decision import Decision
+from hookline.errors import Halted
+from hookline.hooks.host import ToolResult
+from hookline.hooks.outcome import Verdict
+from hookline.hooks.tools import kind_of_name
+from hookline.runtime.approvals import ApprovalDenied, request_approval
+from hookline.runtime.gate import QUEUE_CALLER, ToolCall, execute
+from hookline.runtime.history import format_calls
+from hookline.runtime.models.model import RequestedCall
+from hookline.runtime.notes import inject_notes
+from hookline.runtime.recovery import recorded_result
+from hookline.runtime.storage.tables import ApprovalRow, CallRow, QueuedToolRow
+from hookline.runtime.thread import MessageNotStoredError, StoredThread
+from hookline.runtime.tools.tool_definition import Tool
+from hookline.runtime.updates import ToolCallFinished, ToolCallStarted
+from hookline.standard_agents.state import result_text
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCall:
+    name: str
+    ok: bool
+    text: str  # as the model reads it
+    halted: str | None = None  # a hook stopped the agent, and why
+
+
+class ToolCalls:
+    """The tool calls of one thread."""
+
+    def __init__(self, thread: StoredThread) -> None:
+        self.thread = thread
+        self.session = thread.session
+
+    async def run(self, wants: RequestedCall) -> CompletedCall:
+        """A call that the model asks for."""
+        tool = self.thread.toolbox.find(wants.name)
+        if tool is None:
+            return await self.reject(wants, self.thread.toolbox.describe_missing(wants.name))
+        if not self.thread.toolbox.offers(tool, self.thread.tools):
+            return await self.reject(wants, f"this agent may not use {tool.name}")
+        try:
+            input = json.loads(wants.arguments or "{}")
+            json.dumps(input)
+        except RecursionError:
+            return await self.reject(wants, "the arguments are nested too deep")
+        except ValueError as error:
+            return await self.reject(wants, f"the arguments are not JSON: {error}")
+        if not isinstance(input, dict):
+            return await self.reject(wants, "the arguments are not an object")
+        return await self._decide_and_run(ToolCall(wants.id, tool.name, input), tool)
+
+    async def run_queued(self, row: QueuedToolRow) -> CompletedCall:
+        """A call that a hook's code put off until now; it stands in the history as if the agent had made it."""
+        id, tool = f"call_{uuid.uuid4().hex[:12]}", self.thread.toolbox.find(row.name)
+        wants = RequestedCall(id, row.name if tool is None else tool.name, json.dumps(row.input))
+        message = {"role": "assistant", "content": None, "tool_calls": format_calls([wants])}
+        try:
+            await self.thread.inject_message(message | self.thread.speaker_fields, row)
+        except (MessageNotStoredError, Halted):
+            await self.session.store.unqueue_tools(self.thread.id, [row])
+            raise
+        if tool is None:
+            return await self.reject(wants, self.thread.toolbox.describe_missing(row.name))
+        return await self._decide_and_run(ToolCall(id, tool.name, row.input, QUEUE_CALLER), tool)
+
+    async def reject(self, wants: RequestedCall, why: str) -> CompletedCall:
+        """A call that nobody was asked about, because it cannot be run at all."""
+        tool = self.thread.toolbox.find(wants.name)
+        call = ToolCall(wants.id, wants.name if tool is None else tool.name, _parse_arguments(wants))
+        return await self._store(call, _failure_facts(_tool_facts(call, tool), why), False)
+
+    async def _decide_and_run(self, call: ToolCall, tool: Tool) -> CompletedCall:
+        facts = _tool_facts(call, tool)
+        decision = await self.session.decide(self.thread, "tool.before", {"tool": facts})
+        self._emit_started(call, decision)
+        halted = self.thread.take_halt(decision)  # a hook's own call may have been answered with a halt
+        if halted is not None or decision.denied:
+            reason = decision.reason or halted or f"{call.name} was denied"
+            return await self._store(call, _failure_facts(facts, reason), False, (decision,), halted)
+        left = decision.event.read(("tool", "input"))
+        if not isinstance(left, dict):
+            wrong = f"a hook left {call.name} without an input that it could be called with"
+            return await self._store(call, _failure_facts(facts, wrong), False, (decision,))
+        approval: ApprovalRow | None = None
+        final = replace(call, input=left)
+        if decision.verdict is Verdict.ASK:
+            try:
+                approval = await request_approval(self.thread, final, decision)
+            except ApprovalDenied as refused:
+                no = _failure_facts(_tool_facts(final, tool), str(refused))
+                return await self._store(final, no, False, (decision,), refused.halted)
+        return await self._execute(final, tool, decision, approval)
+
+    async def _execute(
+        self, call: ToolCall, tool: Tool, decision: Decision, approval: ApprovalRow | None
+    ) -> CompletedCall:
+        result = await execute(call, decision, tool, self.session.tool_context_of(self.thread), approval)
+        self.session.tool_calls += 1
+        return await self._fire_after(call, tool, result, (decision,))
+
+    async def recover(self, wants: RequestedCall, row: CallRow) -> CompletedCall:
+        """A call that was begun before and never answered: hooks look at what is known of it, as at any other."""
+        tool = self.thread.toolbox.find(wants.name)
+        return await self._fire_after(
+            ToolCall(wants.id, row.name, _parse_arguments(wants), row.caller), tool, recorded_result(row), ()
+        )
+
+    async def _fire_after(
+        self, call: ToolCall, tool: Tool | None, result: ToolResult, decisions: tuple[Decision, ...]
+    ) -> CompletedCall:
+        facts = {**_tool_facts(call, tool), **_result_facts(result)}
+        if result.attachments:
+            facts["attachments"] = list(result.attachments)
+        event = "tool.succeeded" if result.ok else "tool.failed"
+        looked = await self.session.decide(self.thread, event, {"tool": facts})
+        after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
+        halted = self.thread.take_halt(after)
+        left = after.event.facts["tool"]
+        return await self._store(
+            call, {**left, **_result_facts(_result_from_facts(left))}, True, (*decisions, after), halted
+        )
+
+    async def _store(
+        self,
+        call: ToolCall,
+        facts: dict[str, Any],
+        ran: bool,
+        decisions: tuple[Decision, ...] = (),
+        halted: str | None = None,
+    ) -> CompletedCall:
+        """The result as hooks leave it, stored as a message, with what the decisions had to say."""
+        stored = await self.session.decide(self.thread, "tool.store", {"tool": facts})
+        left = stored.event.facts["tool"]
+        final = _result_from_facts(left)
+        message = {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": _format_result(final)}
+        more = left.get("more")
+        files = await self.thread.store_attachments(left.get("attachments"))
+        kept = {**(more if isinstance(more, dict) else {}), **({"attachments": files} if files else {}), **message}
+        written = await self.thread.inject_message(kept)
+        for decision in decisions:
+            await inject_notes(self.thread, decision, written.get("id"))
+            self.thread.defer_requests(decision)
+        self.session.emit(ToolCallFinished(self.thread.id, self.thread.agent.id, call, final, ran))
+        return CompletedCall(call.name, final.ok, _format_result(final), halted)
+
+    def _emit_started(self, call: ToolCall, decision: Decision) -> None:
+        self.session.emit(ToolCallStarted(self.thread.id, self.thread.agent.id, call, decision))
+
+
+def _parse_arguments(wants: RequestedCall) -> dict[str, Any]:
+    try:
+        input = json.loads(wants.arguments)
+        json.dumps(input)
+    except (ValueError, RecursionError):
+        return {}
+    return input if isinstance(input, dict) else {}
+
+
+def _tool_facts(call: ToolCall, tool: Tool | None) -> dict[str, Any]:
+    kind = kind_of_name(call.name) if tool is None else tool.kind
+    return {"name": call.name, "kind": str(kind), "id": call.id, "caller": call.caller, "input": call.input}
+
+
+def _failure_facts(facts: dict[str, Any], why: str) -> dict[str, Any]:
+    return {**facts, **_result_facts(ToolResult(None, False, why))}
+
+
+def _result_facts(result: ToolResult) -> dict[str, Any]:
+    """What it came to; there is no result where it has none, and no error where it succeeded."""
+    told: dict[str, Any] = {"ok": result.ok}
+    if result.content is not None:
+        told["result"] = result.content
+    if result.error or not result.ok:
+        told["error"] = result.error
+    return told
+
+
+def _result_from_facts(facts: dict[str, Any]) -> ToolResult:
+    error = facts.get("error")
+    return ToolResult(facts.get("result"), facts.get("ok") is True, error if isinstance(error, str) else "")
+
+
+def _format_result(result: ToolResult) -> str:
+    said = result_text(result.content)
+    if result.ok:
+        return said
+    return f"Error: {result.error}\n{said}".strip() if said != result.error else f"Error: {said}"

@@ -1,0 +1,59 @@
+"""Work that blocks, on threads of its own: nobody on the event loop waits for a disk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
+
+from hookline.runners.thread_pool import AbandonableThreads
+from hookline.runtime.tools.workspace import ToolError
+
+T = TypeVar("T")
+_MAX_THREADS: Final = 8
+_GRACE_SECONDS: Final = 1.0  # seconds past its time in which work that looks at the clock ends by itself
+
+_pools: dict[tuple[int, str], AbandonableThreads] = {}
+
+
+class Deadline:
+    """How long a piece of work may go on; it ends early when nobody waits for it any more."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._is_cancelled = False
+
+    @property
+    def is_over(self) -> bool:
+        return self._is_cancelled or time.monotonic() >= self._end
+
+    def check(self) -> None:
+        """Raises Refused once it is over."""
+        if self.is_over:
+            raise ToolError(f"it took more than {self.seconds:g} s")
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+
+
+async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, pool: str = "files") -> T:
+    """What the work returns or raises. Raises Refused if it does not end in time; cancelled, the work is told so."""
+    until = Deadline(seconds)
+    threads = _pools.setdefault((os.getpid(), pool), AbandonableThreads(f"hookline-{pool}", _MAX_THREADS))
+    future = threads.submit(partial(contextvars.copy_context().run, work, until))
+    try:
+        async with asyncio.timeout(seconds + _GRACE_SECONDS):
+            result: T = await asyncio.wrap_future(future)
+            return result
+    except TimeoutError:
+        if future.done():
+            raise  # its own
+        raise ToolError(f"it did not end within {seconds:g} s") from None
+    finally:
+        until.cancel()
+        threads.abandon(future)

@@ -1,0 +1,100 @@
+"""What stands in a file of the workspace: read in bounds, replaced as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+from hookline.runtime.tools.blocking import Deadline
+from hookline.runtime.tools.workspace import ToolError, WorkspacePath, require_regular_file
+
+MAX_FILE_BYTES: Final = 10 << 20  # bytes
+_CHUNK: Final = 1 << 20
+_SNIFFED_BYTES: Final = 8192  # bytes that tell text from other data
+
+_replace_lock = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """What tells one state of a file from another."""
+
+    device: int
+    file: int
+    size: int
+    changed: int
+
+    @classmethod
+    def from_stat(cls, found: os.stat_result) -> FileVersion:
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def read_content(spot: WorkspacePath, until: Deadline, most: int = MAX_FILE_BYTES) -> tuple[bytes, FileVersion]:
+    """Raises Refused for a file of more bytes than `most`."""
+    with spot.open() as file:
+        version = FileVersion.from_stat(os.fstat(file.fileno()))
+        if version.size > most:
+            raise ToolError(f"{spot.path} has {version.size:,} bytes; at most {most:,} are read at once")
+        parts, room = [], most + 1
+        while room > 0 and (part := file.read(min(_CHUNK, room))):
+            until.check()
+            parts.append(part)
+            room -= len(part)
+        if room <= 0:  # it grew, or the system does not know its size
+            raise ToolError(f"{spot.path} has more than {most:,} bytes")
+    return b"".join(parts), version
+
+
+def replace_content(
+    spot: WorkspacePath, data: bytes, until: Deadline, unless_changed: FileVersion | None = None
+) -> bool:
+    """Nobody ever sees half of it. True if there was no such file before.
+
+    unless_changed: raises Refused if the file is not any more what it was then.
+    """
+    if len(data) > MAX_FILE_BYTES:
+        raise ToolError(f"that is {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are written")
+    before = _check_replaceable(spot)
+    mode = None if before is None else before.st_mode & 0o777
+    name = f".{secrets.token_hex(8)}.tmp"
+    try:
+        _write_temporary(name, spot.directory, data, mode, until)
+        with _replace_lock:
+            now = _check_replaceable(spot)
+            if unless_changed is not None and (now is None or FileVersion.from_stat(now) != unless_changed):
+                raise ToolError(f"{spot.path} was changed meanwhile; read it again")
+            until.check()
+            os.rename(name, spot.name, src_dir_fd=spot.directory, dst_dir_fd=spot.directory)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=spot.directory)
+    return before is None
+
+
+def is_text(start: bytes) -> bool:
+    return b"\0" not in start[:_SNIFFED_BYTES]
+
+
+def _check_replaceable(spot: WorkspacePath) -> os.stat_result | None:
+    found = spot.lstat()
+    if found is None:
+        return None
+    require_regular_file(found, spot.path)
+    if not os.access(spot.name, os.W_OK, dir_fd=spot.directory):
+        raise ToolError(f"{spot.path} may not be written")
+    return found
+
+
+def _write_temporary(name: str, directory: int, data: bytes, mode: int | None, until: Deadline) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o666 if mode is None else 0o600, dir_fd=directory)
+    with os.fdopen(descriptor, "wb") as file:
+        for start in range(0, len(data), _CHUNK):
+            until.check()
+            file.write(data[start : start + _CHUNK])
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)

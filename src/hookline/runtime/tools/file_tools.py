@@ -1,0 +1,231 @@
+""""""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any, BinaryIO, Final
+
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.blocking import Deadline, run_blocking
+from hookline.runtime.tools.file_content import is_text, read_content, replace_content
+from hookline.runtime.tools.search import DirectoryEntry, list_entries
+from hookline.runtime.tools.tool_definition import (
+    BuiltInTool,
+    ToolContext,
+    integer_schema,
+    object_schema,
+    string_schema,
+)
+from hookline.runtime.tools.workspace import ToolError, Workspace, WorkspacePath, printable_name, require_regular_file
+
+
+async def _delete_file(input: dict[str, Any], place: ToolContext) -> str:
+    def work(until: Deadline) -> str:
+        with Workspace(place.workspace).resolve(input["path"], follow=False) as spot:
+            found = spot.lstat()
+            if found is None or not stat.S_ISLNK(found.st_mode):
+                require_regular_file(found, spot.path)
+            until.check()
+            os.unlink(spot.name, dir_fd=spot.directory)
+            return f"deleted {spot.path}"
+
+    return await run_blocking(work)
+
+
+delete_file = BuiltInTool(
+    "delete_file",
+    "Deletes a file of the workspace. Of a link, the link itself goes.",
+    object_schema("path", path=string_schema("The file, relative to the workspace.")),
+    ToolKind.WRITE,  # whoever guards what a file holds guards that it is there
+    _delete_file,
+)
+
+
+MAX_LISTED_ENTRIES: Final = 2_000
+
+
+async def _list_directory(input: dict[str, Any], place: ToolContext) -> str:
+    def work(until: Deadline) -> str:
+        with Workspace(place.workspace).directory(input.get("path", ".")) as (directory, _):
+            listed, complete = list_entries(directory, MAX_LISTED_ENTRIES)
+            lines = [format_entry(entry, directory) for entry in listed]
+        return "\n".join([*lines, *([] if complete else [f"[only {MAX_LISTED_ENTRIES:,} of its entries are listed]"])])
+
+    return await run_blocking(work)
+
+
+def format_entry(entry: DirectoryEntry, directory: int) -> str:
+    """`name/`, `name -> target` or `name  size`, on one line whatever the name holds."""
+    name = printable_name(entry.name)
+    if entry.is_directory:
+        return f"{name}/"
+    try:
+        if entry.is_link:
+            return f"{name} -> {printable_name(os.readlink(entry.name, dir_fd=directory))}"
+        return f"{name}  {os.stat(entry.name, dir_fd=directory, follow_symlinks=False).st_size:,} bytes"
+    except OSError:  # gone meanwhile
+        return name
+
+
+list_directory = BuiltInTool(
+    "list_directory",
+    "Lists what is in a directory of the workspace; a name with a slash after it is a directory.",
+    object_schema(
+        path=string_schema("The directory, relative to the workspace; the workspace itself if it is not given.")
+    ),
+    ToolKind.LIST,
+    _list_directory,
+)
+
+
+MAX_RETURNED_BYTES: Final = 1 << 20  # bytes
+_MAX_READABLE_BYTES: Final = 256 << 20  # bytes of a file that is looked into
+_MAX_LINE_BYTES: Final = 100_000  # bytes of one line
+_MAX_LINE_NUMBER: Final = 100_000_000
+
+
+async def _read_file(input: dict[str, Any], place: ToolContext) -> str:
+    first, limit = int(input.get("offset", 1)), input.get("limit")
+
+    def work(until: Deadline) -> str:
+        with Workspace(place.workspace).resolve(input["path"]) as spot, spot.open() as file:
+            return _LineReader(spot, file, until).read(max(first, 1), None if limit is None else int(limit))
+
+    return await run_blocking(work)
+
+
+class _LineReader:
+    def __init__(self, spot: WorkspacePath, file: BinaryIO, until: Deadline) -> None:
+        self._path = spot.path
+        self._file = file
+        self._until = until
+        size = file.seek(0, 2)
+        file.seek(0)
+        if size > _MAX_READABLE_BYTES:
+            raise ToolError(f"{spot.path} has {size:,} bytes, too many to read; look into it with grep or bash")
+        if not is_text(file.peek(8192)):  # type: ignore[attr-defined]
+            raise ToolError(f"{spot.path} is not text ({size:,} bytes)")
+
+    def read(self, first: int, limit: int | None) -> str:
+        for number in range(1, first):
+            if not self._next_line()[0]:
+                raise ToolError(f"{self._path} has {number - 1} lines")
+        kept: list[bytes] = []
+        size, number, cut = 0, first, 0
+        while limit is None or len(kept) < limit:
+            line, longer = self._next_line()
+            if not line or size + len(line) > MAX_RETURNED_BYTES:
+                return self._format_lines(kept, number if line else None, cut)
+            kept.append(line)
+            size, number, cut = size + len(line), number + 1, cut + longer
+        return self._format_lines(kept, number if self._next_line()[0] else None, cut)
+
+    def _next_line(self) -> tuple[bytes, bool]:
+        """The next line, or its beginning; "" at the end."""
+        self._until.check()
+        line = self._file.readline(_MAX_LINE_BYTES)
+        longer = len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n")
+        rest = line if longer else b""
+        while rest and not rest.endswith(b"\n"):
+            self._until.check()
+            rest = self._file.readline(1 << 20)
+        return (line + b"\n" if longer else line), longer
+
+    def _format_lines(self, kept: list[bytes], following: int | None, cut: int) -> str:
+        said = b"".join(kept).decode("utf-8", "replace")
+        notes = [] if following is None else [f"there is more: read on with offset {following}"]
+        if cut:
+            notes.append(f"{cut} lines were cut after {_MAX_LINE_BYTES:,} bytes")
+        start = "" if not said or said.endswith("\n") else "\n"
+        return f"{said}{start}[{'; '.join(notes)}]" if notes else said
+
+
+read_file = BuiltInTool(
+    "read_file",
+    "Reads a text file of the workspace. A long one is returned in parts, with the offset to read on.",
+    object_schema(
+        "path",
+        path=string_schema("The file, relative to the workspace."),
+        offset=integer_schema("The first line to return, counted from 1.", 0, _MAX_LINE_NUMBER),
+        limit=integer_schema("How many lines to return.", 1, _MAX_LINE_NUMBER),
+    ),
+    ToolKind.READ,
+    _read_file,
+)
+
+
+def encode_text(content: str) -> bytes:
+    """Raises Refused for text that UTF-8 has no word for."""
+    try:
+        return content.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ToolError("the text has lone surrogates, which no file can hold as UTF-8") from None
+
+
+async def _write_file(input: dict[str, Any], place: ToolContext) -> str:
+    data = encode_text(input["content"])
+
+    def work(until: Deadline) -> str:
+        with Workspace(place.workspace).resolve(input["path"], make=True) as spot:
+            new = replace_content(spot, data, until)
+            return f"{'created' if new else 'replaced'} {spot.path} ({len(data):,} bytes)"
+
+    return await run_blocking(work)
+
+
+write_file = BuiltInTool(
+    "write_file",
+    "Writes a file of the workspace, in place of what it held before. Directories on the way are made.",
+    object_schema(
+        "path",
+        "content",
+        path=string_schema("The file, relative to the workspace."),
+        content=string_schema("All that the file is to hold."),
+    ),
+    ToolKind.WRITE,
+    _write_file,
+)
+
+
+async def _edit_file(input: dict[str, Any], place: ToolContext) -> str:
+    old, new = encode_text(input["old_string"]), encode_text(input["new_string"])
+    if not old:
+        raise ToolError("old_string is empty; write_file writes a whole file")
+    if old == new:
+        raise ToolError("old_string and new_string are the same")
+
+    def work(until: Deadline) -> str:
+        with Workspace(place.workspace).resolve(input["path"]) as spot:
+            return _replace_text(spot, old, new, bool(input.get("replace_all")), until)
+
+    return await run_blocking(work)
+
+
+def _replace_text(spot: WorkspacePath, old: bytes, new: bytes, everywhere: bool, until: Deadline) -> str:
+    before, version = read_content(spot, until)
+    count = before.count(old)
+    if count == 0:
+        hint = "; its lines end in CR LF" if b"\r\n" in before and b"\n" in old else ""
+        raise ToolError(f"old_string is not in {spot.path}{hint}")
+    if count > 1 and not everywhere:
+        raise ToolError(f"old_string is in {spot.path} {count} times; write more of what is around it, or replace_all")
+    replace_content(spot, before.replace(old, new), until, unless_changed=version)
+    return f"edited {spot.path} ({count} {'place' if count == 1 else 'places'})"
+
+
+edit_file = BuiltInTool(
+    "edit_file",
+    "Replaces a text in a file of the workspace. The text must be there exactly once, unless all are to be replaced.",
+    object_schema(
+        "path",
+        "old_string",
+        "new_string",
+        path=string_schema("The file, relative to the workspace."),
+        old_string=string_schema("What stands there now, exactly, spaces and line ends included."),
+        new_string=string_schema("What is to stand there."),
+        replace_all={"type": "boolean", "description": "Replace it wherever it is."},
+    ),
+    ToolKind.EDIT,
+    _edit_file,
+)

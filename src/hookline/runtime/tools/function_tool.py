@@ -1,0 +1,265 @@
+"""Python functions as tools: any function with types, and what `define_tool` defines.
+
+Calls somebody's function: whatever it does, the answer is a result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+from pydantic_core import to_jsonable_python
+
+from hookline.errors import HooklineError
+from hookline.hooks.actions.python_function import describe_exception
+from hookline.hooks.host import ToolResult
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.blocking import run_blocking
+from hookline.runtime.tools.tool_definition import ToolContext, failed_result, find_input_error
+from hookline.standard_agents.definitions import Definitions, ToolDefinition
+from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadState
+
+
+async def call_function(
+    function: Callable[..., Any], positional: list[Any], named: dict[str, Any], timeout: timedelta
+) -> Any:
+    """What somebody's function returns; a ToolResult that is not ok if it raises or takes too long."""
+    seconds = timeout.total_seconds()
+    late = failed_result(f"it did not answer within {seconds:g} s")
+    deadline: asyncio.Timeout | None = None
+    try:
+        async with asyncio.timeout(seconds) as deadline:
+            returned = (
+                function(*positional, **named)
+                if inspect.iscoroutinefunction(underlying_function(function))
+                else await run_blocking(
+                    lambda until: _call_in_thread(function, positional, named), seconds, "functions"
+                )
+            )
+            return await returned if inspect.isawaitable(returned) else returned
+    except TimeoutError as error:
+        return late if deadline is not None and deadline.expired() else failed_result(describe_exception(error))
+    except HooklineError as error:
+        return failed_result(str(error))
+    except (Exception, SystemExit) as error:  # it may be anybody's code
+        return failed_result(describe_exception(error))
+
+
+def _call_in_thread(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+    try:
+        return function(*positional, **named)
+    except StopIteration as error:  # which no Future can hold
+        return failed_result(describe_exception(error))
+
+
+def underlying_function(function: Callable[..., Any]) -> Any:
+    """What is run: of a partial what it is part of, of an object its `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
+
+
+def to_tool_result(returned: Any) -> ToolResult:
+    """As JSON has it."""
+    if returned is None or isinstance(returned, str):
+        return ToolResult(returned or "")
+    try:
+        return ToolResult(to_jsonable_python(returned, bytes_mode="base64", inf_nan_mode="null", fallback=str))
+    except (ValueError, TypeError, RecursionError) as error:
+        return failed_result(f"what the tool returned cannot be told: {describe_exception(error)}")
+
+
+TIMEOUT: Final = timedelta(seconds=120)
+_NO_FIELDS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
+_RESULT_KEYS: Final = frozenset({"status", "result", "error", "stack", "attachments"})
+_MAX_SHOWN_ERRORS: Final = 5  # mistakes of one input
+
+InputParser = Callable[[dict[str, Any], ToolContext], tuple[list[Any], dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    name: str
+    description: str
+    schema: dict[str, Any]
+    kind: ToolKind
+    function: Callable[..., Any] = field(repr=False)
+    parse_input: InputParser = field(repr=False)  # the function's arguments; raises ValidationError
+    timeout: timedelta = TIMEOUT
+
+    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+        try:
+            positional, named = self.parse_input(copy.deepcopy(input), place)
+        except ValidationError as error:
+            return failed_result(_format_validation_error(error))
+        returned = await call_function(self.function, positional, named, self.timeout)
+        return returned if isinstance(returned, ToolResult) else to_tool_result(returned)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedTool:
+    definition: ToolDefinition
+    definitions: Definitions = field(repr=False)
+    kind: ToolKind = ToolKind.OTHER
+    timeout: timedelta = TIMEOUT
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def description(self) -> str:
+        return self.definition.description
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return dict(_NO_FIELDS if self.definition.args is None else self.definition.args)
+
+    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+        wrong = find_input_error(self.schema, input)
+        if wrong is not None:
+            return failed_result(wrong)
+        given = [await _build_thread_state(place, self.definitions), copy.deepcopy(input)][
+            : _argument_count(self.definition)
+        ]
+        returned = await call_function(self.definition.execute, given, {}, self.timeout)
+        return returned if isinstance(returned, ToolResult) else _parse_defined_result(returned)
+
+
+def function_tool(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    kind: ToolKind = ToolKind.OTHER,
+    timeout: timedelta = TIMEOUT,
+) -> FunctionTool:
+    """A tool whose schema is the function's types and whose description is its docstring.
+
+    A parameter of the type Place is not the model's to give. A plain function runs on a thread. Raises HooklineError.
+    """
+    own = name or str(getattr(function, "__name__", ""))
+    if not callable(function) or not own:
+        raise HooklineError("a tool is a function, and has a name")
+    try:
+        parameters, model = _build_input_model(function, own)
+        schema = model.model_json_schema(by_alias=True)
+    except (PydanticUserError, NameError, TypeError, ValueError) as error:
+        raise HooklineError(f"the types of {own} cannot be read: {str(error).partition(chr(10))[0]}") from None
+    schema.pop("title", None)
+    said = description if description is not None else inspect.getdoc(function) or ""
+    return FunctionTool(own, said, schema, kind, function, _build_input_parser(parameters, model), timeout)
+
+
+def defined_tool(definition: ToolDefinition, definitions: Definitions | None = None) -> DefinedTool:
+    """What `define_tool` defined. `execute` is called with the thread's state and the input, or as many as it takes.
+
+    definitions: what `state.load_agent` and its like find. Raises HooklineError.
+    """
+    _argument_count(definition)
+    return DefinedTool(definition, Definitions() if definitions is None else definitions)
+
+
+def _build_input_model(function: Callable[..., Any], name: str) -> tuple[list[inspect.Parameter], type[BaseModel]]:
+    """Fields go by neutral names, with the parameter's as alias: a parameter may be called like a part of the model."""
+    parameters = list(inspect.signature(function).parameters.values())
+    hints = typing.get_type_hints(underlying_function(function), include_extras=True)
+    fields: dict[str, Any] = {}
+    for at, parameter in enumerate(parameters):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise HooklineError(f"{name} takes *{parameter.name}; a tool names each of its fields")
+        if hints.get(parameter.name) is not ToolContext:
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[f"field_{at}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
+    return parameters, create_model("Input", __config__=config, **fields)
+
+
+def _build_input_parser(parameters: list[inspect.Parameter], model: type[BaseModel]) -> InputParser:
+    def inputs(input: dict[str, Any], place: ToolContext) -> tuple[list[Any], dict[str, Any]]:
+        held = model.model_validate(input)
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for at, parameter in enumerate(parameters):
+            value = getattr(held, f"field_{at}", place)
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                positional.append(value)
+            else:
+                named[parameter.name] = value
+        return positional, named
+
+    return inputs
+
+
+def _format_validation_error(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = [f"{'.'.join(map(str, each['loc'])) or 'the input'}: {each['msg']}" for each in found[:_MAX_SHOWN_ERRORS]]
+    return "; ".join(lines)
+
+
+def _argument_count(definition: ToolDefinition) -> int:
+    """How many of the state and the input its `execute` takes."""
+    try:
+        signature = inspect.signature(definition.execute)
+    except (TypeError, ValueError):  # a built-in function that does not say
+        return 2
+    for count in (2, 1, 0):
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            continue
+        return count
+    raise HooklineError(f"the tool {definition.name}: execute takes the thread's state and the input")
+
+
+async def _build_thread_state(place: ToolContext, definitions: Definitions) -> ThreadState:
+    session, now = await place.store.session(place.session), place.execution
+    side: Literal["a", "b"] = "b" if now.get("side") == "b" else "a"
+    execution = ExecutionState(
+        now.get("flow") or f"flow_{place.thread_id}",
+        side,
+        now.get("step", 0),
+        place.thread.abort.aborted,
+        AbortSignal(lambda: place.thread.abort),
+    )
+    user = session.user if session is not None else ""
+    return ThreadState(place.thread_id, place.agent, user or None, execution, lambda: place.thread, definitions)
+
+
+def _parse_defined_result(returned: Any) -> ToolResult:
+    """Text or any JSON is the result; so is `{status, result, error, attachments}` with what it says."""
+    if not isinstance(returned, Mapping) or returned.get("status") not in ("success", "error"):
+        return to_tool_result(returned)
+    if not _RESULT_KEYS.issuperset(returned):
+        return to_tool_result(returned)
+    try:
+        attachments = tuple(_parse_attachment(each) for each in returned.get("attachments") or ())
+    except (TypeError, KeyError):
+        return failed_result("the tool returned attachments without their name, mimeType and data, or their path")
+    content = to_tool_result(returned.get("result"))
+    if not content.ok:
+        return content
+    ok = returned["status"] == "success"
+    error = "" if ok else str(returned.get("error") or content.content or "the tool failed")
+    return ToolResult(content.content, ok, error, attachments)
+
+
+def _parse_attachment(given: Mapping[str, Any]) -> dict[str, Any]:
+    if "data" not in given:
+        return {**given, "path": given["path"]}
+    data = given["data"]
+    if isinstance(data, bytes | bytearray):
+        data = base64.b64encode(data).decode("ascii")
+    if not isinstance(data, str):
+        raise TypeError("data is base64 or bytes")
+    return {**given, "name": given["name"], "mimeType": given["mimeType"], "data": data}

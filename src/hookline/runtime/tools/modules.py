@@ -1,0 +1,262 @@
+"""`workspace.*`: where the agent works, at a glance.
+
+What git says of the workspace. A repository's own settings can name programs; none of them is run.
+
+`filesystem.*`: the files of the workspace, by the names that a module's actions have.
+
+`memory.*`: what an agent wants to know again in later sessions.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.hooks.host import Command, ProgramResult, ToolResult
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.bash import shorten_output
+from hookline.runtime.tools.blocking import Deadline, run_blocking
+from hookline.runtime.tools.file_tools import (
+    delete_file,
+    edit_file,
+    format_entry,
+    list_directory,
+    read_file,
+    write_file,
+)
+from hookline.runtime.tools.program_environment import run_in_context
+from hookline.runtime.tools.search import WalkStats, glob, grep, list_entries, walk_files
+from hookline.runtime.tools.storage_tools import check_json_size
+from hookline.runtime.tools.tool_definition import (
+    BuiltInTool,
+    ToolContext,
+    integer_schema,
+    object_schema,
+    string_schema,
+)
+from hookline.runtime.tools.workspace import ToolError, Workspace, open_directory, printable_name
+
+_GIT_TIMEOUT: Final = timedelta(seconds=20)
+_GIT_ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_GIT_INHERITED_VARIABLES: Final = ("PATH", "HOME", "USER")
+_SAFE_GIT_SETTINGS: Final = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false")
+_FILTER_OVERRIDES: Final = ("clean=", "smudge=", "process=", "required=false")
+
+
+async def git_status(place: ToolContext) -> str | None:
+    """Changed files, as `git status --porcelain` tells them; None if it is no repository."""
+    config = await _run_git(place, "config", "--null", "--name-only", "--list")
+    if config.exit_code != 0 or (await _run_git(place, "rev-parse", "--is-inside-work-tree")).stdout.strip() != "true":
+        return None
+    settings = [setting for each in (*_SAFE_GIT_SETTINGS, *_disable_filters(config.stdout)) for setting in ("-c", each)]
+    status = await _run_git(place, *settings, "status", "--porcelain", "--branch", "--ignore-submodules=all", "--", ".")
+    if status.exit_code != 0:
+        raise ToolError(f"git status failed: {status.stderr.strip()[:500]}")
+    return status.stdout.rstrip("\n")
+
+
+def _disable_filters(names: str) -> list[str]:
+    """Every filter that the settings name, made one that does nothing."""
+    filters = {name[7:].rpartition(".")[0] for name in names.split("\0") if name.lower().startswith("filter.")}
+    odd = [each for each in filters if "=" in each or "\n" in each]
+    if odd:
+        raise ToolError("git's settings name a filter in a way that cannot be turned off")
+    return [f"filter.{name}.{setting}" for name in sorted(filters) if name for setting in _FILTER_OVERRIDES]
+
+
+async def _run_git(place: ToolContext, *arguments: str) -> ProgramResult:
+    argv = ("git", "--no-pager", *arguments)
+    root = str(Workspace(place.workspace).root)
+    command = Command(
+        argv=argv, cwd=root, env=_GIT_ENVIRONMENT, inherit_env=_GIT_INHERITED_VARIABLES, timeout=_GIT_TIMEOUT
+    )
+    return await run_in_context(place, command)
+
+
+FILESYSTEM_TOOLS = (
+    read_file.with_name("filesystem.read"),
+    write_file.with_name("filesystem.write"),
+    edit_file.with_name("filesystem.edit"),
+    list_directory.with_name("filesystem.list"),
+    glob.with_name("filesystem.glob"),
+    grep.with_name("filesystem.grep"),
+    delete_file.with_name("filesystem.delete"),
+)
+
+
+MAX_MEMORIES: Final = 500
+_MAX_MEMORY_LENGTH: Final = 20_000  # characters of one memory
+_DEFAULT_RECALL_LIMIT: Final = 10
+
+
+def _memory_owner(place: ToolContext) -> str:
+    return f"memory:{place.agent}"
+
+
+async def _remember(input: dict[str, Any], place: ToolContext) -> dict[str, Any]:
+    known = await place.store.keys(_memory_owner(place))
+    if len(known) >= MAX_MEMORIES:
+        raise ToolError(f"there are {MAX_MEMORIES} memories already; forget some")
+    id = f"{time.time_ns() // 1_000_000:013d}-{secrets.token_hex(3)}"  # sorts by age
+    held = {"content": input["content"], "tags": list(input.get("tags", []))}
+    check_json_size(held, 2 * _MAX_MEMORY_LENGTH)
+    await place.store.set_value(_memory_owner(place), id, held)
+    return {"id": id}
+
+
+async def _recall(input: dict[str, Any], place: ToolContext) -> list[dict[str, Any]]:
+    """Those with the most of the query's words, the newer before the older."""
+    words = {word for word in input.get("query", "").casefold().split() if word}
+    limit = int(input.get("limit", _DEFAULT_RECALL_LIMIT))
+    ids = sorted(await place.store.keys(_memory_owner(place)), reverse=True)
+    if not words:
+        return [each for each in [await _load_memory(place, id) for id in ids[:limit]] if each]
+    found = [(_count_hits(each, words), each) for each in [await _load_memory(place, id) for id in ids] if each]
+    best = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
+    return [each for _, each in best[:limit]]
+
+
+async def _load_memory(place: ToolContext, id: str) -> dict[str, Any] | None:
+    held = await place.store.get_value(_memory_owner(place), id)
+    return {"id": id, **held} if isinstance(held, dict) else None
+
+
+def _count_hits(memory: dict[str, Any], words: set[str]) -> int:
+    said = " ".join([str(memory.get("content", "")), *map(str, memory.get("tags", []))]).casefold()
+    return sum(word in said for word in words)
+
+
+async def _forget(input: dict[str, Any], place: ToolContext) -> str:
+    if not await place.store.delete_value(_memory_owner(place), input["id"]):
+        raise ToolError("there is no memory of this id")
+    return "forgotten"
+
+
+async def _list_memories(input: dict[str, Any], place: ToolContext) -> list[dict[str, Any]]:
+    return await _recall({"limit": MAX_MEMORIES}, place)
+
+
+MEMORY_TOOLS = (
+    BuiltInTool(
+        "memory.remember",
+        "Keeps something to know again later, in other sessions too.",
+        object_schema(
+            "content",
+            content=string_schema("What to remember.", minLength=1, maxLength=_MAX_MEMORY_LENGTH),
+            tags={"type": "array", "items": {"type": "string"}, "maxItems": 20, "description": "Words to find it by."},
+        ),
+        ToolKind.OTHER,
+        _remember,
+    ),
+    BuiltInTool(
+        "memory.recall",
+        "Finds what was remembered by the words in it; without a query, the newest.",
+        object_schema(
+            query=string_schema("Words to look for.", maxLength=1_000),
+            limit=integer_schema(f"How many at most; {_DEFAULT_RECALL_LIMIT} if not given.", 1, MAX_MEMORIES),
+        ),
+        ToolKind.OTHER,
+        _recall,
+    ),
+    BuiltInTool(
+        "memory.forget",
+        "Forgets one memory.",
+        object_schema("id", id=string_schema("Its id, as remember, recall and list tell it.", maxLength=100)),
+        ToolKind.OTHER,
+        _forget,
+    ),
+    BuiltInTool(
+        "memory.list", "All that is remembered, the newest first.", object_schema(), ToolKind.OTHER, _list_memories
+    ),
+)
+
+
+MAX_TREE_LINES: Final = 1_000
+_DEFAULT_TREE_DEPTH: Final = 3
+_WORKSPACE_SECONDS: Final = 10.0
+
+
+async def _workspace_info(input: dict[str, Any], place: ToolContext) -> dict[str, Any]:
+    def work(until: Deadline) -> dict[str, Any]:
+        workspace, walked = Workspace(place.workspace), WalkStats()
+        with workspace.directory(".") as (directory, _):
+            size = sum(1 for _ in walk_files(directory, "", until, walked))
+        return {"path": str(workspace.root), "files": size, "all_counted": walked.is_complete}
+
+    return await run_blocking(work, _WORKSPACE_SECONDS)
+
+
+@dataclass(slots=True)
+class _TreeBuilder:
+    until: Deadline
+    lines: list[str] = field(default_factory=list)
+
+    def add_directory(self, directory: int, depth: int, indent: str = "") -> bool:
+        """False if something was left out."""
+        listed, complete = list_entries(directory, MAX_TREE_LINES)
+        for entry in listed:
+            if len(self.lines) >= MAX_TREE_LINES or self.until.is_over:
+                return False
+            self.lines.append(indent + format_entry(entry, directory))
+            if entry.is_directory and entry.name != ".git" and depth > 1:
+                complete &= self._add_subdirectory(directory, entry.name, depth - 1, f"{indent}  ")
+        return complete
+
+    def _add_subdirectory(self, directory: int, name: str, depth: int, indent: str) -> bool:
+        try:
+            inner = open_directory(name, directory)
+        except OSError:  # gone, or not ours to read
+            return False
+        try:
+            return self.add_directory(inner, depth, indent)
+        finally:
+            os.close(inner)
+
+
+async def _workspace_tree(input: dict[str, Any], place: ToolContext) -> str:
+    def work(until: Deadline) -> str:
+        tree = _TreeBuilder(until)
+        with Workspace(place.workspace).directory(input.get("path", ".")) as (directory, _):
+            complete = tree.add_directory(directory, int(input.get("depth", _DEFAULT_TREE_DEPTH)))
+        return "\n".join([*tree.lines, *([] if complete else ["[there is more]"])])
+
+    return await run_blocking(work, _WORKSPACE_SECONDS)
+
+
+async def _workspace_changes(input: dict[str, Any], place: ToolContext) -> ToolResult:
+    told = await git_status(place)
+    if told is None:
+        raise ToolError("the workspace is not in a git repository")
+    return ToolResult(shorten_output("\n".join(printable_name(line) for line in told.split("\n"))))
+
+
+WORKSPACE_TOOLS = (
+    BuiltInTool(
+        "workspace.info",
+        "Where the workspace is, and how many files it has.",
+        object_schema(),
+        ToolKind.OTHER,
+        _workspace_info,
+    ),
+    BuiltInTool(
+        "workspace.tree",
+        "The directories and files of the workspace, as a tree.",
+        object_schema(
+            path=string_schema("Where to begin; the workspace if it is not given."),
+            depth=integer_schema(f"How deep to go; {_DEFAULT_TREE_DEPTH} if not given.", 1, 20),
+        ),
+        ToolKind.LIST,
+        _workspace_tree,
+    ),
+    BuiltInTool(
+        "workspace.changes",
+        "What git status says of the workspace.",
+        object_schema(),
+        ToolKind.OTHER,
+        _workspace_changes,
+    ),
+)

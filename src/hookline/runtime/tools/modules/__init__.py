@@ -1,1 +1,0 @@
-"""Tools by module: `module.action`."""

@@ -1,0 +1,69 @@
+"""What programs see of the user's environment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from hookline.hooks.host import Command, ProgramResult
+from hookline.runners.environment import encode_for_process, inherited_environment
+from hookline.runners.process import run_program
+from hookline.runtime.models.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    from hookline.runtime.tools.tool_definition import ToolContext
+
+SERVER_VARIABLES: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_MODEL_KEY_VARIABLES: Final = frozenset(
+    (
+        *(key for provider in PROVIDERS.values() for key in provider.keys),
+        "ANTHROPIC_AUTH_TOKEN",
+        "OPENROUTER_API_KEY",
+        "OLLAMA_API_KEY",
+    )
+)
+_OWN_PREFIXES: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # how these begin
+
+
+def server_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """What MCP and language servers see: where programs and the home are, and nothing that could be secret."""
+    names = (name for name in SERVER_VARIABLES if name in env)
+    return {name: env[name] for name in names if not env[name].startswith("()")}  # a shell's function is no value
+
+
+def _without_model_keys(env: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in env.items()
+        if name not in _MODEL_KEY_VARIABLES and not name.startswith(_OWN_PREFIXES)
+    }
+
+
+def find_unset_variable(texts: Iterable[str], env: Mapping[str, str]) -> str | None:
+    """A variable that one of them names as `${NAME}`, and nobody has set."""
+    return next((name for text in texts for name in _VARIABLE.findall(text) if name not in env), None)
+
+
+def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+    """`${NAME}` stands for a variable of the user's environment, so that no file need hold a secret."""
+    return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
+
+
+async def run_in_context(place: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
+    """What the command inherits is the place's environment, byte for byte, less the keys of models. Raises Failed."""
+    kept = _without_model_keys(place.env)
+    token = inherited_environment.set({_encode_variable(name): _encode_variable(value) for name, value in kept.items()})
+    try:
+        return await run_program(command, slots=place.slots, supervised=supervised)
+    finally:
+        inherited_environment.reset(token)
+
+
+def _encode_variable(text: str) -> bytes:
+    try:
+        return os.fsencode(text)
+    except UnicodeEncodeError:  # a text that no environment can hold
+        return encode_for_process(text)

@@ -1,0 +1,251 @@
+"""The files below a directory, by name; links are not followed, and `.git` is left out."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from hookline.hooks.tools import ToolKind
+from hookline.patterns.matchers import path_glob
+from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, pattern
+from hookline.runtime.tools.blocking import Deadline, run_blocking
+from hookline.runtime.tools.file_content import is_text, read_content
+from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, object_schema, string_schema
+from hookline.runtime.tools.workspace import ToolError, Workspace, WorkspacePath, open_directory, printable_name
+
+MAX_WALKED_FILES: Final = 100_000
+_MAX_DIRECTORY_ENTRIES: Final = 50_000  # entries of one directory
+_MAX_WALK_DEPTH: Final = 64
+_SKIPPED_DIRECTORIES: Final = frozenset({".git"})
+
+
+@dataclass(slots=True)
+class WalkStats:
+    """How far it came."""
+
+    files: int = 0
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    name: str
+    is_directory: bool
+    is_link: bool
+
+
+def list_entries(directory: int, most: int = _MAX_DIRECTORY_ENTRIES) -> tuple[list[DirectoryEntry], bool]:
+    """What is in a directory, by name; False beside it if there is more."""
+    with os.scandir(directory) as found:
+        listed = [
+            DirectoryEntry(each.name, each.is_dir(follow_symlinks=False), each.is_symlink())
+            for each in islice(found, most + 1)
+        ]
+    return sorted(listed[:most], key=lambda entry: entry.name), len(listed) <= most
+
+
+def walk_files(directory: int, start: str, until: Deadline, walked: WalkStats) -> Iterator[WorkspacePath]:
+    """Each spot can be used until the next one is asked for."""
+    yield from _walk_directory(directory, f"{start}/" if start else "", until, walked, 0)
+
+
+def _walk_directory(
+    directory: int, start: str, until: Deadline, walked: WalkStats, depth: int
+) -> Iterator[WorkspacePath]:
+    listed, complete = list_entries(directory)
+    walked.is_complete &= complete and depth < _MAX_WALK_DEPTH
+    for entry in listed:
+        if until.is_over or walked.files >= MAX_WALKED_FILES:
+            walked.is_complete = False
+            return
+        if not entry.is_directory:
+            walked.files += 1
+            yield WorkspacePath(directory, entry.name, start + entry.name)
+        elif entry.name not in _SKIPPED_DIRECTORIES and depth < _MAX_WALK_DEPTH:
+            yield from _walk_subdirectory(
+                WorkspacePath(directory, entry.name, start + entry.name), until, walked, depth
+            )
+
+
+def _walk_subdirectory(spot: WorkspacePath, until: Deadline, walked: WalkStats, depth: int) -> Iterator[WorkspacePath]:
+    try:
+        inner = open_directory(spot.name, spot.directory)
+    except OSError:  # gone, or not ours to read
+        walked.is_complete = False
+        return
+    try:
+        yield from _walk_directory(inner, f"{spot.path}/", until, walked, depth + 1)
+    finally:
+        os.close(inner)
+
+
+MAX_GLOB_MATCHES: Final = 1_000
+_GLOB_SECONDS: Final = 20.0
+
+
+def parse_glob(glob: str) -> Pattern:
+    """Raises Refused."""
+    try:
+        return path_glob(glob)
+    except BadPattern as error:
+        raise ToolError(f"the glob cannot be read: {error}") from None
+
+
+def glob_matches(glob: Pattern, path: str) -> bool:
+    try:
+        return glob.search(path)
+    except UndecidedError:
+        return False
+
+
+async def _find_files(input: dict[str, Any], place: ToolContext) -> str:
+    workspace, under = Workspace(place.workspace), input.get("path", ".")
+    wanted = parse_glob(workspace.relative_path(input["pattern"]))
+
+    def work(until: Deadline) -> str:
+        walked = WalkStats()
+        with workspace.directory(under) as (directory, start):
+            skip = 0 if input["pattern"].startswith("/") or not start else len(start) + 1
+            paths = (spot.path for spot in walk_files(directory, start, until, walked))
+            found = [
+                printable_name(path)
+                for path in islice((p for p in paths if glob_matches(wanted, p[skip:])), MAX_GLOB_MATCHES)
+            ]
+        if len(found) == MAX_GLOB_MATCHES:
+            return "\n".join([*found, f"[these are the first {MAX_GLOB_MATCHES:,}]"])
+        notes = [] if walked.is_complete else [f"[not every file was looked at: {walked.files:,} were]"]
+        return "\n".join([*found, *notes]) or "no file matches"
+
+    return await run_blocking(work, _GLOB_SECONDS)
+
+
+glob = BuiltInTool(
+    "glob",
+    "Finds files of the workspace by a glob: `*` stays within a directory, `**/` is any number of them.",
+    object_schema(
+        "pattern",
+        pattern=string_schema("Like src/**/*.py."),
+        path=string_schema("The directory to look in and to write the pattern from; the workspace if it is not given."),
+    ),
+    ToolKind.GLOB,
+    _find_files,
+)
+
+
+MAX_GREP_MATCHES: Final = 500
+_MAX_SEARCHED_BYTES: Final = 5 << 20  # bytes of a file that is searched
+_MAX_LINE_LENGTH: Final = 400  # characters of a line
+_LINES_PER_CHECK: Final = 256  # between two looks at the clock
+_GREP_SECONDS: Final = 20.0
+
+
+@dataclass(slots=True)
+class _LineSearch:
+    pattern: Pattern
+    until: Deadline
+    found: list[str] = field(default_factory=list)
+    walked: WalkStats = field(default_factory=WalkStats)
+    skipped_files: int = 0  # files
+    undecided_lines: int = 0  # lines
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.found) >= MAX_GREP_MATCHES
+
+    def search_file(self, spot: WorkspacePath) -> None:
+        try:
+            data, _ = read_content(spot, self.until, _MAX_SEARCHED_BYTES)
+        except (ToolError, OSError):  # no plain file, too large, gone
+            self.skipped_files += 1
+            return
+        if is_text(data):
+            self._search_lines(spot.path, data.decode("utf-8", "replace"))
+
+    def format_result(self) -> str:
+        notes = [f"these are the first {MAX_GREP_MATCHES}"] if self.is_full else []
+        if not self.is_full and (self.until.is_over or not self.walked.is_complete):
+            notes.append(f"not everything was searched: {self.walked.files:,} files were")
+        notes += [f"{self.skipped_files} files are too large, or cannot be read"] if self.skipped_files else []
+        notes += [f"{self.undecided_lines} lines could not be decided in time"] if self.undecided_lines else []
+        return "\n".join([*(self.found or ["no line matches"]), *(f"[{note}]" for note in notes)])
+
+    def _search_lines(self, path: str, content: str) -> None:
+        for number, line in enumerate(content.split("\n"), 1):
+            if self.is_full or (number % _LINES_PER_CHECK == 0 and self.until.is_over):
+                return
+            if self._matches(line.removesuffix("\r")):
+                self.found.append(f"{printable_name(path)}:{number}:{_shorten_line(line)}")
+
+    def _matches(self, line: str) -> bool:
+        try:
+            return self.pattern.search(line)
+        except UndecidedError:
+            self.undecided_lines += 1
+            return False
+
+
+async def _search_files(input: dict[str, Any], place: ToolContext) -> str:
+    wanted, fits = _parse_pattern(input["pattern"]), _build_path_filter(input.get("glob"))
+
+    def work(until: Deadline) -> str:
+        search = _LineSearch(wanted, until)
+        with closing(_files_to_search(Workspace(place.workspace), input.get("path", "."), search)) as spots:
+            for spot in spots:
+                if search.is_full or until.is_over:
+                    break
+                if fits(spot):
+                    search.search_file(spot)
+        return search.format_result()
+
+    return await run_blocking(work, _GREP_SECONDS)
+
+
+def _files_to_search(workspace: Workspace, path: str, search: _LineSearch) -> Generator[WorkspacePath, None, None]:
+    with workspace.resolve(path) as spot:
+        found = spot.lstat()
+        if found is not None and not stat.S_ISDIR(found.st_mode):
+            search.walked.files = 1
+            yield spot
+            return
+    with workspace.directory(path) as (directory, start):
+        yield from walk_files(directory, start, search.until, search.walked)
+
+
+def _parse_pattern(source: str) -> Pattern:
+    try:
+        return pattern(source)
+    except BadPattern as error:
+        raise ToolError(f"the pattern cannot be read: {error}") from None
+
+
+def _build_path_filter(glob: str | None) -> Callable[[WorkspacePath], bool]:
+    if glob is None:
+        return lambda spot: True
+    wanted = parse_glob(glob)
+    if "/" in glob:
+        return lambda spot: glob_matches(wanted, spot.path)
+    return lambda spot: glob_matches(wanted, spot.name)
+
+
+def _shorten_line(line: str) -> str:
+    line = line.removesuffix("\r")
+    return line if len(line) <= _MAX_LINE_LENGTH else f"{line[:_MAX_LINE_LENGTH]}…"
+
+
+grep = BuiltInTool(
+    "grep",
+    "Searches the workspace's text files, line by line, for a regular expression (RE2's syntax, and look-around).",
+    object_schema(
+        "pattern",
+        pattern=string_schema("The regular expression. (?i) before it ignores case."),
+        path=string_schema("A directory or file to search; the workspace if it is not given."),
+        glob=string_schema("Only files like this: *.py by name, src/**/*.py by path."),
+    ),
+    ToolKind.GREP,
+    _search_files,
+)

@@ -1,0 +1,138 @@
+""""""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from typing import Any, Final
+
+from hookline.hooks.tools import ToolKind
+from hookline.runtime.tools.file_content import MAX_FILE_BYTES, is_text
+from hookline.runtime.tools.file_tools import encode_text
+from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, object_schema, string_schema
+from hookline.runtime.tools.workspace import ToolError
+
+_MAX_STORED_PATH_LENGTH: Final = 1024
+_MAX_STORED_FILES: Final = 10_000
+
+
+async def _run_files(input: dict[str, Any], place: ToolContext) -> Any:
+    action, store, thread = input["action"], place.store, place.thread_id
+    if action == "list":
+        return await store.list_files(thread, _parse_path(input) if input.get("path") else "")
+    path = _parse_path(input)
+    if action == "read":
+        return _decode_text(path, await store.read_file(thread, path))
+    if action == "delete":
+        if not await store.delete_file(thread, path):
+            raise _missing_file_error(path)
+        return f"deleted {path}"
+    return await _write_stored_file(input, path, place)
+
+
+async def _write_stored_file(input: dict[str, Any], path: str, place: ToolContext) -> dict[str, Any]:
+    if "content" not in input:
+        raise ToolError("content is missing")
+    data = encode_text(input["content"])
+    if len(data) > MAX_FILE_BYTES:
+        raise ToolError(f"that is {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are written")
+    known = {each["path"] for each in await place.store.list_files(place.thread_id)}
+    if len(known) >= _MAX_STORED_FILES and path not in known:
+        raise ToolError(f"the thread has {_MAX_STORED_FILES:,} files already; delete some")
+    mime_type = mimetypes.guess_type(path)[0] or "text/plain"
+    return await place.store.write_file(place.thread_id, path, data, mime_type)
+
+
+def _decode_text(path: str, data: bytes | None) -> str:
+    if data is None:
+        raise _missing_file_error(path)
+    if not is_text(data):
+        raise ToolError(f"{path} is not text ({len(data):,} bytes)")
+    return data.decode("utf-8", "replace")
+
+
+def _parse_path(input: dict[str, Any]) -> str:
+    """These are names in a store, not on a disk; they are spelt in one way only."""
+    steps = [step for step in str(input.get("path", "")).split("/") if step not in ("", ".")]
+    path = "/".join(steps)
+    if not path:
+        raise ToolError("path is missing")
+    if ".." in steps or not path.isprintable():
+        raise ToolError("that is no path of a file here")
+    return path
+
+
+def _missing_file_error(path: str) -> ToolError:
+    return ToolError(f"the thread has no file {path}")
+
+
+files = BuiltInTool(
+    "files",
+    "The files of this conversation, which are not in the workspace.",
+    object_schema(
+        "action",
+        action=string_schema("What to do.", enum=["read", "write", "list", "delete"]),
+        path=string_schema("The file; for list, where to look.", maxLength=_MAX_STORED_PATH_LENGTH),
+        content=string_schema("What the file is to hold; for write."),
+    ),
+    ToolKind.OTHER,
+    _run_files,
+)
+
+
+MAX_VALUE_LENGTH: Final = 1 << 20  # characters as JSON
+_MAX_KEYS: Final = 10_000
+_MAX_KEY_LENGTH: Final = 512
+
+
+async def _run_storage(input: dict[str, Any], place: ToolContext) -> Any:
+    """What an agent keeps is its own: other agents have theirs, and its later sessions find it again."""
+    action, store, owner = input["action"], place.store, place.agent
+    if action == "list":
+        return await store.keys(owner)
+    key = _parse_key(input)
+    if action == "get":
+        return await store.get_value(owner, key)
+    if action == "delete":
+        return "deleted" if await store.delete_value(owner, key) else f"there was nothing by the key {key!r}"
+    if "value" not in input:
+        raise ToolError("value is missing")
+    check_json_size(input["value"])
+    known = await store.keys(owner)
+    if len(known) >= _MAX_KEYS and key not in known:
+        raise ToolError(f"there are {_MAX_KEYS:,} keys already; delete some")
+    await store.set_value(owner, key, input["value"])
+    return "kept"
+
+
+def check_json_size(value: Any, longest: int = MAX_VALUE_LENGTH) -> None:
+    """Raises Refused for what is too large, or no JSON."""
+    try:
+        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    except (ValueError, TypeError, RecursionError):
+        raise ToolError("that cannot be kept as JSON") from None
+    if size > longest:
+        raise ToolError(f"that is {size:,} characters as JSON; at most {longest:,} are kept")
+
+
+def _parse_key(input: dict[str, Any]) -> str:
+    key = input.get("key", "")
+    if not key:
+        raise ToolError("key is missing")
+    if not key.isprintable():
+        raise ToolError("the key has characters that no key has")
+    return str(key)
+
+
+storage = BuiltInTool(
+    "storage",
+    "Keeps values by key, for you alone, beyond this session.",
+    object_schema(
+        "action",
+        action=string_schema("What to do.", enum=["get", "set", "delete", "list"]),
+        key=string_schema("The key; not for list.", maxLength=_MAX_KEY_LENGTH),
+        value={"description": "What to keep, any JSON; for set."},
+    ),
+    ToolKind.OTHER,
+    _run_storage,
+)

@@ -1,0 +1,28 @@
+"""A project with an agent whose model is a script, for tests of `hookline run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hookline.project import Trust, find_sources, trust_file_path
+
+HOOKS = """
+model: script:model.yaml
+hooks:
+  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: 'rm -rf'}}, then: {deny: Nothing is removed here.}}
+  - {id: ask-first, on: tool.before, when: {tool: bash, input: {command: deploy}}, then: {ask: Deploy now?}}
+  - {id: no-secrets, on: prompt.submit, when: {prompt: 'sk-\\w+'}, then: {deny: That looks like a key.}}
+"""
+
+
+def trust_project(project: Path) -> None:
+    """What `hookline trust --yes` does, in the home beside the project."""
+    home = project.parent / "home"
+    Trust(trust_file_path(home)).accept(find_sources(project, home))
+
+
+def write_scripted_project(project: Path, steps: str, hooks: str = HOOKS) -> None:
+    """Both files, trusted."""
+    (project / "hookline.yaml").write_text(hooks, encoding="utf-8")
+    (project / "model.yaml").write_text(f"steps:\n{steps}", encoding="utf-8")
+    trust_project(project)

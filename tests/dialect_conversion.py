@@ -1,0 +1,57 @@
+"""Hooks from one format to another and back, and what they decide."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hookline.config.reader import read_text
+from hookline.dialects.dialect import get_dialect
+from hookline.engine.book import Book, Layer
+from hookline.hooks.event import Event
+from hookline.hooks.hook import Hook
+from hookline.hooks.session_facts import SessionInfo, session_facts
+from hookline.testing import ScriptedHost
+
+
+def load_hooks(name: str, value: Any, file: str = "settings.json") -> tuple[Hook, ...]:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    document, unreadable = read_text(text, file)
+    assert document is not None, unreadable
+    found = get_dialect(name).load(document)
+    assert not [problem for problem in found.problems if problem.severity == "error"], found.problems
+    return found.hooks
+
+
+def write_hooks(name: str, hooks: Sequence[Hook]) -> Any:
+    """The file's value; nothing may be lost."""
+    said = get_dialect(name).write(hooks)
+    assert said.not_expressible == ()
+    return said.value
+
+
+def round_trip_native(hooks: Sequence[Hook]) -> tuple[Hook, ...]:
+    return load_hooks("native", write_hooks("native", hooks), "hookline.json")
+
+
+def decision_summaries(
+    hooks: Sequence[Hook], events: Sequence[tuple[str, dict[str, Any]]], directory: Path
+) -> list[Any]:
+    """What counts of each decision: everything but the time that it took."""
+    return asyncio.run(_decisions(Book([Layer("x", hooks)]), events, directory))
+
+
+async def _decisions(book: Book, events: Sequence[tuple[str, dict[str, Any]]], directory: Path) -> list[Any]:
+    host = ScriptedHost()
+    heard = []
+    for name, given in events:
+        facts = session_facts(name, given, SessionInfo("s", "u", directory, 0.0))
+        decision = await book.decide(Event(name, facts), host)
+        await host.settle(decision)
+        failures = [failure.kind for failure in decision.failures]
+        notes = [(note.text, note.audience, note.place) for note in decision.notes]
+        heard.append((decision.verdict, decision.reason, decision.halt, decision.event.facts, notes, failures))
+    return heard

@@ -1,0 +1,87 @@
+"""Plugins of Claude Code, in the files that it writes itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline import Event
+from hookline.project import SourceLayer, find_sources, load_for_directory
+
+HOOKS = {"PreToolUse": [{"hooks": [{"type": "command", "command": 'echo "$CLAUDE_PLUGIN_ROOT" >&2; exit 2'}]}]}
+
+
+def put(file: Path, value: Any) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """With one plugin for the user and one for a project, both on."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    entries: dict[str, Any] = {}
+    for name, more in (("mine@m", {"scope": "user"}), ("ours@m", {"scope": "project", "projectPath": str(project)})):
+        root = home / ".claude/plugins/cache/m" / name[:4] / "1.0.0"
+        put(root / "hooks/hooks.json", {"description": "x", "hooks": HOOKS})
+        entries[name] = [{**more, "installPath": str(root), "version": "1.0.0"}]
+    put(home / ".claude/plugins/installed_plugins.json", {"version": 2, "plugins": entries})
+    put(home / ".claude/settings.json", {"enabledPlugins": {"mine@m": True}})
+    put(project / ".claude/settings.json", {"enabledPlugins": {"ours@m": True}})
+    (project / ".git").mkdir()
+    return home
+
+
+def plugins(directory: Path, home: Path) -> list[str]:
+    found = [source for source in find_sources(directory, home) if "plugins" in source.display_path]
+    assert all(source.layer is SourceLayer.USER and source.project is None for source in found)
+    return [source.path.parts[-4] for source in found]
+
+
+def test_those_that_are_on_are_found(home: Path) -> None:
+    project = home.parent / "project"
+    (project / "below").mkdir()
+    assert plugins(project, home) == plugins(project / "below", home) == ["mine", "ours"]
+    assert plugins(home.parent, home) == ["mine"]
+    put(project / ".claude/settings.local.json", {"enabledPlugins": {"ours@m": False}})
+    assert plugins(project, home) == ["mine"]
+    put(home / ".claude/settings.json", '{"enabledPlugins": {"mine@m": false}} // off')
+    assert plugins(project, home) == []
+
+
+def test_a_project_switches_no_plugin_of_the_user(home: Path) -> None:
+    other = home.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    put(other / ".claude/settings.json", {"enabledPlugins": {"ours@m": True, "mine@m": False}})
+    assert plugins(other, home) == ["mine"]
+    put(home / ".claude/settings.json", {})
+    put(other / ".claude/settings.json", {"enabledPlugins": {"ours@m": True, "mine@m": True}})
+    assert plugins(other, home) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"plugins": []}',
+        '{"plugins": {"mine@m": {}}}',
+        '{"plugins": {"mine@m": [1, {"scope": "user"}]}}',
+    ],
+)
+def test_a_list_that_says_something_else_lists_nothing(home: Path, text: str) -> None:
+    put(home / ".claude/plugins/installed_plugins.json", text)
+    assert plugins(home.parent / "project", home) == []
+
+
+def test_their_hooks_act_and_know_their_directory(home: Path) -> None:
+    book = load_for_directory(home.parent, home)
+    facts = {"tool": {"name": "Bash", "kind": "shell", "input": {"command": "ls"}}, "cwd": str(home.parent)}
+    decision = asyncio.run(book.decide(Event("tool.before", facts)))
+    assert decision.denied
+    assert decision.reason == str(home / ".claude/plugins/cache/m/mine/1.0.0")

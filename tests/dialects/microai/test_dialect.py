@@ -1,0 +1,197 @@
+"""microai: what is found, recognised, handed to a program and said in a schema."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from hookline.config.document import Document
+from hookline.config.reader import read_text
+from hookline.dialects.dialect import get_dialect, recognise_dialect
+from hookline.dialects.microai.matcher import BadMatcher, parse_matcher
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
+from hookline.testing import fire
+
+MICROAI = get_dialect("microai")
+CASES = sorted((Path(__file__).parents[2] / "cases" / "microai").glob("*.yaml"))
+ENTRY = {"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "true"}]}}
+
+
+def document(value: object, file: str = "settings.json") -> Document:
+    read, problems = read_text(value if isinstance(value, str) else json.dumps(value), file)
+    assert read is not None, problems
+    return read
+
+
+def configs() -> list[tuple[str, str]]:
+    """Every config of the cases, as text."""
+    found = []
+    for path in CASES:
+        case = yaml.safe_load(path.read_text())
+        given = case.get("config")
+        texts = [given] if given is not None else [t for n, t in case["files"].items() if n.startswith(".microai/")]
+        found += [(path.stem, text if isinstance(text, str) else json.dumps(text)) for text in texts]
+    return found
+
+
+@pytest.mark.parametrize(("name", "text"), configs(), ids=[name for name, _ in configs()])
+def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text: str) -> None:
+    read, _ = read_text(text, "settings.json")
+    if read is None:
+        return
+    loads = not [each for each in MICROAI.load(read).problems if each.severity == "error"]
+    if loads or "domain:" not in text:  # a host's name is more than a shape
+        assert jsonschema.Draft202012Validator(MICROAI.schema()).is_valid(read.value) is loads
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        {"command": ""},
+        {"command": 5},
+        {"command": "a", "timeout": "5"},
+        {"command": "a", "timeout": -1},
+        {"command": "a", "timeout": 90_000_000},
+        {"command": "a", "continueOnFailure": 1},
+        {"command": "a", "condition": ""},
+        {"command": "a", "matcher": None},
+        {"command": "a", "matcher": "Bash("},
+        {"command": "a", "matcher": "Bash(x"},
+        {"command": "a", "matcher": "(x)"},
+        {"command": "a", "matcher": "Bash(x)y"},
+        {"command": "a", "id": "x"},
+        {"hooks": [{"type": "command", "command": "a"}]},
+        "a",
+        None,
+    ],
+)
+def test_a_bad_entry_is_refused_by_both(entry: object) -> None:
+    value = {"hooks": {"PreToolUse": [entry, {"command": "true"}]}}
+    found = MICROAI.load(document(value))
+    assert [hook.id for hook in found.hooks] == ["settings.json:PreToolUse[1]"]
+    assert found.problems
+    assert not jsonschema.Draft202012Validator(MICROAI.schema()).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    "value", [[], 5, "text", {"hooks": []}, {"hooks": {"PreToolUse": {}}}, {"hooks": {"Stop": []}}]
+)
+def test_a_bad_file_is_a_problem_and_no_traceback(value: object) -> None:
+    found = MICROAI.load(document(json.dumps(value)))
+    assert found.hooks == ()
+    assert found.problems
+    assert not jsonschema.Draft202012Validator(MICROAI.schema()).is_valid(value)
+
+
+def test_a_file_of_microai_is_told_by_its_directory() -> None:
+    assert recognise_dialect(document({"hooks": {}}, "/p/.microai/settings.json")) is MICROAI
+    assert recognise_dialect(document({}, ".microai/settings.local.json")) is MICROAI
+
+
+def test_a_file_of_claude_code_is_none_of_ours() -> None:
+    assert not MICROAI.recognises(document(ENTRY, ".claude/settings.json"))
+
+
+def test_a_file_of_microai_is_told_by_its_shape() -> None:
+    assert MICROAI.recognises(document(ENTRY, "settings.json"))
+    entry = {"matcher": "Bash(git:*)", "command": "true", "continueOnFailure": False}
+    assert MICROAI.recognises(document({"hooks": {"PreToolUse": [entry]}}, "x.json"))
+    assert MICROAI.recognises(
+        document({"hooks": {"SessionStart": [{"command": "a"}], "PreToolUse": [entry]}}, "x.json")
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"hooks": {"PreToolUse": [{"matcher": "x", "hooks": [{"type": "command", "command": "a"}]}]}},
+        {"hooks": {"PreToolUse": [{"action": "deny"}]}},
+        {"hooks": {"Stop": [{"command": "a"}]}},
+        {"hooks": [{"id": "a", "on": "tool.before", "then": "deny"}]},
+        {"hooks": {"PreToolUse": []}},
+        {"hooks": {"PreToolUse": [{"matcher": "^bash$", "command": "a", "timeout": 5}]}},
+        {},
+    ],
+)
+def test_a_file_of_another_shape_is_none_of_ours(value: object) -> None:
+    assert not MICROAI.recognises(document(value, "x.json"))
+
+
+def test_a_hook_knows_its_line_and_its_times() -> None:
+    text = (
+        '{"hooks": {"PreToolUse": [\n  {"command": "a"},\n  {"command": "b", "timeout": 1500, "condition": "true"}\n]}}'
+    )
+    first, second = MICROAI.load(document(text)).hooks
+    assert (first.origin.line, second.origin.line) == (2, 3)
+    assert (first.timeout, second.timeout) == (timedelta(seconds=5), timedelta(seconds=2.5))
+    assert (first.group, first.order, first.wait) == ("microai", 0, True)
+
+
+MEASURE = """\
+import json, os, sys
+whole = json.load(sys.stdin)["tool"]["input"]["content"]
+cut = os.environ["INPUT"]
+sys.exit(f"{len(whole)} {len(cut.encode()) < 131072} {cut[-5:]}")
+"""
+
+
+def test_a_large_input_is_cut_in_the_environment_and_whole_on_stdin(tmp_path: Path) -> None:
+    (tmp_path / "measure.py").write_text(MEASURE)
+    config = {"hooks": {"PreToolUse": [{"command": "python3 measure.py", "continueOnFailure": False}]}}
+    tool = {"name": "Write", "input": {"file_path": "a", "content": "ü" * 200_000}}
+    decision = fire(config, {"name": "PreToolUse", "cwd": str(tmp_path), "tool": tool}, dialect="microai")
+    assert decision.reason == "Hook blocked: 200000 True [cut]"
+
+
+def test_matching_the_input_costs_nothing_when_the_tool_differs() -> None:
+    condition = parse_matcher("Bash(git:*)").condition
+    assert not condition.holds(Event("tool.before", {"tool": {"name": "Read", "input": {"command": "git"}}}))
+
+
+@pytest.mark.parametrize(
+    "text", ["Bash(", "Bash)", "()", "Bash()", "Bash(a)(", "WebFetch(domain:)", "WebFetch(domain:a b)"]
+)
+def test_a_matcher_that_is_none(text: str) -> None:
+    with pytest.raises(BadMatcher):
+        parse_matcher(text)
+
+
+@pytest.mark.parametrize("text", ["Edit|Write", "mcp__*", "^Bash$", "Bash, Read", "Ba?h", "A\\B"])
+def test_a_name_that_no_tool_has_is_doubted(text: str) -> None:
+    assert "as it stands" in parse_matcher(text).warning
+
+
+def test_a_tool_with_any_odd_input_is_judged_without_a_traceback() -> None:
+    config = {
+        "hooks": {
+            "PreToolUse": [
+                {"matcher": "Bash(git:*)", "command": "exit 1"},
+                {"matcher": "Read(**/*.go)", "command": "exit 1"},
+            ]
+        }
+    }
+    for tool in (
+        None,
+        5,
+        [],
+        {},
+        {"name": 5},
+        {"name": "Bash"},
+        {"name": "Bash", "input": None},
+        {"name": "Bash", "input": "git"},
+        {"name": "Read", "input": {"file_path": "\ud800\0"}},
+    ):
+        assert fire(config, Event("tool.before", {"tool": tool}), dialect="microai").verdict is Verdict.SILENT
+
+
+def test_a_command_with_a_nul_byte_blocks_instead_of_running() -> None:
+    config = {"hooks": {"PreToolUse": [{"command": "echo a\0b", "continueOnFailure": False}]}}
+    decision = fire(config, {"name": "PreToolUse", "tool": {"name": "Bash", "input": {}}}, dialect="microai")
+    assert decision.reason.startswith("Hook blocked: ")

@@ -1,0 +1,131 @@
+"""From any format to any other, through native: what is said decides the same, and what is not said is named."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialect_conversion import decision_summaries, load_hooks
+from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.dialect import get_dialect
+from hookline.hooks.hook import Hook
+
+FILES: dict[str, tuple[str, Any]] = {
+    "native": (
+        "hookline.json",
+        {
+            "hooks": [
+                {
+                    "id": "no-rm",
+                    "on": "tool.before",
+                    "when": {"tool": "bash", "input": {"command": r"rm\s+-rf"}},
+                    "then": {"deny": "no"},
+                },
+                {
+                    "id": "blocks",
+                    "on": "tool.before",
+                    "when": {"tool": "bash"},
+                    "then": {"run": "exit 0", "reads": "exit2"},
+                    "on_error": "open",
+                },
+            ]
+        },
+    ),
+    "flo": (
+        "hub.json",
+        {
+            "hooks": {
+                "PreToolUse": [
+                    {"matcher": "^bash$", "inputMatchers": {"command": "rm -rf"}, "action": "deny", "reason": "no"},
+                    {"matcher": "^(write_file|bash)$", "action": "deny", "reason": "never"},
+                    {"matcher": "^bash$", "command": "echo seen >&2; exit 3", "priority": -5},
+                ]
+            }
+        },
+    ),
+    "microai": (
+        "settings.json",
+        {
+            "hooks": {
+                "PreToolUse": [
+                    {"matcher": "Bash(rm:*)", "command": "echo no >&2; exit 1", "continueOnFailure": False},
+                    {"matcher": "Bash", "command": "exit 1"},
+                ]
+            }
+        },
+    ),
+    "ai_agents": (
+        "settings.json",
+        {
+            "hooks": {
+                "PreToolUse": [
+                    {"matcher": "BashExecutor", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}
+                ]
+            }
+        },
+    ),
+    "digitorn": (
+        "digitorn.json",
+        {
+            "runtime": {
+                "hooks": [
+                    {
+                        "id": "gate",
+                        "on": "tool_start",
+                        "condition": {"type": "tool_name", "match": "Bash"},
+                        "action": {"type": "gate", "reason": "no"},
+                    },
+                    {"id": "note", "on": "tool_end", "action": {"type": "log", "message": "{turn}"}},
+                ]
+            }
+        },
+    ),
+}
+EVENTS: list[tuple[str, dict[str, Any]]] = [
+    ("tool.before", {"tool": {"name": "bash", "input": {"command": "rm -rf build"}}}),
+    ("tool.before", {"tool": {"name": "Bash", "input": {"command": "ls"}}}),
+    ("tool.before", {"tool": {"name": "read_file", "input": {"path": "a"}}}),
+    ("tool.after", {"tool": {"name": "bash", "input": {"command": "ls"}, "result": "x", "ok": True}}),
+]
+
+
+def _through_native(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
+    said = get_dialect("native").write(hooks)
+    assert said.not_expressible == ()
+    return load_hooks("native", said.value, "hookline.json")
+
+
+@pytest.mark.parametrize(("source", "target"), list(permutations(FILES, 2)))
+def test_what_is_said_decides_the_same_and_the_rest_is_named(source: str, target: str, tmp_path: Path) -> None:
+    file, value = FILES[source]
+    hooks = _through_native(load_hooks(source, value, file))
+    kept, named = [], []
+    for hook in hooks:
+        said = get_dialect(target).write(with_vocabulary(target, [hook]))
+        if said.not_expressible:
+            named.append((hook.id, said.not_expressible))
+            continue
+        kept.append(hook)
+        back = load_hooks(target, said.value, FILES[target][0])
+        assert decision_summaries(back, EVENTS, tmp_path) == decision_summaries([hook], EVENTS, tmp_path)
+    assert len(kept) + len(named) == len(hooks)
+    for id, unsaid in named:
+        assert any(id in text for text in unsaid)
+    together = get_dialect(target).write(with_vocabulary(target, kept))
+    assert together.not_expressible == ()
+    again = load_hooks(target, together.value, FILES[target][0])
+    assert decision_summaries(again, EVENTS, tmp_path) == decision_summaries(kept, EVENTS, tmp_path)
+
+
+def test_something_can_be_said_between_the_formats() -> None:
+    """Were everything unsaid, the test above would hold of nothing."""
+    said = {
+        (source, target)
+        for source, target in permutations(FILES, 2)
+        for hook in _through_native(load_hooks(source, FILES[source][1], FILES[source][0]))
+        if not get_dialect(target).write(with_vocabulary(target, [hook])).not_expressible
+    }
+    assert {("flo", "native"), ("flo", "digitorn"), ("digitorn", "flo"), ("native", "flo")} <= said

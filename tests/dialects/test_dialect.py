@@ -1,0 +1,67 @@
+"""Whose file it is, where its name does not say so: the one dialect that can read it, or a question."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hookline.config.problem import Problem, Severity
+from hookline.config.reader import read_text
+from hookline.dialects.dialect import all_dialects, recognise_dialect
+
+COMMAND = {"type": "command", "command": "sleep 1"}
+SHAPES: tuple[Any, ...] = (
+    {"hooks": [{"on": "tool.before", "then": "deny"}]},
+    {"runtime": {"hooks": [{"id": "a", "on": "tool_start", "action": {"type": "gate"}}]}},
+    {"matcher": "x", "action": "deny"},
+    *({"hooks": {event: [entry]}} for event in ("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop") for entry in (
+        {"hooks": [COMMAND]},
+        {"hooks": [{**COMMAND, "timeout": 30}]},
+        {"matcher": "CodeEditor", "hooks": [COMMAND]},
+        {"matcher": "Bash", "hooks": [{**COMMAND, "if": "Bash(ls)"}]},
+        {"hooks": [{"type": "action", "action": "deny"}]},
+        {"command": "true"},
+        {"command": "true", "timeout": 100},
+        {"matcher": "Bash(git:*)", "command": "true"},
+        {"command": "true", "continueOnFailure": False},
+        {"command": "true", "continueOnError": False},
+        {"action": "deny"},
+    )),
+    *({"hooks": {event: [entry]}} for event in ("SessionStart", "SessionEnd", "AgentStart", "SubagentStop") for entry in (
+        {"hooks": [COMMAND]},
+        {"command": "true"},
+    )),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", SHAPES, ids=json.dumps)
+def test_a_file_that_two_dialects_can_read_is_asked_about_and_never_guessed(value: Any) -> None:
+    document, _ = read_text(json.dumps(value), "z.json")
+    assert document is not None
+    loaded = {each.name: each.load(document) for each in all_dialects().values()}
+    able = [
+        name
+        for name, found in loaded.items()
+        if found.hooks and not any(problem.severity is Severity.ERROR for problem in found.problems)
+    ]
+    found = recognise_dialect(document)
+    if not isinstance(found, Problem):
+        assert able in ([found.name], [])
+    elif able:
+        assert found.what == f"this could be a file of {' or '.join(able)}."
+    else:
+        assert found.code == "unknown-dialect"
+
+
+def test_its_name_says_it_where_it_can() -> None:
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [COMMAND]}]}})
+    for file, name in (
+        ("hub.json", "flo"),
+        (".claude/settings.json", "claude_code"),
+        ("hooks/hooks.json", "claude_code"),
+    ):
+        document, _ = read_text(text, file)
+        assert document is not None
+        assert getattr(recognise_dialect(document), "name", None) == name

@@ -1,0 +1,80 @@
+"""Placeholders that name facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.hooks.event import MISSING, Event
+from hookline.hooks.placeholders import PlaceholderResolver, fact_path
+from hookline.hooks.templates import DataTemplate, parse_template
+from hookline.hooks.tools import VOCABULARIES
+
+NAMES = PlaceholderResolver(VOCABULARIES["claude_code"])
+
+
+def read(name: str, facts: dict[str, Any]) -> Any:
+    reader = NAMES(name)
+    assert reader is not None
+    return reader(Event("tool.before", facts))
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("input.path", ("tool", "input", "path")),
+        ("tool.input.path", ("tool", "input", "path")),
+        ("result", ("tool", "result")),
+        ("error", ("tool", "error")),
+        ("error.code", ("error", "code")),
+        ("messages.-1.content", ("messages", -1, "content")),
+        ("nobody.knows", None),
+        ("0", None),
+        ("", None),
+    ],
+)
+def test_a_name_is_a_place(name: str, path: Any) -> None:
+    assert fact_path(name) == path
+
+
+def test_tools_and_their_fields_are_said_in_the_vocabulary() -> None:
+    facts = {"tool": {"name": "read_file", "input": {"path": "x"}}}
+    assert read("tool.name", facts) == "Read"
+    assert read("input", facts) == {"file_path": "x"}
+    assert read("input.file_path", facts) == read("input.path", facts) == "x"
+    assert read("input.odd", facts) is MISSING
+
+
+def test_the_whole_event_is_said_in_the_vocabulary_with_its_own_name() -> None:
+    facts = {"event": "forged", "tool": {"name": "bash"}, "cwd": "/"}
+    assert read("event", facts) == {"event": "tool.before", "tool": {"name": "Bash"}, "cwd": "/"}
+    with_input = {"tool": {"name": "read_file", "input": {"path": "x"}}}
+    assert read("event", with_input) == {"event": "tool.before", "tool": {"name": "Read", "input": {"file_path": "x"}}}
+    assert with_input == {"tool": {"name": "read_file", "input": {"path": "x"}}}
+
+
+@pytest.mark.parametrize("tool", [5, None, [], {"name": []}, {"name": None, "input": 5}, {}])
+def test_a_tool_that_is_none_is_told_as_it_is(tool: Any) -> None:
+    assert read("event", {"tool": tool}) == {"event": "tool.before", "tool": tool}
+    assert read("tool.name", {"tool": tool}) is MISSING
+
+
+def test_whoever_gets_a_filled_value_gets_a_copy() -> None:
+    facts = {"tool": {"name": "odd", "input": {"list": [1]}}}
+    constant = {"own": {"list": [1]}}
+    filled = DataTemplate({"given": parse_template("{{input}}", NAMES), "literal": constant})
+    for _ in range(2):
+        rendered = filled.render(Event("tool.before", facts))
+        assert rendered == {"given": {"list": [1]}, "literal": {"own": {"list": [1]}}}
+        rendered["given"]["list"].append(2)
+        rendered["literal"]["own"]["list"].append(2)
+
+
+def test_an_absent_fact_leaves_its_key_out_and_never_a_mark() -> None:
+    absent = parse_template("{{input.no}}", NAMES)
+    filled = DataTemplate(
+        {"a": absent, "b": [absent, "x"], "c": {"d": absent}, "e": parse_template("<{{input.no}}>", NAMES)}
+    )
+    assert filled.render(Event("tool.before", {})) == {"b": [None, "x"], "c": {}, "e": "<>"}
+    assert DataTemplate(absent).render(Event("tool.before", {})) is MISSING

@@ -1,0 +1,286 @@
+"""What holds for every coding agent, whatever its protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from agent_payloads import KINDS, build_golden, decisions, event_name, payloads, read_golden
+from hookline.engine.decision import Decision
+from hookline.errors import HooklineError
+from hookline.hooks.event import Event
+from hookline.hooks.events import EVENTS
+from hookline.hooks.outcome import Note, Verdict
+from hookline.hooks.protocols import May
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.adapter import ABILITY_EFFECTS
+from hookline.hosts.agents.agent import Reply
+
+AGENTS = [get_agent(name) for name in AGENT_NAMES]
+SENT = [pytest.param(each, file, id=f"{each.name}-{file}") for each in AGENTS for file in payloads(each.name)]
+DENYING = {
+    "claude-code": "PreToolUse",
+    "codex": "PreToolUse",
+    "gemini-cli": "BeforeTool",
+    "copilot-cli": "preToolUse",
+    "qwen-code": "PreToolUse",
+    "opencode": "tool.execute.before",
+    "cursor": "preToolUse",
+    "cline": "PreToolUse",
+    "windsurf": "pre_run_command",
+    "kiro": "preToolUse",
+}
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_payloads_and_replies_are_as_kept(name: str) -> None:
+    found, expected = build_golden(get_agent(name)), read_golden(name)
+    assert found.keys() == expected.keys()
+    for file in found:
+        assert found[file] == expected[file], file
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_every_event_has_a_payload(name: str) -> None:
+    assert {each.name for each in get_agent(name).events} <= {event_name(file) for file in payloads(name)}
+
+
+@pytest.mark.parametrize("each", AGENTS, ids=AGENT_NAMES)
+def test_every_event_is_one_of_ours(each: Any) -> None:
+    assert {event.event for event in each.events} <= EVENTS.keys()
+
+
+def test_an_unknown_agent_is_named_with_those_there_are() -> None:
+    with pytest.raises(HooklineError, match="claude-code"):
+        get_agent("eliza")
+
+
+@pytest.mark.parametrize(("each", "file"), SENT)
+def test_facts_name_the_host_and_the_session(each: Any, file: str) -> None:
+    for event in each.read(event_name(file), payloads(each.name)[file], "/elsewhere"):
+        assert event.facts["host"] == {"name": each.name}
+        assert event.facts["session"]["id"]
+        assert event.facts["workspace"] == "/elsewhere"
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_silent_decision_leaves_everything_to_the_agent(name: str) -> None:
+    each = get_agent(name)
+    for file, payload in payloads(name).items():
+        events = each.read(event_name(file), payload)
+        reply = each.reply(event_name(file), payload, [Decision(event) for event in events])
+        assert reply in (Reply(), Reply("{}"), Reply('{"cancel":false}'))
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_deny_always_says_why(name: str) -> None:
+    each, event = get_agent(name), DENYING[name]
+    payload = payloads(name)[event]
+    for reason in ("", " \n", "because"):
+        denied = [Decision(held, Verdict.DENY, reason) for held in each.read(event, payload)]
+        reply = each.reply(event, payload, denied)
+        assert reply.exit_code in (0, 2)
+        said = reply.stdout + reply.stderr
+        assert (reason if reason.strip() else "Blocked by a hook") in said
+        assert not (reply.exit_code == 2 and not reply.stderr.strip())
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_what_nobody_judged_is_denied(name: str) -> None:
+    each, event = get_agent(name), DENYING[name]
+    payload = payloads(name)[event]
+    reply = each.reply(event, payload, ())
+    assert "Not all of this could be judged" in reply.stdout + reply.stderr
+
+
+def test_one_deny_denies_all_calls_of_a_payload() -> None:
+    codex, payload = get_agent("codex"), payloads("codex")["PreToolUse-apply_patch"]
+    events = codex.read("PreToolUse", payload)
+    said = [Decision(event, Verdict.ALLOW) for event in events]
+    said[2] = Decision(events[2], Verdict.DENY, "no secrets in .env")
+    assert "no secrets in .env" in codex.reply("PreToolUse", payload, said).stdout
+
+
+def test_only_if_all_calls_are_allowed_is_the_payload() -> None:
+    claude, payload = get_agent("claude-code"), payloads("claude-code")["PreToolUse-MultiEdit"]
+    one, other = claude.read("PreToolUse", payload)
+    allowed = [Decision(one, Verdict.ALLOW), Decision(other, Verdict.ALLOW)]
+    assert '"allow"' in claude.reply("PreToolUse", payload, allowed).stdout
+    assert claude.reply("PreToolUse", payload, [allowed[0], Decision(other)]) == Reply()
+
+
+def test_notes_of_several_calls_are_said_once() -> None:
+    claude, payload = get_agent("claude-code"), payloads("claude-code")["PreToolUse-MultiEdit"]
+    noted = [
+        Decision(event, notes=(Note("a"), Note(text)))
+        for event, text in zip(claude.read("PreToolUse", payload), "bc", strict=True)
+    ]
+    said = json.loads(claude.reply("PreToolUse", payload, noted).stdout)
+    assert said["hookSpecificOutput"]["additionalContext"] == "a\n\nb\n\nc"
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_output_is_one_line_of_utf8(name: str) -> None:
+    each, event = get_agent(name), DENYING[name]
+    payload = payloads(name)[event]
+    denied = [Decision(held, Verdict.DENY, "grün\n\ud800\x00") for held in each.read(event, payload)]
+    reply = each.reply(event, payload, denied)
+    (reply.stdout + reply.stderr).encode("utf-8")
+    assert "\n" not in reply.stdout
+    assert "grün" in reply.stdout + reply.stderr
+
+
+@pytest.mark.parametrize("new", [float("nan"), float("inf"), {1, 2}, object()], ids=["nan", "inf", "set", "object"])
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_change_that_json_cannot_say_is_denied(name: str, new: object) -> None:
+    each, event = get_agent(name), DENYING[name]
+    payload = payloads(name)[event]
+    changed = [Decision(held.with_changes(((("tool", "input", "x"), new),))) for held in each.read(event, payload)]
+    reply = each.reply(event, payload, changed)
+    assert "A hook changed the input" in reply.stdout + reply.stderr
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_an_input_that_is_no_object_any_more_is_denied(name: str) -> None:
+    each, event = get_agent(name), DENYING[name]
+    payload = payloads(name)[event]
+    changed = [Decision(held.with_changes(((("tool", "input"), "ls"),))) for held in each.read(event, payload)]
+    reply = each.reply(event, payload, changed)
+    assert "A hook changed the input" in reply.stdout + reply.stderr
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_what_cannot_be_told_says_what_is_told_instead(name: str) -> None:
+    for each in get_agent(name).events:
+        takes = EVENTS[each.event].accepts
+        for word, answer in ABILITY_EFFECTS.items():
+            if takes & answer and not getattr(each.ability, word):
+                assert each.ability.instead[word]
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_abilities_are_those_of_the_replies(name: str) -> None:
+    """An answer that an event can be told changes the reply, and what it can be denied is denied."""
+    each = get_agent(name)
+    for event in each.events:
+        payload = payloads(name)[event.name]
+        events = each.read(event.name, payload)
+        if len(events) != 1:
+            continue
+        quiet = each.reply(event.name, payload, [Decision(events[0])])
+        for kind, decide in decisions(events[0]):
+            word = {"note for the user": "user"}.get(kind, kind)
+            if (
+                word in ABILITY_EFFECTS
+                and getattr(event.ability, word)
+                and not (word == "allow" and event.event in _UNASKED)
+            ):
+                assert each.reply(event.name, payload, [decide(events[0])]) != quiet, (event.name, kind)
+
+
+_UNASKED = {"prompt.submit", "stop"}
+
+_JSON = some.recursive(
+    some.none() | some.booleans() | some.integers() | some.floats() | some.text(max_size=8),
+    lambda held: some.lists(held, max_size=3) | some.dictionaries(some.text(max_size=6), held, max_size=3),
+    max_leaves=8,
+)
+
+
+def _keys(payload: Any) -> set[str]:
+    if isinstance(payload, dict):
+        return set(payload).union(*(_keys(value) for value in payload.values()))
+    return set().union(*(_keys(value) for value in payload)) if isinstance(payload, list) else set()
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+@given(data=some.data())
+@settings(max_examples=60, deadline=None)
+def test_any_payload_gives_events_or_none(name: str, data: some.DataObject) -> None:
+    each, known = get_agent(name), payloads(name)
+    keys = sorted(set().union(*(_keys(payload) for payload in known.values())))
+    payload = data.draw(some.dictionaries(some.sampled_from(keys), _JSON | _nested(keys), max_size=8))
+    event = data.draw(some.sampled_from(sorted({event_name(file) for file in known})))
+    events = each.read(event, payload)
+    assert all(isinstance(held, Event) and held.name in EVENTS for held in events)
+    for kind, decide in decisions(events[0]) if events else ():
+        if kind == "append" or (kind == "remove" and not isinstance(events[0].facts["tool"]["input"], dict)):
+            continue
+        said = [decide(held) for held in events]
+        reply = each.reply(event, payload, said)
+        (reply.stdout + reply.stderr).encode("utf-8")
+
+
+def _nested(keys: list[str]) -> some.SearchStrategy[Any]:
+    return some.dictionaries(some.sampled_from(keys), _JSON, max_size=5)
+
+
+@pytest.mark.parametrize("payload", [None, [], "x", 3, [{"tool_name": "Bash"}]])
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_payload_that_is_no_object_tells_nothing(name: str, payload: Any) -> None:
+    assert get_agent(name).read(DENYING[name], payload) == ()
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_call_with_nothing_in_it_is_still_judged(name: str) -> None:
+    """An agent whose payload changed its keys must not slip past the hooks that hear every tool."""
+    events = get_agent(name).read(DENYING[name], {})
+    assert [event.name for event in events] == ["tool.before"]
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_an_event_that_is_not_ours_is_left_alone(name: str) -> None:
+    assert get_agent(name).read("Nothing", {"tool_name": "Bash"}) == ()
+    assert get_agent(name).reply("Nothing", {}, ()) in (Reply(), Reply("{}"), Reply('{"cancel":false}'))
+
+
+def test_every_kind_of_answer_is_tried() -> None:
+    tried = May.NOTHING
+    for needs, _ in KINDS.values():
+        tried |= needs
+    assert tried == May.DENY | May.ASK | May.ALLOW | May.CHANGE | May.NOTES | May.HALT
+
+
+GEMINI_READS = "<untrusted_context>\nOutput: oops\nExit Code: {}\nProcess Group PGID: 8715\n</untrusted_context>"
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "payload"),
+    [
+        (
+            "opencode",
+            "tool.execute.after",
+            lambda code: {"input": {"tool": "bash"}, "output": {"output": "oops\n", "metadata": {"exit": code}}},
+        ),
+        (
+            "copilot-cli",
+            "postToolUse",
+            lambda code: {
+                "toolName": "bash",
+                "toolResult": {
+                    "resultType": "success",
+                    "textResultForLlm": f"<shellId: 0 completed with exit code 9>\n<shellId: 0 completed with exit code {code}>",
+                },
+            },
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            lambda code: {
+                "tool_name": "run_shell_command",
+                "tool_response": {"llmContent": GEMINI_READS.format(code), "returnDisplay": "oops"},
+            },
+        ),
+    ],
+)
+def test_a_command_that_fails_is_a_failure_wherever_the_agent_tells_its_exit_code(
+    name: str, event: str, payload: Callable[[int], dict[str, Any]]
+) -> None:
+    (failed,), (worked,) = (get_agent(name).read(event, payload(code)) for code in (3, 0))
+    assert (failed.facts["tool"]["ok"], failed.facts["tool"]["error"]) == (False, "exit code 3")
+    assert worked.facts["tool"]["ok"] is True

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent_payloads import event_name, payloads
+from hookline.hosts.agents.caller import detect_agent
+
+CLAUDE = {"CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": "/p"}
+COPILOT = {"COPILOT_CLI": "1", "COPILOT_PROJECT_DIR": "/p", "CLAUDE_PROJECT_DIR": "/p"}
+CURSOR = {"CURSOR_VERSION": "2", "CLAUDE_PROJECT_DIR": "/p"}
+
+
+@pytest.mark.parametrize("environ", [CLAUDE, COPILOT, CURSOR, {**CLAUDE, **COPILOT, **CURSOR}, {}])
+@pytest.mark.parametrize("name", ["claude-code", "copilot-cli", "cursor"])
+def test_the_payload_tells_who_it_is_whoever_started_it(name: str, environ: dict[str, str]) -> None:
+    wrong = [file for file, payload in payloads(name).items() if detect_agent("claude-code", environ, payload) != name]
+    assert payloads(name)
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("environ", "caller"),
+    [(CLAUDE, "claude-code"), (COPILOT, "copilot-cli"), (CURSOR, "cursor"), ({}, "claude-code")],
+)
+def test_without_a_payload_the_environment_tells(environ: dict[str, str], caller: str) -> None:
+    assert detect_agent("claude-code", environ, {}) == caller
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor", "kiro"])
+def test_files_that_nobody_else_reads_are_their_own(name: str) -> None:
+    told: dict[str, Any] = payloads(name)
+    assert all(detect_agent(name, {**CLAUDE, **COPILOT}, payload) == name for payload in told.values())
+    assert all(map(event_name, told))

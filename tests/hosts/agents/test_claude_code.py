@@ -1,0 +1,79 @@
+"""Claude Code: what its hooks are told and how it is answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agent_payloads import payloads
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents import get_agent
+from hookline.hosts.agents.agent import Reply
+
+CLAUDE = get_agent("claude-code")
+SENT = payloads("claude-code")
+
+
+def _event(file: str) -> Event:
+    (event,) = CLAUDE.read(file, SENT[file])
+    return event
+
+
+def _said(file: str, made: Decision) -> Any:
+    return json.loads(CLAUDE.reply(file, SENT[file], [made]).stdout)
+
+
+def test_a_changed_input_leaves_the_permission_to_claude() -> None:
+    event = _event("PreToolUse")
+    made = Decision(event.with_changes(((("tool", "input", "command"), "pwd"),)))
+    assert _said("PreToolUse", made)["hookSpecificOutput"] == {
+        "hookEventName": "PreToolUse",
+        "updatedInput": {"command": "pwd", "description": "mock call"},
+    }
+
+
+def test_a_failure_is_a_tool_that_did_not_succeed() -> None:
+    tool = _event("PostToolUseFailure").facts["tool"]
+    assert (tool["ok"], tool["error"]) == (False, "Command exited with code 1")
+    assert "result" not in tool
+
+
+def test_a_changed_shell_result_keeps_its_shape() -> None:
+    event = _event("PostToolUse")
+    said = _said("PostToolUse", Decision(event.with_changes(((("tool", "result"), "***"),))))
+    assert said["hookSpecificOutput"]["updatedToolOutput"] == {**event.facts["tool"]["result"], "stdout": "***"}
+
+
+def test_a_changed_result_without_such_a_shape_is_told() -> None:
+    payload = {**SENT["PostToolUse"], "tool_name": "Read", "tool_response": {"type": "text", "file": {}}}
+    (event,) = CLAUDE.read("PostToolUse", payload)
+    made = Decision(event.with_changes(((("tool", "result"), "***"),)))
+    said = json.loads(CLAUDE.reply("PostToolUse", payload, [made]).stdout)
+    assert said["hookSpecificOutput"] == {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "A hook changed this result. Read it as:\n***",
+    }
+
+
+def test_a_sub_agents_calls_name_it() -> None:
+    (event,) = CLAUDE.read("PreToolUse", SENT["PreToolUse-mcp"])
+    assert event.facts["agent"] == {"id": "a1", "name": "Explore"}
+
+
+def test_the_project_is_where_the_environment_says() -> None:
+    (event,) = CLAUDE.read("PreToolUse", SENT["PreToolUse"], "/home/dev")
+    assert (event.facts["cwd"], event.facts["workspace"]) == ("/home/dev/project", "/home/dev")
+
+
+def test_a_halt_stops_claude_and_denies_the_tool() -> None:
+    said = _said("PreToolUse", Decision(_event("PreToolUse"), Verdict.DENY, "enough", halt=True))
+    assert (said["continue"], said["stopReason"]) == (False, "enough")
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_events_without_a_counterpart_are_left_alone() -> None:
+    for file in ("MessageDisplay", "PostToolBatch"):
+        assert CLAUDE.read(file, SENT[file]) == ()
+        assert CLAUDE.reply(file, SENT[file], ()) == Reply()

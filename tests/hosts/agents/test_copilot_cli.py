@@ -1,0 +1,86 @@
+"""Copilot CLI denies a tool whenever a hook's exit code is not 0, and speaks two shapes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agent_payloads import decisions, event_name, payloads
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Note, Verdict
+from hookline.hosts.agents import get_agent
+from hookline.hosts.agents.copilot_cli import MAX_CONTEXT
+from hookline.hosts.agents.merged_decision import TRUNCATION_MARK
+
+COPILOT = get_agent("copilot-cli")
+SENT = payloads("copilot-cli")
+
+
+def _event(file: str) -> Event:
+    (event,) = COPILOT.read(event_name(file), SENT[file])
+    return event
+
+
+def _said(file: str, made: Decision) -> Any:
+    return json.loads(COPILOT.reply(event_name(file), SENT[file], [made]).stdout)
+
+
+@pytest.mark.parametrize("file", SENT)
+def test_the_exit_code_is_always_0(file: str) -> None:
+    event = _event(file)
+    for _, decide in decisions(event):
+        assert COPILOT.reply(event_name(file), SENT[file], [decide(event)]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("camel", "pascal"), [("preToolUse", "PreToolUse"), ("postToolUse", "PostToolUse"), ("agentStop", "Stop")]
+)
+def test_both_shapes_tell_the_same(camel: str, pascal: str) -> None:
+    one, other = _event(camel), _event(pascal)
+    assert one.name == other.name
+    for fact in ("kind", "input", "result", "ok"):
+        assert one.read(("tool", fact)) == other.read(("tool", fact))
+
+
+def test_each_shape_is_answered_in_its_own() -> None:
+    denied = {"permissionDecision": "deny", "permissionDecisionReason": "no"}
+    assert _said("preToolUse", Decision(_event("preToolUse"), Verdict.DENY, "no")) == denied
+    said = _said("PreToolUse", Decision(_event("PreToolUse"), Verdict.DENY, "no"))
+    assert said == {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
+
+
+def test_arguments_sent_as_text_are_opened() -> None:
+    assert _event("preToolUse-text").facts["tool"]["input"] == {"command": "ls"}
+
+
+def test_a_denied_prompt_is_not_shown_to_the_model() -> None:
+    said = _said("userPromptTransformed", Decision(_event("userPromptTransformed"), Verdict.DENY, "no secrets"))
+    assert "no secrets" in said["modifiedTransformedPrompt"]
+    assert "run the tool" not in said["modifiedTransformedPrompt"]
+
+
+def test_a_changed_prompt_keeps_what_copilot_put_around_it() -> None:
+    event = _event("userPromptTransformed")
+    said = _said("userPromptTransformed", Decision(event.with_changes(((("prompt",), "stop"),))))
+    assert said["modifiedTransformedPrompt"].startswith("<current_datetime>")
+    assert said["modifiedTransformedPrompt"].endswith("</current_datetime>\n\nstop")
+
+
+def test_context_is_cut_to_what_copilot_reads() -> None:
+    said = _said("postToolUse", Decision(_event("postToolUse"), notes=(Note("ü" * 20_000),)))
+    assert len(said["additionalContext"].encode()) <= MAX_CONTEXT
+    assert said["additionalContext"].endswith(TRUNCATION_MARK)
+
+
+@pytest.mark.parametrize("file", ["postToolUse-failure", "postToolUseFailure"])
+def test_a_failed_tool_says_so(file: str) -> None:
+    tool = _event(file).facts["tool"]
+    assert tool["ok"] is False
+    assert tool["error"]
+
+
+def test_a_prompt_fires_once_only() -> None:
+    assert [each.name for each in COPILOT.events if each.event == "prompt.submit"] == ["userPromptTransformed"]

@@ -1,0 +1,53 @@
+"""What the opencode plugin sends, and the few words that it is answered with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agent_payloads import decisions, event_name, payloads
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents import get_agent
+
+OPENCODE = get_agent("opencode")
+SENT = payloads("opencode")
+WORDS = {"deny", "args", "prompt", "result", "status", "context", "message"}
+
+
+def _event(file: str) -> Event:
+    (event,) = OPENCODE.read(event_name(file), SENT[file])
+    return event
+
+
+def _said(file: str, made: Decision) -> Any:
+    return json.loads(OPENCODE.reply(event_name(file), SENT[file], [made]).stdout)
+
+
+@pytest.mark.parametrize("file", SENT)
+def test_every_answer_is_an_object_of_known_words(file: str) -> None:
+    events = OPENCODE.read(event_name(file), SENT[file])
+    for _, decide in decisions(events[0]) if events else ():
+        reply = OPENCODE.reply(event_name(file), SENT[file], [decide(event) for event in events])
+        assert json.loads(reply.stdout).keys() <= WORDS
+        assert (reply.stderr, reply.exit_code) == ("", 0)
+
+
+def test_changed_arguments_come_whole() -> None:
+    event = _event("tool.execute.before")
+    said = _said("tool.execute.before", Decision(event.with_changes(((("tool", "input", "command"), "pwd"),))))
+    assert said == {"args": {"command": "pwd", "description": "mock"}}
+
+
+def test_a_denied_permission_tells_the_user_why() -> None:
+    said = _said("permission.ask", Decision(_event("permission.ask"), Verdict.DENY, "no"))
+    assert said == {"status": "deny", "message": "no"}
+
+
+def test_the_text_parts_are_the_prompt() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "file"}, {"type": "text", "text": "b"}, 3]
+    (event,) = OPENCODE.read("chat.message", {"input": {}, "output": {"parts": parts}})
+    assert event.facts["prompt"] == "a\nb"

@@ -1,0 +1,45 @@
+"""Qwen Code takes Claude's answers, but no changed input and no context before a tool."""
+
+from __future__ import annotations
+
+import json
+
+from agent_payloads import payloads
+from hookline.engine.decision import Decision
+from hookline.hooks.outcome import Note
+from hookline.hosts.agents import get_agent
+from hookline.hosts.agents.agent import Reply
+
+QWEN = get_agent("qwen-code")
+SENT = payloads("qwen-code")
+
+
+def test_a_changed_input_is_denied_with_the_suggestion() -> None:
+    (event,) = QWEN.read("PreToolUse", SENT["PreToolUse"])
+    made = Decision(event.with_changes(((("tool", "input", "command"), "ls"),)))
+    specific = json.loads(QWEN.reply("PreToolUse", SENT["PreToolUse"], [made]).stdout)["hookSpecificOutput"]
+    assert specific["permissionDecision"] == "deny"
+    assert '"command":"ls"' in specific["permissionDecisionReason"]
+    assert "updatedInput" not in specific
+
+
+def test_what_the_model_would_never_read_is_told_to_the_user() -> None:
+    (event,) = QWEN.read("PreToolUse", SENT["PreToolUse"])
+    reply = QWEN.reply("PreToolUse", SENT["PreToolUse"], [Decision(event, notes=(Note("mind the tests"),))])
+    assert json.loads(reply.stdout) == {"systemMessage": "mind the tests"}
+
+
+def test_the_empty_prompt_after_a_tool_is_no_prompt() -> None:
+    payload = SENT["UserPromptSubmit-empty"]
+    assert QWEN.read("UserPromptSubmit", payload) == ()
+    assert QWEN.reply("UserPromptSubmit", payload, ()) == Reply()
+
+
+def test_the_models_own_id_of_a_call_counts() -> None:
+    (event,) = QWEN.read("PreToolUse", SENT["PreToolUse"])
+    assert event.facts["tool"]["id"] == "call_mock_1"
+
+
+def test_the_result_is_what_the_model_reads() -> None:
+    (event,) = QWEN.read("PostToolUse", SENT["PostToolUse"])
+    assert event.facts["tool"]["result"].startswith("Command: echo")

@@ -1,0 +1,91 @@
+"""What an agent cannot be told at once: later events of the same session make up for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from bridge_sandbox import BridgeSandbox
+from hookline.hosts.bridge.hook_cache import LoadOnce
+from hookline.hosts.bridge.responder import respond
+
+pytestmark = pytest.mark.slow
+
+
+HALT = "hooks:\n  - {id: stop, on: tool.before, when: {input: {command: halt}}, then: {halt: Enough.}}\n"
+TELL = "hooks:\n  - {id: note, on: tool.before, then: {tell: Short notes.}}\n"
+
+
+def said(desk: BridgeSandbox, agent: str, event: str, **told: object) -> dict:
+    base = {"sessionId" if agent == "copilot-cli" else "session_id": "s", "cwd": str(desk.project)}
+    reply = asyncio.run(respond(desk.call(json.dumps({**base, **told}).encode(), event, agent=agent), LoadOnce()))
+    return json.loads(reply.stdout or "{}")
+
+
+def codex(desk: BridgeSandbox, command: str, **more: object) -> dict:
+    told = {"tool_name": "Bash", "tool_input": {"command": command}, **more}
+    return said(desk, "codex", "PreToolUse", **told).get("hookSpecificOutput", {})
+
+
+def test_an_agent_that_cannot_be_stopped_may_use_no_tool_until_the_next_prompt(desk: BridgeSandbox) -> None:
+    desk.write_hooks(HALT, users=True)
+    assert codex(desk, "ls") == {}
+    assert codex(desk, "halt")["permissionDecision"] == "deny"
+    assert codex(desk, "ls")["permissionDecisionReason"] == "A hook has stopped the agent: Enough."
+    assert codex(desk, "ls", session_id="another") == {}
+    said(desk, "codex", "UserPromptSubmit", prompt="go on")
+    assert codex(desk, "ls") == {}
+
+
+def test_an_agent_that_can_be_stopped_is_not_held_back_later(desk: BridgeSandbox) -> None:
+    desk.write_hooks(HALT, users=True)
+    tool = {"tool_name": "Bash", "tool_input": {"command": "halt"}}
+    assert said(desk, "claude-code", "PreToolUse", **tool)["continue"] is False
+    tool["tool_input"] = {"command": "ls"}
+    assert said(desk, "claude-code", "PreToolUse", **tool) == {}
+
+
+def test_a_halt_after_a_tool_holds_the_next_one_back(desk: BridgeSandbox) -> None:
+    desk.write_hooks("hooks:\n  - {id: stop, on: tool.after, then: {halt: Enough.}}\n", users=True)
+    tool = {"toolName": "bash", "toolArgs": {"command": "ls"}}
+    result = {"resultType": "success", "textResultForLlm": "done"}
+    assert "Enough." in said(desk, "copilot-cli", "postToolUse", **tool, toolResult=result)["additionalContext"]
+    assert said(desk, "copilot-cli", "preToolUse", **tool)["permissionDecision"] == "deny"
+
+
+def test_a_session_that_was_stopped_at_its_start_stays_so(desk: BridgeSandbox) -> None:
+    desk.write_hooks("hooks:\n  - {id: closed, on: session.start, then: {halt: Closed today.}}\n", users=True)
+    said(desk, "claude-code", "SessionStart", source="startup")
+    for _ in range(2):
+        assert "Closed today." in said(desk, "claude-code", "UserPromptSubmit", prompt="go on")["reason"]
+    tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    assert "deny" in str(said(desk, "claude-code", "PreToolUse", **tool))
+    assert said(desk, "claude-code", "UserPromptSubmit", prompt="hi", session_id="another") == {}
+    desk.write_hooks("hooks: []\n", users=True)
+    said(desk, "claude-code", "SessionStart", source="resume")
+    assert said(desk, "claude-code", "UserPromptSubmit", prompt="go on") == {}
+
+
+@pytest.mark.parametrize(
+    ("agent", "before", "after"),
+    [("gemini-cli", "BeforeTool", "AfterTool"), ("qwen-code", "PreToolUse", "PostToolUse")],
+)
+def test_what_cannot_be_told_before_a_tool_is_told_after_it(
+    desk: BridgeSandbox, agent: str, before: str, after: str
+) -> None:
+    desk.write_hooks(TELL, users=True)
+    tool = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+    assert said(desk, agent, before, **tool) in ({}, {"decision": "allow"})
+    told = said(desk, agent, after, **tool, tool_response={"llmContent": "done", "returnDisplay": ""})
+    assert told["hookSpecificOutput"]["additionalContext"] == "Short notes."
+    again = said(desk, agent, after, **tool, tool_response={"llmContent": "done", "returnDisplay": ""})
+    assert "hookSpecificOutput" not in again
+
+
+def test_where_no_later_event_can_carry_it_the_user_is_told(desk: BridgeSandbox) -> None:
+    desk.write_hooks(TELL, users=True)
+    payload = {"agent_action_name": "pre_run_command", "tool_info": {"command_line": "ls", "cwd": str(desk.project)}}
+    call = desk.call(json.dumps(payload).encode(), "pre_run_command", agent="windsurf")
+    assert asyncio.run(respond(call, LoadOnce())).stderr == "Short notes."

@@ -1,0 +1,256 @@
+"""One call of an agent, decided: what is judged, within which time, and what becomes of what cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bridge_sandbox import GUARD, BridgeSandbox, deny_reason
+from hookline.engine.book import Book
+from hookline.hosts.agents import get_agent
+from hookline.hosts.agents.agent import Reply
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
+from hookline.hosts.bridge.protocol import AgentCall
+from hookline.hosts.bridge.responder import respond
+from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.install.plan import apply_changes, plan_install
+from hookline.project import SourceLayer
+
+pytestmark = pytest.mark.slow
+
+
+SLOW = "{run: sleep 30, reads: nonzero}"
+
+
+def decided(call: AgentCall, engine: Engine | None = None) -> Reply:
+    return asyncio.run(respond(call, engine or LoadOnce()))
+
+
+def left(seconds: float) -> timedelta:
+    """What was spent already if the hooks of a tool call in Claude Code have so long."""
+    return timedelta(seconds=590 - seconds)
+
+
+def test_the_project_s_guard_denies(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    assert deny_reason(decided(desk.call()).stdout) == "Never."
+    assert decided(desk.call(desk.payload("ls"))) == Reply()
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "users", "projects"),
+    [
+        ("claude-code", "PreToolUse", False, False),
+        ("copilot-cli", "preToolUse", True, False),
+        ("cursor", "preToolUse", False, False),
+        ("codex", "PreToolUse", True, True),
+    ],
+)
+def test_settings_that_the_agent_obeys_itself_are_left_to_it(
+    desk: BridgeSandbox, agent: str, event: str, users: bool, projects: bool
+) -> None:
+    command = {"type": "command", "command": "echo From home. >&2; exit 2"}
+    hooks = json.dumps({"hooks": {"PreToolUse": [{"hooks": [command]}]}})
+    for place, acts, said in ((desk.home, users, "From home."), (desk.project, projects, "not trusted")):
+        (place / ".claude").mkdir(parents=True)
+        (place / ".claude/settings.json").write_text(hooks)
+        payload = desk.payload("ls", toolName="bash", toolArgs={"command": "ls"})
+        assert (said in decided(desk.call(payload, event, agent=agent)).stdout) is acts
+        (place / ".claude/settings.json").unlink()
+
+
+def test_that_a_hook_waits_for_trust_is_said_once(desk: BridgeSandbox) -> None:
+    (desk.project / ".claude").mkdir()
+    settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    (desk.project / ".claude/settings.json").write_text(json.dumps(settings))
+    first = decided(desk.call(agent="codex")).stdout
+    assert first.count("is not trusted yet") == 1
+    assert decided(desk.call(agent="codex")) == Reply()
+
+
+def test_at_the_deadline_each_hook_s_own_on_error_speaks(desk: BridgeSandbox) -> None:
+    desk.write_hooks(
+        f"hooks:\n  - {{id: first, on: tool.before, then: {SLOW}, on_error: open}}\n"
+        f"  - {{id: second, on: tool.before, then: {SLOW}, on_error: closed}}\n",
+        users=True,
+    )
+    begun = time.monotonic()
+    reply = decided(desk.call(spent=left(0.5)))
+    assert "second" in deny_reason(reply.stdout)
+    assert time.monotonic() - begun < 10
+
+
+def test_slow_hooks_that_may_fail_let_the_tool_run(desk: BridgeSandbox) -> None:
+    hooks = [f"  - {{id: h{n}, on: tool.before, then: {SLOW}, on_error: open}}\n" for n in range(3)]
+    desk.write_hooks("hooks:\n" + "".join(hooks), users=True)
+    reply = decided(desk.call(spent=left(0.3)))
+    assert not deny_reason(reply.stdout)
+    assert "h2" in json.loads(reply.stdout)["systemMessage"]
+
+
+def test_a_guard_that_answers_at_once_is_heard_after_the_deadline(desk: BridgeSandbox) -> None:
+    slow = f"  - {{id: slow, on: tool.before, order: -1, then: {SLOW}, on_error: open}}\n"
+    desk.write_hooks(GUARD + slow, users=True)
+    assert deny_reason(decided(desk.call(spent=left(0.2))).stdout) == "Never."
+
+
+def test_background_work_keeps_its_own_time(desk: BridgeSandbox) -> None:
+    done = desk.root / "done"
+    desk.write_hooks(
+        f"hooks:\n  - {{id: later, on: tool.before, then: {{run: 'sleep 0.6; touch {done}'}}, background: true, on_error: open}}\n",
+        users=True,
+    )
+
+    async def call_and_drain() -> Reply:
+        engine = LoadOnce()
+        reply = await respond(desk.call(spent=left(0.1)), engine)
+        await engine.local_host.drain(timedelta(seconds=10))
+        return reply
+
+    assert asyncio.run(call_and_drain()) == Reply()
+    assert done.exists()
+
+
+class Stuck(LoadOnce):
+    async def book(self, where: CacheKey) -> Book:
+        await asyncio.sleep(60)
+        raise AssertionError("it was waited for")
+
+
+class Buggy(LoadOnce):
+    async def book(self, where: CacheKey) -> Book:
+        raise ZeroDivisionError("of ours")
+
+
+def test_what_nobody_judged_in_time_does_not_run(desk: BridgeSandbox) -> None:
+    payload = b'{"sessionId": "s", "toolName": "bash", "toolArgs": {"command": "ls"}}'
+    reply = decided(desk.call(payload, "preToolUse", agent="copilot-cli", spent=timedelta(seconds=30)), Stuck())
+    assert json.loads(reply.stdout)["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(("event", "denied"), [("PreToolUse", True), ("Stop", False), ("PostToolUse", False)])
+def test_a_bug_of_ours_denies_what_would_run_and_nothing_else(desk: BridgeSandbox, event: str, denied: bool) -> None:
+    reply = decided(desk.call(event=event), Buggy())
+    assert ("deny" in reply.stdout) is denied
+    assert "Traceback" not in reply.stdout + reply.stderr
+    assert "of ours" not in reply.stdout + reply.stderr
+    assert reply.exit_code == 0
+
+
+def test_an_agent_whose_words_are_broken_is_held_back_by_the_exit_code(
+    desk: BridgeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hookline.hosts.agents.kiro", None)
+    for event, code in (("preToolUse", 2), ("stop", 1)):
+        reply = decided(desk.call(event=event, agent="kiro"))
+        assert (reply.exit_code, reply.stdout) == (code, "")
+        assert "bug" in reply.stderr
+
+
+GARBAGE = {
+    "nothing": b"",
+    "no JSON": b"hello",
+    "a list": b"[1]",
+    "half": b'{"tool_name": "Ba',
+    "deep": b"[" * 100_000 + b"]" * 100_000,
+    "a long number": b'{"tool_name": "Bash", "tool_input": {"command": ' + b"9" * 5_000 + b"}}",
+    "not a number": b'{"tool_input": NaN}',
+    "too large": b" " * (32 * 1024 * 1024 + 1),
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE.keys())
+def test_what_cannot_be_read_is_denied_where_a_hook_should_have_judged_it(desk: BridgeSandbox, garbage: bytes) -> None:
+    assert decided(desk.call(garbage)) == Reply()
+    desk.write_hooks(GUARD)
+    assert "payload" in deny_reason(decided(desk.call(garbage)).stdout)
+    assert decided(desk.call(garbage, "Stop")) == Reply()
+
+
+def test_what_cannot_be_read_and_comes_from_no_known_directory_is_denied(desk: BridgeSandbox) -> None:
+    assert "payload" in deny_reason(decided(desk.call(b"[]", cwd="/nonexistent")).stdout)
+
+
+def test_bytes_that_are_no_text_are_judged_as_they_look(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    payload = desk.payload("rm \x01").replace(b"\\u0001", b"\xff\xfe")
+    assert deny_reason(decided(desk.call(payload)).stdout) == "Never."
+
+
+@pytest.mark.parametrize("cwd", ["/does/not/exist", "relative", "", None, ["/"], "/etc/passwd", "/\0", "x" * 100_000])
+def test_a_directory_that_is_none_counts_for_nothing(desk: BridgeSandbox, cwd: object) -> None:
+    desk.write_hooks(GUARD)
+    assert deny_reason(decided(desk.call(desk.payload(cwd=cwd))).stdout) == "Never."
+
+
+def test_leaving_the_project_does_not_leave_its_guards(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    desk.variables["CLAUDE_PROJECT_DIR"] = str(desk.project)
+    below = desk.project / "a" / "b"
+    below.mkdir(parents=True)
+    for elsewhere in (below, desk.home, Path("/")):
+        assert deny_reason(decided(desk.call(desk.payload(cwd=str(elsewhere)))).stdout) == "Never."
+
+
+def test_a_project_that_is_merely_opened_runs_nothing(desk: BridgeSandbox) -> None:
+    ran = desk.root / "ran"
+    desk.write_hooks(f"hooks:\n  - {{id: run, on: tool.before, then: {{run: 'touch {ran}'}}, on_error: open}}\n")
+    first, second = decided(desk.call()), decided(desk.call())
+    assert not ran.exists()
+    assert "hookline trust" in json.loads(first.stdout)["systemMessage"]
+    assert second == Reply(), "the user is told once in a session"
+
+
+def test_programs_get_the_agent_s_environment_and_directory(desk: BridgeSandbox) -> None:
+    seen = desk.root / "seen"
+    desk.variables["TOLD"] = "by the agent"
+    desk.write_hooks(
+        f"""hooks:\n  - {{id: env, on: tool.before, then: {{run: 'echo "$TOLD|$PWD" > {seen}'}}, on_error: closed}}\n""",
+        users=True,
+    )
+    decided(desk.call(b'{"tool_name": "Bash", "tool_input": {"command": "ls"}}'))
+    assert seen.read_text() == f"by the agent|{desk.project}\n"
+
+
+def test_an_agent_that_obeys_another_s_settings_is_answered_once(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    desk.variables["COPILOT_CLI"] = "1"
+    assert deny_reason(decided(desk.call()).stdout) == "Never.", "Claude Code, started from Copilot's shell"
+    call = desk.call(desk.payload(timestamp="2026-01-01T00:00:00Z"))
+    assert deny_reason(decided(call).stdout) == "Never.", "Copilot, which has no entry of its own"
+    machine = Machine(call.user_directories.home, desk.project)
+    apply_changes(plan_install(get_agent("copilot-cli"), machine, InstallScope.PROJECT), machine)
+    assert deny_reason(decided(call).stdout) == "Never.", "a project could switch its entry off"
+    apply_changes(plan_install(get_agent("copilot-cli"), machine, InstallScope.USER), machine)
+    assert decided(call) == Reply(), "Copilot is answered where it calls us itself"
+    assert deny_reason(decided(desk.call()).stdout) == "Never."
+
+
+def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    place = desk.call().user_directories
+    assert [source.dialect for source in CacheKey(desk.project, place).sources()] == ["native"]
+    assert CacheKey(desk.project, place, frozenset({("native", SourceLayer.PROJECT)})).sources() == []
+
+
+def test_an_unknown_agent_is_told_which_there_are(desk: BridgeSandbox) -> None:
+    reply = decided(desk.call(agent="nobody"))
+    assert reply.exit_code == 1
+    assert "claude-code" in reply.stderr
+
+
+def test_an_event_that_is_not_ours_is_left_alone(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    assert decided(desk.call(event="MessageDisplay")) == Reply()
+
+
+def test_a_file_with_errors_is_told_once(desk: BridgeSandbox) -> None:
+    desk.write_hooks("hooks: [{id: x, on: nowhere}]\n")
+    assert "hookline check" in json.loads(decided(desk.call()).stdout)["systemMessage"]
+    assert decided(desk.call()) == Reply()

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hookline.engine.book import Book
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.doctor.checks import examine_agent, is_plugged_in
+from hookline.hosts.doctor.finding import Diagnosis, Finding, Mark
+from hookline.hosts.doctor.sample_payloads import SAMPLE_PAYLOADS, TEST_COMMAND
+from hookline.hosts.install import launcher
+from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.project import load_for_directory, load_text
+from install_sandbox import install, make_machine, running_engine
+
+pytestmark = pytest.mark.slow
+
+
+HOOKS = """\
+hooks:
+  - {id: guard, on: tool.before, when: {tool: bash}, then: {deny: no}}
+  - {id: off, on: tool.before, then: {deny: no}, enabled: false}
+  - {id: elsewhere, on: thread.created, then: {log: here}}
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """With a program that is called as every agent is, and no place for an engine, so that none is left behind."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    return make_machine(tmp_path, PATH=path, XDG_RUNTIME_DIR="/dev/null", CLAUDECODE="1", COPILOT_CLI="1")
+
+
+def program(machine: Machine, name: str, text: str) -> None:
+    file = Path(machine.environ["PATH"].split(os.pathsep)[0], name)
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+def diagnosed(name: str, machine: Machine, book: Book | None = None) -> Diagnosis:
+    return examine_agent(get_agent(name), machine, book or Book(()))
+
+
+def found(diagnosis: Diagnosis, about: str) -> Finding:
+    return next(finding for finding in diagnosis.findings if finding.about == about)
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
+    event, payload = SAMPLE_PAYLOADS[name]
+    (read,) = get_agent(name).read(event, payload("/p"))
+    assert (read.name, read.facts["tool"]["kind"], read.facts["tool"]["input"]["command"]) == (
+        "tool.before",
+        "shell",
+        TEST_COMMAND,
+    )
+    assert read.facts["cwd"] == "/p"
+
+
+@pytest.mark.parametrize("name", ["claude-code", "windsurf"])
+def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, name: str) -> None:
+    install(name, machine)
+    launcher.install_launcher(machine.launcher)
+    program(machine, {"claude-code": "claude"}.get(name, name), "echo 1.2.3 from $0")
+    with running_engine(machine.home) as runtime:
+        warm = Machine(machine.home, machine.project, {**machine.environ, "XDG_RUNTIME_DIR": runtime})
+        diagnosis = diagnosed(name, warm, load_text(HOOKS, "hookline.yaml"))
+    assert diagnosis.is_good, diagnosis
+    assert found(diagnosis, "agent").said.startswith("1.2.3")
+    assert found(diagnosis, "answer").mark is Mark.GOOD
+    assert found(diagnosis, "proof").mark is Mark.UNKNOWN
+    assert diagnosis.hooks == ("guard  on tool.before  hookline.yaml:2",)
+    assert diagnosis.round_trip
+    assert diagnosis.as_json()["verified_by_running"] is (name == "claude-code")
+
+
+def test_without_a_launcher_nothing_fires(machine: Machine) -> None:
+    install("claude-code", machine)
+    diagnosis = diagnosed("claude-code", machine)
+    assert found(diagnosis, "launcher").mark is Mark.PROBLEM
+    assert found(diagnosis, "answer").mark is Mark.PROBLEM
+    assert "hookline install" in found(diagnosis, "answer").fix
+
+
+@pytest.mark.parametrize("text", ["exit 0", "echo '{}'", "echo broken >&2; exit 1", "cat"])
+def test_a_launcher_that_does_not_deny_is_found_out(machine: Machine, text: str) -> None:
+    install("claude-code", machine)
+    machine.launcher.parent.mkdir(parents=True)
+    machine.launcher.write_text(f"#!/bin/sh\n{text}\n")
+    machine.launcher.chmod(0o755)
+    assert found(diagnosed("claude-code", machine), "answer").mark is Mark.PROBLEM
+
+
+def test_an_event_that_is_missing_is_named(machine: Machine) -> None:
+    install("claude-code", machine)
+    path = machine.home / ".claude/settings.json"
+    path.write_text(path.read_text().replace("claude-code PreToolUse", "somebody PreToolUse"))
+    entry = found(diagnosed("claude-code", machine), "entry")
+    assert entry.mark is Mark.PROBLEM
+    assert entry.said.endswith("lacks PreToolUse")
+    assert entry.fix == "hookline install claude-code --user"
+
+
+@pytest.mark.parametrize("scope", InstallScope)
+@pytest.mark.parametrize(("old", "new"), [(".local/share/hookline", "old/hookline"), ('"timeout": ', '"timeout": 9')])
+def test_entries_that_are_not_as_they_should_be_are_a_problem(
+    machine: Machine, scope: InstallScope, old: str, new: str
+) -> None:
+    install("claude-code", machine, scope)
+    path = (machine.home if scope is InstallScope.USER else machine.project) / ".claude/settings.json"
+    assert found(diagnosed("claude-code", machine), "entry").mark is Mark.GOOD
+    path.write_text(path.read_text().replace(old, new))
+    entry = found(diagnosed("claude-code", machine), "entry")
+    assert entry.mark is Mark.PROBLEM
+    assert entry.fix == f"hookline install claude-code --{scope}"
+
+
+def test_an_agent_is_not_blamed_for_a_launcher_that_does_not_answer(machine: Machine) -> None:
+    install("claude-code", machine)
+    program(machine, "claude", "echo 1.2.3")
+    proof = found(diagnosed("claude-code", machine), "proof")
+    assert (proof.mark, "test call" in proof.said) == (Mark.UNKNOWN, True)
+
+
+def test_hooks_that_wait_for_trust_are_told(machine: Machine) -> None:
+    (machine.project / "hookline.yaml").write_text(
+        "hooks: [{id: lint, on: tool.after, then: {run: ruff check}, on_error: open}]"
+    )
+    book = load_for_directory(machine.project, machine.home)
+    assert diagnosed("claude-code", machine, book).hooks[0].endswith("waits for hookline trust")
+
+
+def test_no_entry_and_no_program_are_problems(machine: Machine) -> None:
+    assert not is_plugged_in(get_agent("kiro"), machine)
+    diagnosis = diagnosed("kiro", machine)
+    assert not diagnosis.is_good
+    assert found(diagnosis, "agent").mark is Mark.PROBLEM
+    assert found(diagnosis, "entry").fix == "hookline install kiro"
+
+
+def test_entries_in_both_scopes_are_told(machine: Machine) -> None:
+    install("cursor", machine)
+    install("cursor", machine, InstallScope.PROJECT)
+    twice = found(diagnosed("cursor", machine), "twice")
+    assert twice.mark is Mark.GOOD
+    assert "~/.cursor/hooks.json and .cursor/hooks.json" in twice.said
+    assert "decided once" in twice.said
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
+    path = machine.home / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"a": ')
+    assert is_plugged_in(get_agent("gemini-cli"), machine)
+    assert "settings.json:1" in found(diagnosed("gemini-cli", machine), "entry").said
+
+
+def test_hooks_that_are_switched_off_are_a_problem(machine: Machine) -> None:
+    path = machine.home / ".claude/settings.json"
+    path.parent.mkdir()
+    path.write_text('{"disableAllHooks": true}')
+    install("claude-code", machine)
+    assert found(diagnosed("claude-code", machine), "switch").mark is Mark.PROBLEM
+
+
+def test_a_program_that_hangs_or_fails_is_a_problem(machine: Machine) -> None:
+    program(machine, "codex", "echo no >&2; exit 3")
+    assert found(diagnosed("codex", machine), "agent").mark is Mark.PROBLEM

@@ -1,0 +1,120 @@
+"""What an entry does where hookline is, and where it is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hookline.dialects.settings_json import agent_of_own_entry
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.agent import AgentEvent
+from hookline.hosts.install.entries import MissingPolicy, hook_command
+from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.install.plan import installed_entries, plan_install
+from install_sandbox import install, make_machine, read_files, uninstall
+
+HOLDING = {"tool.before", "approval.request", "prompt.submit", "subagent.start"}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return make_machine(tmp_path)
+
+
+def ran(command: str, machine: Machine, shell: str = "sh") -> tuple[int, str, str]:
+    environ = {"HOME": str(machine.home), "PATH": os.environ["PATH"]}
+    done = subprocess.run([shell, "-c", command], env=environ, capture_output=True, text=True, input="{}")
+    return done.returncode, done.stdout, done.stderr
+
+
+def event(name: str, event: str) -> AgentEvent:
+    return next(each for each in get_agent(name).events if each.event == event)
+
+
+@pytest.mark.parametrize("name", [name for name in AGENT_NAMES if name not in ("opencode", "cline")])
+def test_a_projects_entry_holds_back_where_hookline_is_not_installed(machine: Machine, name: str) -> None:
+    call = hook_command(name, machine, InstallScope.PROJECT)
+    for each in get_agent(name).events:
+        code, out, err = ran(call.shell_command(each), machine)
+        assert out == ""
+        if each.event in HOLDING:
+            assert code == 2, "every agent holds back after 2 with a text"
+            assert "hookline is not installed here" in err
+            assert f"hookline install {name} --project" in err
+        elif each.event == "session.start":
+            assert (code, "not installed" in err) == (1, True)
+        else:
+            assert (code, err) == (0, ""), "after 2, an agent that stops would go on"
+
+
+@pytest.mark.parametrize("name", [name for name in AGENT_NAMES if name not in ("opencode", "cline")])
+def test_who_chose_so_goes_on_without_hooks(machine: Machine, name: str) -> None:
+    call = hook_command(name, machine, InstallScope.PROJECT, MissingPolicy.OPEN)
+    for each in get_agent(name).events:
+        code, out, err = ran(call.shell_command(each), machine)
+        assert code == (1 if each.event == "session.start" else 0)
+        assert out == ""
+        assert ("not installed" in err) is (each.event == "session.start")
+
+
+@pytest.mark.parametrize("missing", MissingPolicy)
+def test_where_hookline_is_the_launcher_is_all_that_runs(machine: Machine, missing: MissingPolicy) -> None:
+    machine.launcher.parent.mkdir(parents=True)
+    machine.launcher.write_text('#!/bin/sh\ncat\necho "$HOOKLINE_ENTRY $*"\nexit 7\n')
+    machine.launcher.chmod(0o755)
+    command = hook_command("codex", machine, InstallScope.PROJECT, missing).shell_command(event("codex", "tool.before"))
+    assert ran(command, machine) == (7, "{}project codex PreToolUse\n", "")
+    assert ran(command, machine, "bash") == (7, "{}project codex PreToolUse\n", "")
+
+
+def test_every_form_of_a_command_is_known_as_ours(machine: Machine) -> None:
+    for name in AGENT_NAMES:
+        for scope in InstallScope:
+            for missing in MissingPolicy:
+                call = hook_command(name, machine, scope, missing)
+                for each in get_agent(name).events:
+                    assert agent_of_own_entry(call.shell_command(each)) == name
+
+
+@pytest.mark.parametrize("missing", MissingPolicy)
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_each_choice_is_installed_found_and_taken_out(machine: Machine, name: str, missing: MissingPolicy) -> None:
+    install(name, machine, InstallScope.PROJECT, missing)
+    (events,) = {frozenset().union(*(events for _, _, events in installed_entries(get_agent(name), machine)))}
+    assert events == {each.name for each in get_agent(name).events}
+    assert not any(change.is_needed for change in plan_install(get_agent(name), machine, InstallScope.PROJECT, missing))
+    uninstall(name, machine, InstallScope.PROJECT)
+    assert read_files(machine.project) == {}
+
+
+def test_the_other_choice_replaces_the_first(machine: Machine) -> None:
+    install("claude-code", machine, InstallScope.PROJECT)
+    closed = read_files(machine.project)[".claude/settings.json"]
+    install("claude-code", machine, InstallScope.PROJECT, MissingPolicy.OPEN)
+    opened = read_files(machine.project)[".claude/settings.json"]
+    assert closed != opened
+    assert b"exit 2" not in opened
+    assert b"onFailure" not in opened
+    install("claude-code", machine, InstallScope.PROJECT)
+    assert read_files(machine.project)[".claude/settings.json"] == closed
+
+
+def test_claude_code_holds_back_when_a_command_cannot_start(machine: Machine) -> None:
+    install("claude-code", machine)
+    hooks = json.loads((machine.home / ".claude/settings.json").read_text())["hooks"]
+    blocking = {name for name, (group,) in hooks.items() if group["hooks"][0].get("onFailure") == "block"}
+    assert blocking == {"PreToolUse", "PermissionRequest", "UserPromptSubmit", "SubagentStart"}
+
+
+@pytest.mark.parametrize("missing", MissingPolicy)
+def test_cline_is_answered_in_its_own_words(machine: Machine, missing: MissingPolicy) -> None:
+    install("cline", machine, InstallScope.PROJECT, missing)
+    hooks = machine.project / ".clinerules/hooks"
+    code, out, err = ran(str(hooks / "PreToolUse"), machine)
+    assert (code, err) == (0, "")
+    assert out == "" if missing is MissingPolicy.OPEN else json.loads(out)["cancel"] is True
+    assert ran(str(hooks / "TaskComplete"), machine) == (0, "", "")

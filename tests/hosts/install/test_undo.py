@@ -1,0 +1,155 @@
+"""Whatever a file says, and however it is written: what comes in goes out again, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookline.config.json_edit import Addition, addition_splices, apply_splices, parse_object
+from hookline.hosts.agents.adapter import agent_event
+from hookline.hosts.install.entries import hook_command
+from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.install.undo import InstallRecord, own_entry_paths, restore_text
+
+pytestmark = pytest.mark.slow
+
+
+MACHINE = Machine(Path("/home/somebody"), Path("/home/somebody/project"))
+CALL = hook_command("claude-code", MACHINE, InstallScope.USER)
+EVENTS = ("Start", "PreToolUse", "Stop")
+ADDITIONS = tuple(
+    Addition(
+        ("hooks", event), {"hooks": [{"type": "command", "command": CALL.shell_command(agent_event(event, "stop"))}]}
+    )
+    for event in EVENTS
+)
+KEYS = {"version": 1}
+
+texts = st.text(st.sampled_from('ab "\\/*,{}[]:é\U0001f600\t\n'), max_size=6)
+scalars = st.none() | st.booleans() | st.integers(-99, 99) | st.floats(-9, 9) | texts
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=8
+)
+groups = st.lists(
+    st.dictionaries(
+        st.sampled_from(("matcher", "command", "hooks")), scalars | st.lists(scalars, max_size=2), max_size=2
+    ),
+    max_size=2,
+)
+hooks = st.dictionaries(st.sampled_from((*EVENTS, "Other")), groups, max_size=3)
+roots = st.dictionaries(texts.filter(lambda key: key not in ("hooks", "version")), values, max_size=3)
+gaps = st.sampled_from(("", "", " ", "\n", "\n  ", "\r\n\t", " // } note\n", "/* , */", '\n/*\n{*/ // "x\n '))
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    value = draw(roots)
+    if draw(st.booleans()):
+        items = list(value.items())
+        items.insert(draw(st.integers(0, len(items))), ("hooks", draw(hooks)))
+        value = dict(items)
+    return draw(st.sampled_from(("", "\ufeff"))) + draw(gaps) + written(draw, value) + draw(gaps)
+
+
+def written(draw: st.DrawFn, value: Any) -> str:
+    if not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=draw(st.booleans()))
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}{draw(gaps)}:{draw(gaps)}{written(draw, held)}" for key, held in value.items()]
+    else:
+        parts = [written(draw, held) for held in value]
+    inside = ",".join(draw(gaps) + part + draw(gaps) for part in parts)
+    trailing = "," + draw(gaps) if parts and draw(st.booleans()) else ""
+    return opening + (inside or draw(gaps)) + trailing + closing
+
+
+def record(original: str | None) -> InstallRecord:
+    splices = addition_splices(original or "", "settings.json", KEYS, ADDITIONS)
+    return InstallRecord("claude-code", InstallScope.USER, MACHINE.project, Path("settings.json"), original, splices)
+
+
+def others(text: str) -> Any:
+    """The value of a text without our entries and our key, and without empty lists of hooks."""
+    value = dict(parse_object(text, "settings.json").value)
+    value.pop("version", None)
+    kept = {
+        event: [entry for entry in entries if not CALL.is_ours(entry)]
+        for event, entries in value.pop("hooks", {}).items()
+    }
+    return value, {event: entries for event, entries in kept.items() if entries}
+
+
+@settings(max_examples=300, deadline=None)
+@given(files())
+def test_our_entries_are_there_and_all_else_is_as_it_was(text: str) -> None:
+    installed = record(text).installed_text
+    document = parse_object(installed, "settings.json")
+    assert sorted(path[1] for path in own_entry_paths(document, CALL)) == sorted(EVENTS)
+    assert others(installed) == others(text)
+    assert restore_text(installed, "settings.json", CALL, record(text)) == text
+
+
+@settings(max_examples=300, deadline=None)
+@given(files(), st.data())
+def test_after_an_edit_exactly_our_entries_go(text: str, data: st.DataObject) -> None:
+    kept = record(text)
+    installed = kept.installed_text
+    at = data.draw(st.integers(0, len(installed)))
+    edited = installed[:at] + data.draw(st.sampled_from((" ", "\n", "/* new */"))) + installed[at:]
+    try:
+        before = others(edited)
+    except Exception:  # the edit broke the file; then nothing is promised but an error
+        return
+    result = restore_text(edited, "settings.json", CALL, kept)
+    assert result is not None
+    still_ours = list(own_entry_paths(parse_object(edited, "settings.json"), CALL))
+    if len(still_ours) == len(EVENTS):
+        assert others(result) == before
+    assert not list(own_entry_paths(parse_object(result, "settings.json"), CALL))
+
+
+@settings(max_examples=200, deadline=None)
+@given(files())
+def test_entries_that_only_were_edited_leave_the_text_to_the_byte(text: str) -> None:
+    kept = record(text)
+    older = kept.installed_text.replace("/.local/share/hookline/bridge", "/tools/hookline/bridge")
+    edited = older.replace('"type": "command",', '"type": "command", "timeout": 7,', 1)
+    for each in (older, edited):
+        assert restore_text(each, "settings.json", CALL, kept) == text
+    noted = edited.replace('"timeout": 7,', '"timeout": 7, // mine\n')
+    assert "// mine" not in (restore_text(noted, "settings.json", CALL, kept) or "// mine")
+
+
+@settings(max_examples=200, deadline=None)
+@given(files())
+def test_without_a_record_exactly_our_entries_go(text: str) -> None:
+    installed = record(text).installed_text
+    result = restore_text(installed, "settings.json", CALL, None)
+    assert result is not None
+    assert others(result) == others(installed)
+    assert not list(own_entry_paths(parse_object(result, "settings.json"), CALL))
+
+
+@settings(max_examples=100, deadline=None)
+@given(files())
+def test_all_of_a_text_but_the_splices_is_the_text_before(text: str) -> None:
+    kept = record(text)
+    pieces = sorted(kept.splices, key=lambda splice: splice.at, reverse=True)
+    assert apply_splices(text, pieces) == kept.installed_text
+    assert len(kept.installed_text) == len(text) + sum(len(splice.text) for splice in pieces)
+
+
+def test_a_new_file_goes_again_unless_somebody_uses_it() -> None:
+    kept = record(None)
+    assert restore_text(kept.installed_text, "settings.json", CALL, kept) is None
+    assert (
+        restore_text(kept.installed_text.replace('"version": 1', '"version":  1'), "settings.json", CALL, kept) is None
+    )
+    used = kept.installed_text.replace('"version": 1', '"version": 1, "mine": true')
+    assert json.loads(restore_text(used, "settings.json", CALL, kept) or "") == {"version": 1, "mine": True}

@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import pytest
+
+from hookline.errors import ConfigError
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import Verdict
+from hookline.project import (
+    Source,
+    SourceLayer,
+    Trust,
+    find_sources,
+    load,
+    load_all,
+    load_for_directory,
+    load_text,
+    named_source,
+)
+
+RM = "hooks:\n  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: rm}}, then: {deny: no}}\n"
+REMOVE = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "rm -rf /"}}})
+
+
+@pytest.fixture
+def trust(tmp_path: Path) -> Trust:
+    return Trust(tmp_path / "state" / "trust.json")
+
+
+def test_a_loaded_file_decides(tmp_path: Path) -> None:
+    file = tmp_path / "hookline.yaml"
+    file.write_text(RM)
+    for book in (load(file), load(str(file)), load(file, dialect="native"), load_text(RM, "hookline.yaml")):
+        decision = book.decide_now(REMOVE)
+        assert (decision.verdict, decision.reason, decision.by) == (Verdict.DENY, "no", "no-rm")
+    assert load(file).hooks[0].origin.file == str(file)
+
+
+def test_a_file_named_by_the_user_is_trusted(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    file = tmp_path / "hookline.yaml"
+    file.write_text("hooks: [{id: yes, on: tool.before, then: allow}]")
+    assert load(file).decide_now(REMOVE).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("hookline.yaml", "hooks: [", None),
+        ("other.yaml", "colour: red", "unknown-dialect"),
+        ("gone.yaml", None, "no-file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_at_all_is_an_error(
+    tmp_path: Path, name: str, text: str | None, code: str | None
+) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / name)
+    assert caught.value.problems
+    assert code is None or [problem.code for problem in caught.value.problems] == [code]  # type: ignore[attr-defined]
+
+
+def test_an_unknown_dialect_is_an_error_with_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "hookline.yaml").write_text(RM)
+    with pytest.raises(ConfigError, match="native"):
+        load(tmp_path / "hookline.yaml", dialect="nativ")
+
+
+def test_problems_of_a_part_leave_the_rest_in_force() -> None:
+    book = load_text(RM + "  - {id: bad, on: tool.befor, then: {deny: no}}\n", "hookline.yaml")
+    assert [hook.id for hook in book.hooks] == ["no-rm"]
+    assert [problem.code for problem in book.problems] == ["unknown-event"]
+
+
+def test_a_bad_file_leaves_the_others_in_force(tmp_path: Path, trust: Trust) -> None:
+    home, root = tmp_path / "home", tmp_path / "app"
+    (home / ".config/hookline").mkdir(parents=True)
+    (root / ".hookline").mkdir(parents=True)
+    (home / ".config/hookline/hookline.yaml").write_text("hooks: [{id: mine, on: stop, then: {log: bye}}]")
+    (root / "hookline.yaml").write_text("hooks: {{{")
+    (root / ".hookline/more.yaml").write_text(RM)
+    book = load_all(find_sources(root, home), trust)
+    assert [hook.id for hook in book.hooks] == ["mine", "no-rm"]
+    assert [layer.name for layer in book.layers] == ["user", "project"]
+    assert {problem.file for problem in book.problems} == {"hookline.yaml"}
+    assert book.hooks[1].origin.file == ".hookline/more.yaml"
+
+
+def test_a_vanished_file_is_a_problem(tmp_path: Path, trust: Trust) -> None:
+    book = load_all([named_source(tmp_path / "gone.yaml")], trust)
+    assert book.hooks == ()
+    assert [problem.code for problem in book.problems] == ["no-file"]
+
+
+def test_another_programs_file_in_a_dialects_place_is_none_of_our_business(tmp_path: Path, trust: Trust) -> None:
+    (tmp_path / "settings.yaml").write_text("colour: red\n")
+    source = Source(tmp_path / "settings.yaml", "settings.yaml", "native", SourceLayer.PROJECT, tmp_path)
+    book = load_all([source], trust)
+    assert (book.hooks, book.problems) == ((), ())
+
+
+def test_load_here_takes_what_the_user_accepted_in_this_home(tmp_path: Path) -> None:
+    home, root = tmp_path / "home", tmp_path / "app"
+    home.mkdir()
+    (root / ".git").mkdir(parents=True)
+    (root / "hookline.yaml").write_text("hooks: [{id: yes, on: tool.before, then: allow}]")
+    assert load_for_directory(root, home).decide_now(REMOVE).verdict is Verdict.SILENT
+    Trust(home / ".local/state/hookline/trust.json").accept(find_sources(root, home))
+    assert load_for_directory(root, home).decide_now(REMOVE).verdict is Verdict.ALLOW
+
+
+def test_counts_live_with_the_book() -> None:
+    once = "hooks: [{id: once, on: tool.before, then: {deny: no}, max_fires: 1}]"
+    book = load_text(once, "hookline.yaml")
+    assert [book.decide_now(REMOVE).verdict for _ in range(2)] == [Verdict.DENY, Verdict.SILENT]
+    assert load_text(once, "hookline.yaml").decide_now(REMOVE).verdict is Verdict.DENY

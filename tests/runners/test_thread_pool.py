@@ -1,0 +1,74 @@
+"""Threads that work may keep for itself."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.runners.thread_pool import MAX_STUCK, AbandonableThreads
+
+
+def test_work_is_done_on_as_many_threads_as_are_needed_at_once() -> None:
+    threads = AbandonableThreads("test", 2)
+    names = {threads.submit(lambda: threading.current_thread().name).result(5) for _ in range(20)}
+    assert names == {"test"}
+    meeting = threading.Barrier(2)
+    together = [threads.submit(lambda: meeting.wait(5)) for _ in range(2)]
+    assert sorted(each.result(5) for each in together) == [0, 1]
+
+
+def test_no_more_than_the_most_work_at_once() -> None:
+    threads, let_go, begun = AbandonableThreads("test", 2), threading.Event(), threading.Semaphore(0)
+
+    def work() -> None:
+        begun.release()
+        let_go.wait(5)
+
+    all = [threads.submit(work) for _ in range(5)]
+    assert begun.acquire(timeout=5)
+    assert begun.acquire(timeout=5)
+    assert not begun.acquire(timeout=0.05)
+    let_go.set()
+    for each in all:
+        each.result(5)
+
+
+def test_what_work_raises_is_its_result() -> None:
+    with pytest.raises(ZeroDivisionError):
+        AbandonableThreads("test", 1).submit(lambda: 1 // 0).result(5)
+
+
+def test_work_that_was_given_up_makes_room_for_other_work() -> None:
+    threads, let_go, begun = AbandonableThreads("test", 1), threading.Event(), threading.Event()
+    stuck = threads.submit(lambda: (begun.set(), let_go.wait(5)))
+    assert begun.wait(5)
+    waiting = threads.submit(lambda: "done")
+    threads.abandon(stuck)
+    assert waiting.result(5) == "done"
+    let_go.set()
+
+
+def test_work_that_has_not_begun_can_be_given_up() -> None:
+    threads, let_go, done = AbandonableThreads("test", 1), threading.Event(), []
+    first = threads.submit(lambda: let_go.wait(5))
+    second = threads.submit(lambda: done.append(2))
+    threads.abandon(second)
+    let_go.set()
+    first.result(5)
+    threads.submit(lambda: done.append(3)).result(5)
+    assert done == [3]
+
+
+def test_too_much_work_that_does_not_end_is_refused() -> None:
+    threads, let_go = AbandonableThreads("test", 1), threading.Event()
+    for _ in range(MAX_STUCK):
+        begun = threading.Event()
+        work = threads.submit(lambda begun=begun: (begun.set(), let_go.wait(5)))
+        assert begun.wait(5)
+        threads.abandon(work)
+    with pytest.raises(ActionError) as caught:
+        threads.submit(lambda: None)
+    assert caught.value.failure.kind is FailureKind.CANNOT_START
+    let_go.set()

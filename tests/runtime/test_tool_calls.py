@@ -1,0 +1,63 @@
+"""What is kept of a call that was not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.updates import DecisionMade
+from runtime.scripted_runtime import open_runtime, run_async, send_prompt, tool_call_step
+
+KEEP = "  - {id: keep, on: tool.store, then: {log: kept}}\n"
+
+
+def stored(tmp_path: Path, hooks: str, wanted: tuple[str, Any], **settings: Any) -> dict[str, Any]:
+    """The facts of its tool.store."""
+
+    async def work() -> dict[str, Any]:
+        async with open_runtime(tmp_path, f"hooks:\n{KEEP}{hooks}", [tool_call_step(wanted), "done"], **settings) as (
+            runtime,
+            _,
+        ):
+            seen = await send_prompt(await runtime.start(), "go")
+            told = [
+                each.decision.event for each in seen.of_type(DecisionMade) if each.decision.event.name == "tool.store"
+            ]
+            assert len(told) == 1
+            tool: dict[str, Any] = told[0].facts["tool"]
+            return tool
+
+    tool = run_async(work)
+    assert tool["ok"] is False
+    return tool  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name", "kind", "input"),
+    [
+        (("nope", {"a": 1}), "nope", "other", {"a": 1}),
+        (("Bash", {"command": "ls"}), "Bash", "shell", {"command": "ls"}),
+        (("bash", "not json"), "bash", "shell", {}),
+        (("bash", "[1]"), "bash", "shell", {}),
+        (("bash", "[" * 100_000), "bash", "shell", {}),
+        (("write_file", {"path": "a"}), "write_file", "write", {"path": "a"}),
+    ],
+)
+def test_a_call_that_cannot_be_run_is_kept_as_it_was_wanted(
+    tmp_path: Path, wanted: tuple[str, Any], name: str, kind: str, input: dict[str, Any]
+) -> None:
+    app = App((Agent("helper", AgentSide(Prompt("main", "You are a helper.", tools=("bash",)))),))
+    tool = stored(tmp_path, "", wanted, app=app)
+    assert (tool["name"], tool["kind"], tool["input"]) == (name, kind, input)
+
+
+def test_a_refused_call_is_kept_as_it_was_asked_about(tmp_path: Path) -> None:
+    hooks = """
+  - {id: a, on: tool.before, then: {ask: sure?}}
+  - {id: b, on: tool.before, order: 5, then: {set: {input.command: echo changed}}}
+"""
+    tool = stored(tmp_path, hooks, ("bash", {"command": "echo orig"}), unattended=True)
+    assert tool["input"] == {"command": "echo changed"}
