@@ -1,10 +1,11 @@
-"""The door for other people's conditions and actions."""
+"""Conditions and actions that other packages register."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,13 @@ class Limits(BaseModel):
     most: int
 
 
+@dataclass(frozen=True)
+class Window:
+    first: float
+    last: float = 18
+    zone: str = "UTC"
+
+
 def test_both_are_usable_from_native() -> None:
     @register_condition("more_than", params=Limits)
     def more_than(params: Limits, event: Event) -> bool:
@@ -79,6 +87,30 @@ def test_params_are_checked_where_they_stand() -> None:
     loaded = load(text)
     assert loaded.hooks == ()
     assert [(problem.code, problem.line) for problem in loaded.problems] == [("bad-params", 7)]
+
+
+def test_params_may_be_a_dataclass() -> None:
+    seen: list[Window] = []
+
+    @register_condition("in_window", params=Window)
+    def in_window(params: Window, event: Event) -> bool:
+        seen.append(params)
+        return True
+
+    def load_with(params: str) -> LoadResult:
+        return load(f"hooks: [{{id: h, on: tool.before, when: {{custom: {{in_window: {params}}}}}, then: deny}}]")
+
+    decide(load_with("{first: 8}"))
+    assert seen == [Window(8)]
+    for params, message in (
+        ("{last: 8}", "in_window: this parameter is required."),
+        ("{first: early}", 'in_window: "early" is not a number.'),
+        ("{first: 8, zone: 3}", "in_window: 3 is not text."),
+        ("{first: 8, most: 9}", "in_window: unknown parameter. It takes first, last, zone."),
+    ):
+        (problem,) = load_with(params).problems
+        assert problem.code == "bad-params"
+        assert problem.what.endswith(message)
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,6 @@ from hookline.hooks.protocols import May
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from pydantic import BaseModel
-
 __all__ = ["ANYTHING", "CannotImport", "Registration", "register_action", "register_condition"]
 
 ANYTHING: Final = May.JUDGE | May.CHANGE | May.NOTES | May.HALT | May.COMPACT
@@ -49,7 +47,9 @@ class CannotImport(HooklineError):
 class Registration:
     name: str
     function: Callable[..., Any]
-    params: type[BaseModel] | None = None  # checks the params when a config is read; the function gets its instance
+    params: type[Any] | None = (
+        None  # a dataclass or a pydantic model that checks the params; the function gets its instance
+    )
     may: May = ANYTHING  # of an action: what it may ask for
 
 
@@ -108,7 +108,7 @@ ACTION_REGISTRY: Final = Registry(
 
 
 def register_condition(
-    name: str, *, params: type[BaseModel] | None = None
+    name: str, *, params: type[Any] | None = None
 ) -> Callable[[ConditionFunction], ConditionFunction]:
     """On `def x(params, event) -> bool`. It gets copies; if it raises, it does not hold, with a warning."""
 
@@ -122,7 +122,7 @@ def register_condition(
 
 
 def register_action(
-    name: str, *, params: type[BaseModel] | None = None, may: May = ANYTHING
+    name: str, *, params: type[Any] | None = None, may: May = ANYTHING
 ) -> Callable[[ActionFunction], ActionFunction]:
     """On `async def x(params, event, host) -> Outcome | None`.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -65,3 +67,15 @@ def test_its_name_says_it_where_it_can() -> None:
         document, _ = read_text(text, file)
         assert document is not None
         assert getattr(recognise_dialect(document), "name", None) == name
+
+
+def test_no_dialect_imports_an_optional_dependency() -> None:
+    script = (
+        "import sys\n"
+        "from hookline.dialects.dialect import all_dialects\n"
+        "all_dialects()\n"
+        "import hookline.dialects.digitorn.builder\n"
+        "print(sorted({'pydantic', 'httpx', 'httpx2', 'mcp', 'sqlalchemy'} & set(sys.modules)))"
+    )
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == "[]"

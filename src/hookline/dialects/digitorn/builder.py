@@ -1,6 +1,6 @@
 """Five actions for apps that build apps: they keep a plan-fix-deploy loop going through files in `_state/`.
 
-They come through the same door as anybody's actions. Everything is read and written inside of the workspace only.
+They are registered like third-party actions. They read and write files inside the workspace only.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
-
-from pydantic import BaseModel, ConfigDict
 
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import read_text
@@ -31,42 +30,38 @@ from hookline.hooks.tools import VOCABULARIES, ToolName
 COMPILE_FILE: Final = "compile.json"
 TESTS_FILE: Final = "tests.json"
 REMINDERS_FILE: Final = "reminders.json"
-_MAX_FILE_BYTES: Final = 2_000_000  # bytes of a file that is compiled
-_MAX_ERRORS: Final = 20  # that the agent is told
+_MAX_FILE_BYTES: Final = 2_000_000  # larger files are not checked
+_MAX_ERRORS: Final = 20  # shown to the agent
 _GROUND_TRUTH_HEADING: Final = "# Ground truth"
 
 
-class NoParams(BaseModel):
+@dataclass(frozen=True)
+class NoParams:
     """An action that takes no params."""
 
-    model_config = ConfigDict(extra="forbid")
 
-
-class SmokeTestParams(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+@dataclass(frozen=True)
+class SmokeTestParams:
     message: str = "Hello! Please answer with one short sentence."
-    via: str = "app.send_message"
-    """The tool that sends it; it gets the message beside `extra`."""
-    deploy: str = "*deploy*"
-    """Which tools deploy."""
-    extra: dict[str, Any] = {}
+    via: str = "app.send_message"  # the tool that sends the message; it also gets `extra`
+    deploy: str = "*deploy*"  # a glob: the tools that deploy
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
-class ReminderParams(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+@dataclass(frozen=True)
+class ReminderParams:
     at_most: int
     message: str
 
 
+@dataclass(frozen=True)
 class Phase6Params(ReminderParams):
-    deploy: str = "*deploy*"
-    """Which tools deploy."""
     at_most: int = 3
     message: str = "The app was deployed, but no smoke test has passed yet. Test it, and fix what the test shows."
+    deploy: str = "*deploy*"  # a glob: the tools that deploy
 
 
+@dataclass(frozen=True)
 class CompileFixParams(ReminderParams):
     at_most: int = 5
     message: str = "The app's YAML does not compile. Fix these errors before anything else:"
@@ -96,7 +91,7 @@ async def compile_yaml(params: NoParams, event: Event, host: Host) -> Outcome:
 
 
 def _check_file(state: StateDirectory, path: str) -> tuple[Problem, ...] | None:
-    """Every problem of the file; None if it is none of ours, or cannot be read."""
+    """Every problem of the file; None if it cannot be read or is not a hooks file of any dialect."""
     text = state.read_file(path)
     if text is None:
         return None
@@ -120,24 +115,24 @@ async def auto_test_deploy(params: SmokeTestParams, event: Event, host: Host) ->
         result = await host.call_tool(params.via, {**params.extra, "message": params.message})
     except UnavailableError as missing:
         result = ToolResult(None, False, str(missing))
-    said = describe_result(result)[:2_000]
+    answer = describe_result(result)[:2_000]
     test = {
         "time": datetime.fromtimestamp(host.clock.wall(), UTC).isoformat(timespec="seconds"),
         "deploy": names[0],
         "message": params.message,
         "passed": result.ok,
-        "answer" if result.ok else "error": said,
+        "answer" if result.ok else "error": answer,
     }
     tests = state.read_list(TESTS_FILE)
     state.write(TESTS_FILE, [*tests, test])
     state.reset_reminder("phase6")
-    words = f"Smoke test after {names[0]} {'passed' if result.ok else 'failed'}: {said}"
-    return Outcome(notes=(Note(words, place=NotePlace.RESULT),))
+    text = f"Smoke test after {names[0]} {'passed' if result.ok else 'failed'}: {answer}"
+    return Outcome(notes=(Note(text, place=NotePlace.RESULT),))
 
 
 @register_action("prefetch_ground_truth", params=NoParams, may=May.NOTES)
 async def prefetch_ground_truth(params: NoParams, event: Event, host: Host) -> Outcome:
-    """On the first turn, what there is to build with, in the system prompt."""
+    """On the first turn, lists in the system prompt what an app can be built with."""
     turn, messages = event.read(("turn", "number")), event.read(("messages",))
     if turn not in (MISSING, None, 0) or _GROUND_TRUTH_HEADING in str(messages):
         return NOT_APPLIED
@@ -174,7 +169,7 @@ _EXAMPLE: Final = """runtime:
 
 @register_action("enforce_phase6", params=Phase6Params, may=May.NOTES)
 async def enforce_phase6(params: Phase6Params, event: Event, host: Host) -> Outcome:
-    """Reminds the agent of a deploy without a passed test: the last test failed, or there is none."""
+    """Reminds the agent after a deploy while the last test failed or there is none."""
     state = StateDirectory.for_event(event)
     if state is None:
         return NOT_APPLIED
@@ -184,7 +179,7 @@ async def enforce_phase6(params: Phase6Params, event: Event, host: Host) -> Outc
 
 
 def _has_deployed(event: Event, deploy: str) -> bool:
-    """Whether the messages have the result of a deploy that did not fail."""
+    """Whether the messages contain the result of a deploy that did not fail."""
     messages = event.read(("messages",))
     results = [each for each in messages if isinstance(each, dict)] if isinstance(messages, list) else []
     return any(
@@ -197,7 +192,7 @@ def _has_deployed(event: Event, deploy: str) -> bool:
 
 @register_action("enforce_compile_fix", params=CompileFixParams, may=May.NOTES)
 async def enforce_compile_fix(params: CompileFixParams, event: Event, host: Host) -> Outcome:
-    """Reminds the agent while the YAML has errors and no later write was tried."""
+    """Reminds the agent while the YAML has errors and it has not tried to write the file again."""
     state = StateDirectory.for_event(event)
     known = state.read_mapping(COMPILE_FILE) if state is not None else {}
     if state is None or known.get("status") != "error":
@@ -234,36 +229,35 @@ class StateDirectory:
         return value if isinstance(value, list) else []
 
     def write(self, name: str, value: Any) -> None:
-        """Whole or not at all. Refuses a `_state` that leads out of the workspace."""
+        """Atomic. Refuses a `_state` that is a link."""
         directory = self.workspace / "_state"
         try:
             directory.mkdir(exist_ok=True)
             if os.path.realpath(directory) != str(directory):
                 raise ActionError(FailureKind.RAISED, "_state is a link; it must be a directory of the workspace")
-            handle, made = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
+            handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
             with open(handle, "w", encoding="utf-8") as file:
                 json.dump(value, file, ensure_ascii=False, indent=2)
-            os.replace(made, directory / name)
+            os.replace(temporary, directory / name)
         except OSError as error:
             raise ActionError(FailureKind.RAISED, f"_state/{name} cannot be written: {error.strerror}") from error
 
     def remind(self, what: str, params: ReminderParams, text: str) -> Outcome:
         counts = self.read_mapping(REMINDERS_FILE)
-        given = counts.get(what)
-        sent = given if isinstance(given, int) else 0
+        count = counts.get(what)
+        sent = count if isinstance(count, int) else 0
         if sent >= params.at_most:
             return NOT_APPLIED
         self.write(REMINDERS_FILE, {**counts, what: sent + 1})
         return Outcome(notes=(Note(text, place=NotePlace.LAST_USER),))
 
     def reset_reminder(self, what: str) -> None:
-        """What it reminded of is over."""
         counts = self.read_mapping(REMINDERS_FILE)
         if counts.pop(what, None) is not None:
             self.write(REMINDERS_FILE, counts)
 
     def read_file(self, path: str) -> bytes | None:
-        """A file of the workspace, links resolved; None for anything else."""
+        """A file inside the workspace after links are resolved; None for anything else."""
         if "\0" in path:
             return None
         real = os.path.realpath(self.workspace / path)
@@ -277,7 +271,7 @@ class StateDirectory:
         return data if len(data) <= _MAX_FILE_BYTES else None
 
     def _read_json(self, name: str) -> Any:
-        """None where there is nothing that can be read: whoever spoilt a file of ours begins anew."""
+        """None if the file is missing or damaged: the state then starts from scratch."""
         text = self.read_file(f"_state/{name}")
         try:
             return None if text is None else json.loads(text)
