@@ -67,9 +67,12 @@ bench: $(VENV)/.bench  ## our figures beside the others', in one run
 bench-load: $(VENV)/.ready  ## a thousand sessions of our agent at once
 	@$(BIN)/python -m bench.sessions
 
+# Every extra is in the lock: the goals install all of them.
+COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
+
 lock: $(VENV)/.ready  ## resolve the dependencies anew
-	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group dev pyproject.toml -o requirements.lock
-	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group bench -c requirements.lock pyproject.toml -o bench/requirements.lock
+	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
+	@$(COMPILE) --group bench -c requirements.lock pyproject.toml -o bench/requirements.lock
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

@@ -1,4 +1,7 @@
-"""One hooks engine for every AI agent. What is named here is public; each name is imported when it is first used."""
+"""One hooks engine for every AI agent.
+
+The names in `__all__` are public. Each one is imported on first use, so `import hookline` stays fast.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ __all__ = [
     "session",
 ]
 
-_HOMES = {
+_MODULES = {
     "NOBODY": "hookline.hooks.host",
     "Book": "hookline.engine.book",
     "ConfigError": "hookline.errors",
@@ -72,15 +75,24 @@ _HOMES = {
 }
 
 
+def _import_module(module: str, name: str) -> Any:
+    from importlib import import_module
+
+    if not module.startswith("hookline.runtime."):
+        return import_module(module)
+    from hookline.errors import extra_required
+
+    with extra_required(f"hookline.{name} needs our agent", "agent"):
+        return import_module(module)
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         value: Any = version("hookline")
-    elif name in _HOMES:
-        from importlib import import_module
-
-        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = getattr(_import_module(_MODULES[name], name), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

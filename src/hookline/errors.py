@@ -3,7 +3,8 @@
 HooklineError                 something the user can mend; exit code 1
 ├── ConfigError               a config that cannot be used: carries every problem found
 ├── MustWait                  decide_now() was asked, but a hook has to wait; await decide() instead
-├── Unavailable               an action needs something that this host does not have
+├── UnavailableError          an action needs something that this host does not have
+├── MissingExtraError         a feature needs an extra that is not installed; an ImportError too
 ├── ToolFailed                a guarded tool failed, and hooks changed what is told of it
 └── Denied                    hooks, or a person whom they had asked, did not let a tool or a prompt pass
     └── Halted                hooks want the agent to stop
@@ -13,7 +14,8 @@ Undecided and InDoubt are not among them: whoever asks a pattern or a condition 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class HooklineError(Exception):
@@ -34,6 +36,24 @@ class MustWait(HooklineError):
 
 class UnavailableError(HooklineError):
     pass
+
+
+class MissingExtraError(HooklineError, ImportError):
+    """`need` begins the sentence: "hookline run needs our agent"."""
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need}, which is an extra. Install it: pip install 'hookline[{extra}]'")
+
+
+@contextmanager
+def extra_required(need: str, extra: str) -> Iterator[None]:
+    """Raises MissingExtraError if an import inside fails because a package is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "hookline":
+            raise
+        raise MissingExtraError(need, extra) from error
 
 
 class ToolFailed(HooklineError):

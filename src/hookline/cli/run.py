@@ -9,7 +9,7 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.options import Verb
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, extra_required
 
 if TYPE_CHECKING:
     from hookline.cli.chat.start import RunOptions
@@ -65,11 +65,11 @@ def verb(
     With -p the exit code is 0 if there is an answer, 2 if hooks refused the prompt or stopped the agent, 3 if
     somebody had to be asked, who was not there, 1 if it failed, and 130 or 143 if it was interrupted or terminated.
     """
+    with extra_required("hookline run needs our agent", "agent"):
+        from hookline.cli.chat.start import RunOptions
     if demo:
         _play_demo()
         return None
-    from hookline.cli.chat.start import RunOptions
-
     if yes and prompt is None:
         raise HooklineError("--yes answers for nobody where you can be asked: it goes with -p")
     options = RunOptions(**chosen)

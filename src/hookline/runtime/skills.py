@@ -26,11 +26,10 @@ from hookline.project import Source, SourceLayer, Trust, project_directories, tr
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.runtime.app import App
 from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, load_session_hooks
-from hookline.runtime.tools.tool_definition import ToolContext
 
 if TYPE_CHECKING:
     from hookline.runtime.agent_session import AgentSession
-    from hookline.runtime.tools.tool_definition import Tool
+    from hookline.runtime.tools.tool_definition import Tool, ToolContext
 
 
 SKILL_FILE: Final = "SKILL.md"
