@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from hookline.errors import HooklineError
-from hookline.hosts.bridge import client
 from hookline.hosts.install.machine import (
     executable_mode,
     make_directories,
@@ -26,7 +25,8 @@ from hookline.hosts.install.machine import (
     write_atomically,
 )
 
-_CLIENT_SOURCE: Final = Path(client.__file__).with_name("client.c")
+_BRIDGE_DIRECTORY: Final = Path(os.path.abspath(__file__)).parents[1] / "bridge"
+_CLIENT_SOURCE: Final = _BRIDGE_DIRECTORY / "client.c"
 _COMPILE_TIMEOUT: Final = 60.0  # seconds
 _DYNAMIC_FLAGS: Final = ("-std=c11", "-O2", "-s")
 _STATIC_FLAGS: Final = (*_DYNAMIC_FLAGS, "-static")  # starts in half the time; not every system can
@@ -36,7 +36,7 @@ log = logging.getLogger("hookline")
 
 def python_client() -> list[str]:
     """To be followed by the agent's name and the event's."""
-    return [sys.executable, "-I", "-S", os.path.abspath(client.__file__)]
+    return [sys.executable, "-I", "-S", str(_BRIDGE_DIRECTORY / "client.py")]
 
 
 def compile_client(target: Path) -> bool:
@@ -140,7 +140,7 @@ def launcher_script(python: str) -> str:
     if len(first) > _MAX_SHEBANG or any(char.isspace() for char in python):
         quoted = "'" + python.replace("'", "'\\''") + "'"
         first = _SHELL_PREAMBLE.format(python=quoted)
-    return first + _SCRIPT.format(bridge=os.path.dirname(os.path.abspath(client.__file__)))
+    return first + _SCRIPT.format(bridge=str(_BRIDGE_DIRECTORY))
 
 
 def _build_stamp_path(launcher: Path) -> Path:
@@ -153,6 +153,6 @@ def _launcher_hash(launcher: Path) -> str:
 
 def _build_fingerprint(kind: LauncherKind) -> str:
     """Of all that a launcher is made from."""
-    source = Path(client.__file__).with_name("client.c").read_bytes() if kind is LauncherKind.COMPILED else b""
+    source = _CLIENT_SOURCE.read_bytes() if kind is LauncherKind.COMPILED else b""
     paths = " ".join(python_client()).encode("utf-8", "surrogateescape")
     return hashlib.sha256(kind.encode() + b"\0" + paths + b"\0" + source).hexdigest()
