@@ -101,7 +101,9 @@ def decisions(event: Event) -> Iterator[tuple[str, Decide]]:
 def build_golden(spoken: CodingAgent) -> dict[str, Any]:
     return {
         file: {
-            "events": [{"event": event.name, "facts": event.facts} for event in spoken.read(event_name(file), payload)],
+            "events": [
+                {"event": event.name, "facts": event.facts} for event in spoken.read(event_name(file), payload).events
+            ],
             "replies": replies(spoken, file, payload),
         }
         for file, payload in payloads(spoken.name).items()
@@ -109,11 +111,11 @@ def build_golden(spoken: CodingAgent) -> dict[str, Any]:
 
 
 def replies(spoken: CodingAgent, file: str, payload: dict[str, Any]) -> dict[str, Any]:
-    events = spoken.read(event_name(file), payload)
+    events = spoken.read(event_name(file), payload).events
     if not events:
-        return {"silent": reply_as_json(spoken.reply(event_name(file), payload, ()))}
+        return {"silent": reply_as_json(spoken.reply(spoken.read(event_name(file), payload), ()))}
     return {
-        kind: reply_as_json(spoken.reply(event_name(file), payload, [decide(event) for event in events]))
+        kind: reply_as_json(spoken.reply(spoken.read(event_name(file), payload), [decide(event) for event in events]))
         for kind, decide in decisions(events[0])
     }
 

@@ -62,7 +62,7 @@ def test_an_unknown_agent_is_named_with_those_there_are() -> None:
 
 @pytest.mark.parametrize(("each", "file"), SENT)
 def test_facts_name_the_host_and_the_session(each: Any, file: str) -> None:
-    for event in each.read(event_name(file), payloads(each.name)[file], "/elsewhere"):
+    for event in each.read(event_name(file), payloads(each.name)[file], "/elsewhere").events:
         assert event.facts["host"] == {"name": each.name}
         assert event.facts["session"]["id"]
         assert event.facts["workspace"] == "/elsewhere"
@@ -72,8 +72,8 @@ def test_facts_name_the_host_and_the_session(each: Any, file: str) -> None:
 def test_a_silent_decision_leaves_everything_to_the_agent(name: str) -> None:
     each = get_agent(name)
     for file, payload in payloads(name).items():
-        events = each.read(event_name(file), payload)
-        reply = each.reply(event_name(file), payload, [Decision(event) for event in events])
+        events = each.read(event_name(file), payload).events
+        reply = each.reply(each.read(event_name(file), payload), [Decision(event) for event in events])
         assert reply in (Reply(), Reply("{}"), Reply('{"cancel":false}'))
 
 
@@ -82,8 +82,8 @@ def test_a_deny_always_says_why(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
     for reason in ("", " \n", "because"):
-        denied = [Decision(held, Verdict.DENY, reason) for held in each.read(event, payload)]
-        reply = each.reply(event, payload, denied)
+        denied = [Decision(held, Verdict.DENY, reason) for held in each.read(event, payload).events]
+        reply = each.reply(each.read(event, payload), denied)
         assert reply.exit_code in (0, 2)
         said = reply.stdout + reply.stderr
         assert (reason if reason.strip() else "Blocked by a hook") in said
@@ -94,33 +94,33 @@ def test_a_deny_always_says_why(name: str) -> None:
 def test_what_nobody_judged_is_denied(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
-    reply = each.reply(event, payload, ())
+    reply = each.reply(each.read(event, payload), ())
     assert "Not all of this could be judged" in reply.stdout + reply.stderr
 
 
 def test_one_deny_denies_all_calls_of_a_payload() -> None:
     codex, payload = get_agent("codex"), payloads("codex")["PreToolUse-apply_patch"]
-    events = codex.read("PreToolUse", payload)
+    events = codex.read("PreToolUse", payload).events
     said = [Decision(event, Verdict.ALLOW) for event in events]
     said[2] = Decision(events[2], Verdict.DENY, "no secrets in .env")
-    assert "no secrets in .env" in codex.reply("PreToolUse", payload, said).stdout
+    assert "no secrets in .env" in codex.reply(codex.read("PreToolUse", payload), said).stdout
 
 
 def test_only_if_all_calls_are_allowed_is_the_payload() -> None:
     claude, payload = get_agent("claude-code"), payloads("claude-code")["PreToolUse-MultiEdit"]
-    one, other = claude.read("PreToolUse", payload)
+    one, other = claude.read("PreToolUse", payload).events
     allowed = [Decision(one, Verdict.ALLOW), Decision(other, Verdict.ALLOW)]
-    assert '"allow"' in claude.reply("PreToolUse", payload, allowed).stdout
-    assert claude.reply("PreToolUse", payload, [allowed[0], Decision(other)]) == Reply()
+    assert '"allow"' in claude.reply(claude.read("PreToolUse", payload), allowed).stdout
+    assert claude.reply(claude.read("PreToolUse", payload), [allowed[0], Decision(other)]) == Reply()
 
 
 def test_notes_of_several_calls_are_said_once() -> None:
     claude, payload = get_agent("claude-code"), payloads("claude-code")["PreToolUse-MultiEdit"]
     noted = [
         Decision(event, notes=(Note("a"), Note(text)))
-        for event, text in zip(claude.read("PreToolUse", payload), "bc", strict=True)
+        for event, text in zip(claude.read("PreToolUse", payload).events, "bc", strict=True)
     ]
-    said = json.loads(claude.reply("PreToolUse", payload, noted).stdout)
+    said = json.loads(claude.reply(claude.read("PreToolUse", payload), noted).stdout)
     assert said["hookSpecificOutput"]["additionalContext"] == "a\n\nb\n\nc"
 
 
@@ -128,8 +128,8 @@ def test_notes_of_several_calls_are_said_once() -> None:
 def test_output_is_one_line_of_utf8(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
-    denied = [Decision(held, Verdict.DENY, "grün\n\ud800\x00") for held in each.read(event, payload)]
-    reply = each.reply(event, payload, denied)
+    denied = [Decision(held, Verdict.DENY, "grün\n\ud800\x00") for held in each.read(event, payload).events]
+    reply = each.reply(each.read(event, payload), denied)
     (reply.stdout + reply.stderr).encode("utf-8")
     assert "\n" not in reply.stdout
     assert "grün" in reply.stdout + reply.stderr
@@ -140,8 +140,10 @@ def test_output_is_one_line_of_utf8(name: str) -> None:
 def test_a_change_that_json_cannot_say_is_denied(name: str, new: object) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
-    changed = [Decision(held.with_changes(((("tool", "input", "x"), new),))) for held in each.read(event, payload)]
-    reply = each.reply(event, payload, changed)
+    changed = [
+        Decision(held.with_changes(((("tool", "input", "x"), new),))) for held in each.read(event, payload).events
+    ]
+    reply = each.reply(each.read(event, payload), changed)
     assert "A hook changed the input" in reply.stdout + reply.stderr
 
 
@@ -149,8 +151,8 @@ def test_a_change_that_json_cannot_say_is_denied(name: str, new: object) -> None
 def test_an_input_that_is_no_object_any_more_is_denied(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
-    changed = [Decision(held.with_changes(((("tool", "input"), "ls"),))) for held in each.read(event, payload)]
-    reply = each.reply(event, payload, changed)
+    changed = [Decision(held.with_changes(((("tool", "input"), "ls"),))) for held in each.read(event, payload).events]
+    reply = each.reply(each.read(event, payload), changed)
     assert "A hook changed the input" in reply.stdout + reply.stderr
 
 
@@ -169,10 +171,10 @@ def test_abilities_are_those_of_the_replies(name: str) -> None:
     each = get_agent(name)
     for event in each.events:
         payload = payloads(name)[event.name]
-        events = each.read(event.name, payload)
+        events = each.read(event.name, payload).events
         if len(events) != 1:
             continue
-        quiet = each.reply(event.name, payload, [Decision(events[0])])
+        quiet = each.reply(each.read(event.name, payload), [Decision(events[0])])
         for kind, decide in decisions(events[0]):
             word = {"note for the user": "user"}.get(kind, kind)
             if (
@@ -180,7 +182,7 @@ def test_abilities_are_those_of_the_replies(name: str) -> None:
                 and getattr(event.ability, word)
                 and not (word == "allow" and event.event in _UNASKED)
             ):
-                assert each.reply(event.name, payload, [decide(events[0])]) != quiet, (event.name, kind)
+                assert each.reply(each.read(event.name, payload), [decide(events[0])]) != quiet, (event.name, kind)
 
 
 _UNASKED = {"prompt.submit", "stop"}
@@ -206,13 +208,13 @@ def test_any_payload_gives_events_or_none(name: str, data: some.DataObject) -> N
     keys = sorted(set().union(*(_keys(payload) for payload in known.values())))
     payload = data.draw(some.dictionaries(some.sampled_from(keys), _JSON | _nested(keys), max_size=8))
     event = data.draw(some.sampled_from(sorted({event_name(file) for file in known})))
-    events = each.read(event, payload)
+    events = each.read(event, payload).events
     assert all(isinstance(held, Event) and held.name in EVENTS for held in events)
     for kind, decide in decisions(events[0]) if events else ():
         if kind == "append" or (kind == "remove" and not isinstance(events[0].facts["tool"]["input"], dict)):
             continue
         said = [decide(held) for held in events]
-        reply = each.reply(event, payload, said)
+        reply = each.reply(each.read(event, payload), said)
         (reply.stdout + reply.stderr).encode("utf-8")
 
 
@@ -223,20 +225,24 @@ def _nested(keys: list[str]) -> some.SearchStrategy[Any]:
 @pytest.mark.parametrize("payload", [None, [], "x", 3, [{"tool_name": "Bash"}]])
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_payload_that_is_no_object_tells_nothing(name: str, payload: Any) -> None:
-    assert get_agent(name).read(DENYING[name], payload) == ()
+    assert get_agent(name).read(DENYING[name], payload).events == ()
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_call_with_nothing_in_it_is_still_judged(name: str) -> None:
     """An agent whose payload changed its keys must not slip past the hooks that hear every tool."""
-    events = get_agent(name).read(DENYING[name], {})
+    events = get_agent(name).read(DENYING[name], {}).events
     assert [event.name for event in events] == ["tool.before"]
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_an_event_that_is_not_ours_is_left_alone(name: str) -> None:
-    assert get_agent(name).read("Nothing", {"tool_name": "Bash"}) == ()
-    assert get_agent(name).reply("Nothing", {}, ()) in (Reply(), Reply("{}"), Reply('{"cancel":false}'))
+    assert get_agent(name).read("Nothing", {"tool_name": "Bash"}).events == ()
+    assert get_agent(name).reply(get_agent(name).read("Nothing", {}), ()) in (
+        Reply(),
+        Reply("{}"),
+        Reply('{"cancel":false}'),
+    )
 
 
 def test_every_kind_of_answer_is_tried() -> None:
@@ -281,6 +287,6 @@ GEMINI_READS = "<untrusted_context>\nOutput: oops\nExit Code: {}\nProcess Group 
 def test_a_command_that_fails_is_a_failure_wherever_the_agent_tells_its_exit_code(
     name: str, event: str, payload: Callable[[int], dict[str, Any]]
 ) -> None:
-    (failed,), (worked,) = (get_agent(name).read(event, payload(code)) for code in (3, 0))
+    (failed,), (worked,) = (get_agent(name).read(event, payload(code)).events for code in (3, 0))
     assert (failed.facts["tool"]["ok"], failed.facts["tool"]["error"]) == (False, "exit code 3")
     assert worked.facts["tool"]["ok"] is True

@@ -66,8 +66,8 @@ TOOLS = [
 
 def _said(name: str, file: str) -> str:
     spoken, payload = get_agent(name), payloads(name)[file]
-    events = spoken.read(event_name(file), payload)
-    reply = spoken.reply(event_name(file), payload, [BOOK.decide_now(event) for event in events])
+    events = spoken.read(event_name(file), payload).events
+    reply = spoken.reply(spoken.read(event_name(file), payload), [BOOK.decide_now(event) for event in events])
     return reply.stdout + reply.stderr
 
 
@@ -102,7 +102,7 @@ def test_a_field_given_twice_is_judged_as_the_agent_reads_it() -> None:
             {"tool_name": "fs_write", "tool_input": {"file_path": "x", "path": "/p/.env", "command": "create"}},
         ),
     ):
-        (held,) = get_agent(name).read(event, payload)
+        (held,) = get_agent(name).read(event, payload).events
         assert BOOK.decide_now(held).denied, name
 
 

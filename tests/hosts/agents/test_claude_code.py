@@ -17,12 +17,12 @@ SENT = payloads("claude-code")
 
 
 def _event(file: str) -> Event:
-    (event,) = CLAUDE.read(file, SENT[file])
+    (event,) = CLAUDE.read(file, SENT[file]).events
     return event
 
 
 def _said(file: str, made: Decision) -> Any:
-    return json.loads(CLAUDE.reply(file, SENT[file], [made]).stdout)
+    return json.loads(CLAUDE.reply(CLAUDE.read(file, SENT[file]), [made]).stdout)
 
 
 def test_a_changed_input_leaves_the_permission_to_claude() -> None:
@@ -48,9 +48,9 @@ def test_a_changed_shell_result_keeps_its_shape() -> None:
 
 def test_a_changed_result_without_such_a_shape_is_told() -> None:
     payload = {**SENT["PostToolUse"], "tool_name": "Read", "tool_response": {"type": "text", "file": {}}}
-    (event,) = CLAUDE.read("PostToolUse", payload)
+    (event,) = CLAUDE.read("PostToolUse", payload).events
     made = Decision(event.with_changes(((("tool", "result"), "***"),)))
-    said = json.loads(CLAUDE.reply("PostToolUse", payload, [made]).stdout)
+    said = json.loads(CLAUDE.reply(CLAUDE.read("PostToolUse", payload), [made]).stdout)
     assert said["hookSpecificOutput"] == {
         "hookEventName": "PostToolUse",
         "additionalContext": "A hook changed this result. Read it as:\n***",
@@ -58,12 +58,12 @@ def test_a_changed_result_without_such_a_shape_is_told() -> None:
 
 
 def test_a_sub_agents_calls_name_it() -> None:
-    (event,) = CLAUDE.read("PreToolUse", SENT["PreToolUse-mcp"])
+    (event,) = CLAUDE.read("PreToolUse", SENT["PreToolUse-mcp"]).events
     assert event.facts["agent"] == {"id": "a1", "name": "Explore"}
 
 
 def test_the_project_is_where_the_environment_says() -> None:
-    (event,) = CLAUDE.read("PreToolUse", SENT["PreToolUse"], "/home/dev")
+    (event,) = CLAUDE.read("PreToolUse", SENT["PreToolUse"], "/home/dev").events
     assert (event.facts["cwd"], event.facts["workspace"]) == ("/home/dev/project", "/home/dev")
 
 
@@ -75,5 +75,5 @@ def test_a_halt_stops_claude_and_denies_the_tool() -> None:
 
 def test_events_without_a_counterpart_are_left_alone() -> None:
     for file in ("MessageDisplay", "PostToolBatch"):
-        assert CLAUDE.read(file, SENT[file]) == ()
-        assert CLAUDE.reply(file, SENT[file], ()) == Reply()
+        assert CLAUDE.read(file, SENT[file]).events == ()
+        assert CLAUDE.reply(CLAUDE.read(file, SENT[file]), ()) == Reply()

@@ -19,24 +19,26 @@ SENT = payloads("cline")
 
 @pytest.mark.parametrize("file", SENT)
 def test_every_answer_says_whether_to_cancel(file: str) -> None:
-    (event,) = CLINE.read(event_name(file), SENT[file])
+    (event,) = CLINE.read(event_name(file), SENT[file]).events
     for _, decide in decisions(event):
-        said = json.loads(CLINE.reply(event_name(file), SENT[file], [decide(event)]).stdout)
+        said = json.loads(CLINE.reply(CLINE.read(event_name(file), SENT[file]), [decide(event)]).stdout)
         assert isinstance(said["cancel"], bool)
         assert said.keys() <= {"cancel", "contextModification", "errorMessage"}
         assert said["cancel"] == bool(said.get("errorMessage"))
 
 
 def test_an_mcp_tool_is_called_by_its_own_name() -> None:
-    (event,) = CLINE.read("PreToolUse", SENT["PreToolUse-mcp"])
+    (event,) = CLINE.read("PreToolUse", SENT["PreToolUse-mcp"]).events
     assert event.facts["tool"]["name"] == "mcp__github__create_issue"
     assert event.facts["tool"]["input"] == {"title": "x"}
 
 
 def test_context_is_cut_to_what_cline_reads() -> None:
-    (event,) = CLINE.read("PostToolUse", SENT["PostToolUse"])
+    (event,) = CLINE.read("PostToolUse", SENT["PostToolUse"]).events
     said = json.loads(
-        CLINE.reply("PostToolUse", SENT["PostToolUse"], [Decision(event, notes=(Note("x" * 60_000),))]).stdout
+        CLINE.reply(
+            CLINE.read("PostToolUse", SENT["PostToolUse"]), [Decision(event, notes=(Note("x" * 60_000),))]
+        ).stdout
     )
     assert len(said["contextModification"]) <= MAX_CONTEXT
     assert said["contextModification"].endswith(TRUNCATION_MARK)

@@ -72,9 +72,11 @@ def test_payloads_are_such_as_codex_sends(file: str) -> None:
 
 @pytest.mark.parametrize("file", SENT)
 def test_every_answer_is_one_that_codex_takes(file: str) -> None:
-    events = CODEX.read(event_name(file), SENT[file])
+    events = CODEX.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
-        _obeyed(event_name(file), CODEX.reply(event_name(file), SENT[file], [decide(event) for event in events]))
+        _obeyed(
+            event_name(file), CODEX.reply(CODEX.read(event_name(file), SENT[file]), [decide(event) for event in events])
+        )
 
 
 _NOTES = some.lists(some.builds(Note, some.text(), some.sampled_from(Audience)), max_size=3).map(tuple)
@@ -92,7 +94,7 @@ _NOTES = some.lists(some.builds(Note, some.text(), some.sampled_from(Audience)),
 def test_no_decision_makes_an_answer_that_codex_refuses(
     file: str, verdict: Verdict, reason: str, halt: bool, notes: tuple[Note, ...], new: Any
 ) -> None:
-    events = CODEX.read(event_name(file), SENT[file])
+    events = CODEX.read(event_name(file), SENT[file]).events
 
     def changed(event: Event) -> Event:
         return (
@@ -102,19 +104,19 @@ def test_no_decision_makes_an_answer_that_codex_refuses(
         )
 
     made = [Decision(changed(event), verdict, reason, None, halt, notes) for event in events]
-    said = _obeyed(event_name(file), CODEX.reply(event_name(file), SENT[file], made))
+    said = _obeyed(event_name(file), CODEX.reply(CODEX.read(event_name(file), SENT[file]), made))
     if event_name(file) == "PreToolUse" and (verdict >= Verdict.ASK or halt):
         assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 def test_a_bare_allow_says_nothing() -> None:
     payload = SENT["PreToolUse"]
-    (event,) = CODEX.read("PreToolUse", payload)
-    assert CODEX.reply("PreToolUse", payload, [Decision(event, Verdict.ALLOW, "fine")]) == Reply()
+    (event,) = CODEX.read("PreToolUse", payload).events
+    assert CODEX.reply(CODEX.read("PreToolUse", payload), [Decision(event, Verdict.ALLOW, "fine")]) == Reply()
 
 
 def test_a_patch_is_one_call_for_each_file() -> None:
-    events = CODEX.read("PreToolUse", SENT["PreToolUse-apply_patch"])
+    events = CODEX.read("PreToolUse", SENT["PreToolUse-apply_patch"]).events
     told = [(event.facts["tool"]["kind"], event.facts["tool"]["input"]["path"]) for event in events]
     assert told == [("edit", "src/app.py"), ("edit", "src/main.py"), ("write", ".env"), ("edit", "notes.txt")]
     assert {event.facts["tool"]["name"] for event in events} == {"apply_patch"}
@@ -122,16 +124,16 @@ def test_a_patch_is_one_call_for_each_file() -> None:
 
 def test_a_change_to_one_file_of_a_patch_is_suggested() -> None:
     payload = SENT["PreToolUse-apply_patch"]
-    one, *others = CODEX.read("PreToolUse", payload)
+    one, *others = CODEX.read("PreToolUse", payload).events
     made = [Decision(one.with_changes(((("tool", "input", "path"), "src/b.py"),))), *map(Decision, others)]
-    specific = json.loads(CODEX.reply("PreToolUse", payload, made).stdout)["hookSpecificOutput"]
+    specific = json.loads(CODEX.reply(CODEX.read("PreToolUse", payload), made).stdout)["hookSpecificOutput"]
     assert specific["permissionDecision"] == "deny"
     assert "src/b.py" in specific["permissionDecisionReason"]
 
 
 def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
     command = "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .env\n+A=1\n*** End Patch\nEOF\necho done"
-    shell, file = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": command}})
+    shell, file = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": command}}).events
     assert (shell.facts["tool"]["kind"], shell.facts["tool"]["input"]) == ("shell", {"command": command})
     assert (file.facts["tool"]["name"], file.facts["tool"]["kind"]) == ("apply_patch", "write")
     assert file.facts["tool"]["input"]["path"] == ".env"
@@ -139,5 +141,5 @@ def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
 
 def test_every_patch_of_a_shell_command_is_heard() -> None:
     one, other = (f"apply_patch '*** Begin Patch\n*** Delete File: {path}\n*** End Patch'" for path in "ab")
-    _, *files = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": f"{one}; {other}"}})
+    _, *files = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": f"{one}; {other}"}}).events
     assert [file.facts["tool"]["input"]["path"] for file in files] == ["a", "b"]

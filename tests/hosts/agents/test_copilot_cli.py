@@ -20,19 +20,19 @@ SENT = payloads("copilot-cli")
 
 
 def _event(file: str) -> Event:
-    (event,) = COPILOT.read(event_name(file), SENT[file])
+    (event,) = COPILOT.read(event_name(file), SENT[file]).events
     return event
 
 
 def _said(file: str, made: Decision) -> Any:
-    return json.loads(COPILOT.reply(event_name(file), SENT[file], [made]).stdout)
+    return json.loads(COPILOT.reply(COPILOT.read(event_name(file), SENT[file]), [made]).stdout)
 
 
 @pytest.mark.parametrize("file", SENT)
 def test_the_exit_code_is_always_0(file: str) -> None:
     event = _event(file)
     for _, decide in decisions(event):
-        assert COPILOT.reply(event_name(file), SENT[file], [decide(event)]).exit_code == 0
+        assert COPILOT.reply(COPILOT.read(event_name(file), SENT[file]), [decide(event)]).exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ SENT = payloads("cursor")
     ],
 )
 def test_events_of_single_tools_are_read_as_calls(file: str, name: str, kind: str, input: object) -> None:
-    (event,) = CURSOR.read(event_name(file), SENT[file])
+    (event,) = CURSOR.read(event_name(file), SENT[file]).events
     tool = event.facts["tool"]
     assert (tool["name"], tool["kind"], tool["input"]) == (name, kind, input)
 
@@ -41,11 +41,11 @@ def test_no_call_fires_twice() -> None:
 
 
 def test_a_denied_stop_goes_on_with_the_reason() -> None:
-    (event,) = CURSOR.read("stop", SENT["stop"])
-    reply = CURSOR.reply("stop", SENT["stop"], [Decision(event, Verdict.DENY, "run the tests")])
+    (event,) = CURSOR.read("stop", SENT["stop"]).events
+    reply = CURSOR.reply(CURSOR.read("stop", SENT["stop"]), [Decision(event, Verdict.DENY, "run the tests")])
     assert json.loads(reply.stdout) == {"followup_message": "run the tests"}
 
 
 def test_the_users_address_is_no_fact() -> None:
     for file, payload in SENT.items():
-        assert "dev@example.com" not in str(CURSOR.read(event_name(file), payload))
+        assert "dev@example.com" not in str(CURSOR.read(event_name(file), payload).events)

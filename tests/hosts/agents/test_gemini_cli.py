@@ -18,19 +18,19 @@ SENT = payloads("gemini-cli")
 
 
 def _event(file: str) -> Event:
-    (event,) = GEMINI.read(event_name(file), SENT[file])
+    (event,) = GEMINI.read(event_name(file), SENT[file]).events
     return event
 
 
 def _said(file: str, made: Decision) -> Any:
-    return json.loads(GEMINI.reply(event_name(file), SENT[file], [made]).stdout)
+    return json.loads(GEMINI.reply(GEMINI.read(event_name(file), SENT[file]), [made]).stdout)
 
 
 @pytest.mark.parametrize("file", SENT)
 def test_nothing_is_ever_on_stderr_and_the_exit_code_is_0(file: str) -> None:
-    events = GEMINI.read(event_name(file), SENT[file])
+    events = GEMINI.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]) if events else ():
-        reply = GEMINI.reply(event_name(file), SENT[file], [decide(event) for event in events])
+        reply = GEMINI.reply(GEMINI.read(event_name(file), SENT[file]), [decide(event) for event in events])
         assert (reply.stderr, reply.exit_code) == ("", 0)
 
 
@@ -80,6 +80,6 @@ def test_a_changed_result_replaces_what_the_model_reads() -> None:
     ],
 )
 def test_a_question_tells_the_call_as_far_as_it_can(details: dict[str, Any], tool: Any) -> None:
-    (event,) = GEMINI.read("Notification", {"notification_type": "ToolPermission", "details": details})
+    (event,) = GEMINI.read("Notification", {"notification_type": "ToolPermission", "details": details}).events
     assert event.facts.get("tool") == tool
     assert event.facts["approval"]["details"] == details

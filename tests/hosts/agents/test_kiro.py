@@ -16,27 +16,31 @@ SENT = payloads("kiro")
 
 @pytest.mark.parametrize("file", SENT)
 def test_only_a_tool_is_blocked_and_never_without_a_word(file: str) -> None:
-    events = KIRO.read(event_name(file), SENT[file])
+    events = KIRO.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
-        reply = KIRO.reply(event_name(file), SENT[file], [decide(event) for event in events])
+        reply = KIRO.reply(KIRO.read(event_name(file), SENT[file]), [decide(event) for event in events])
         assert reply.exit_code in ((0, 2) if event_name(file) == "preToolUse" else (0,))
         assert reply.exit_code == 0 or reply.stderr.strip()
 
 
 def test_context_is_plain_text() -> None:
-    (event,) = KIRO.read("userPromptSubmit", SENT["userPromptSubmit"])
-    reply = KIRO.reply("userPromptSubmit", SENT["userPromptSubmit"], [Decision(event, notes=(Note("be brief"),))])
+    (event,) = KIRO.read("userPromptSubmit", SENT["userPromptSubmit"]).events
+    reply = KIRO.reply(
+        KIRO.read("userPromptSubmit", SENT["userPromptSubmit"]), [Decision(event, notes=(Note("be brief"),))]
+    )
     assert reply == Reply("be brief")
 
 
 def test_each_operation_is_judged() -> None:
-    one, other = KIRO.read("preToolUse", SENT["preToolUse-fs_read"])
+    one, other = KIRO.read("preToolUse", SENT["preToolUse-fs_read"]).events
     assert (one.facts["tool"]["input"]["path"], other.facts["tool"]["input"]["path"]) == ("/a", "/b")
-    reply = KIRO.reply("preToolUse", SENT["preToolUse-fs_read"], [Decision(one), Decision(other, Verdict.DENY, "no")])
+    reply = KIRO.reply(
+        KIRO.read("preToolUse", SENT["preToolUse-fs_read"]), [Decision(one), Decision(other, Verdict.DENY, "no")]
+    )
     assert reply == Reply(stderr="no", exit_code=2)
 
 
 @pytest.mark.parametrize(("file", "kind"), [("preToolUse-create", "write"), ("preToolUse-fs_write", "edit")])
 def test_the_same_tool_writes_and_edits(file: str, kind: str) -> None:
-    (event,) = KIRO.read("preToolUse", SENT[file])
+    (event,) = KIRO.read("preToolUse", SENT[file]).events
     assert event.facts["tool"]["kind"] == kind

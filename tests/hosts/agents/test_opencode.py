@@ -19,19 +19,19 @@ WORDS = {"deny", "args", "prompt", "result", "status", "context", "message"}
 
 
 def _event(file: str) -> Event:
-    (event,) = OPENCODE.read(event_name(file), SENT[file])
+    (event,) = OPENCODE.read(event_name(file), SENT[file]).events
     return event
 
 
 def _said(file: str, made: Decision) -> Any:
-    return json.loads(OPENCODE.reply(event_name(file), SENT[file], [made]).stdout)
+    return json.loads(OPENCODE.reply(OPENCODE.read(event_name(file), SENT[file]), [made]).stdout)
 
 
 @pytest.mark.parametrize("file", SENT)
 def test_every_answer_is_an_object_of_known_words(file: str) -> None:
-    events = OPENCODE.read(event_name(file), SENT[file])
+    events = OPENCODE.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]) if events else ():
-        reply = OPENCODE.reply(event_name(file), SENT[file], [decide(event) for event in events])
+        reply = OPENCODE.reply(OPENCODE.read(event_name(file), SENT[file]), [decide(event) for event in events])
         assert json.loads(reply.stdout).keys() <= WORDS
         assert (reply.stderr, reply.exit_code) == ("", 0)
 
@@ -49,5 +49,5 @@ def test_a_denied_permission_tells_the_user_why() -> None:
 
 def test_the_text_parts_are_the_prompt() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "file"}, {"type": "text", "text": "b"}, 3]
-    (event,) = OPENCODE.read("chat.message", {"input": {}, "output": {"parts": parts}})
+    (event,) = OPENCODE.read("chat.message", {"input": {}, "output": {"parts": parts}}).events
     assert event.facts["prompt"] == "a\nb"

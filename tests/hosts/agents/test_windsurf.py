@@ -13,20 +13,20 @@ SENT = payloads("windsurf")
 
 @pytest.mark.parametrize("file", SENT)
 def test_only_what_comes_before_is_blocked_and_never_without_a_word(file: str) -> None:
-    events = WINDSURF.read(event_name(file), SENT[file])
+    events = WINDSURF.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
-        reply = WINDSURF.reply(event_name(file), SENT[file], [decide(event) for event in events])
+        reply = WINDSURF.reply(WINDSURF.read(event_name(file), SENT[file]), [decide(event) for event in events])
         assert reply.exit_code in ((0, 2) if file.startswith("pre_") else (0,))
         assert reply.exit_code == 0 or reply.stderr.strip()
         assert not reply.stdout
 
 
 def test_an_edit_that_replaces_nothing_writes_the_file() -> None:
-    (event,) = WINDSURF.read("pre_write_code", SENT["pre_write_code-new"])
+    (event,) = WINDSURF.read("pre_write_code", SENT["pre_write_code-new"]).events
     assert event.facts["tool"]["kind"] == "write"
     assert event.facts["tool"]["input"]["content"] == "API_KEY=1"
 
 
 def test_each_edit_is_judged() -> None:
-    events = WINDSURF.read("pre_write_code", SENT["pre_write_code"])
+    events = WINDSURF.read("pre_write_code", SENT["pre_write_code"]).events
     assert [event.facts["tool"]["input"]["new_string"] for event in events] == ["b", "d"]

@@ -52,7 +52,7 @@ def found(diagnosis: Diagnosis, about: str) -> Finding:
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
     event, payload = SAMPLE_PAYLOADS[name]
-    (read,) = get_agent(name).read(event, payload("/p"))
+    (read,) = get_agent(name).read(event, payload("/p")).events
     assert (read.name, read.facts["tool"]["kind"], read.facts["tool"]["input"]["command"]) == (
         "tool.before",
         "shell",

@@ -12,7 +12,7 @@ from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.protocols import May
-from hookline.hosts.agents.agent import Ability, AgentEvent, DialectLayer, Reply
+from hookline.hosts.agents.agent import Ability, AgentEvent, DialectLayer, ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import (
     ENDING_EVENTS,
     MergedDecision,
@@ -91,25 +91,26 @@ class Adapter(ABC):
     def _events_by_name(self) -> Mapping[str, AgentEvent]:
         return {each.name: each for each in reversed(self.events)}
 
-    def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> tuple[Event, ...]:
+    def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> ParsedPayload:
         known = self.find_event(name)
         if known is None or not isinstance(payload, Mapping):
-            return ()
-        return tuple(
+            return ParsedPayload(name, payload)
+        events = tuple(
             Event(known.event, {"host": {"name": self.name}, **with_directories(facts, workspace)})
             for facts in self.facts(name, known.event, payload)
         )
+        return ParsedPayload(name, payload, events)
 
-    def reply(self, name: str, payload: Mapping[str, Any], decisions: Sequence[Decision]) -> Reply:
-        known, events = self.find_event(name), self.read(name, payload)
-        if known is None or not events or not EVENTS[known.event].accepts:
-            return self.empty_reply(name)
-        answer = limit_to(merge_decisions(events, decisions), known.ability)
-        reply = self.render(name, known, payload, answer)
+    def reply(self, parsed: ParsedPayload, decisions: Sequence[Decision]) -> Reply:
+        known = self.find_event(parsed.name)
+        if known is None or not parsed.events or not EVENTS[known.event].accepts:
+            return self.empty_reply()
+        answer = limit_to(merge_decisions(parsed.events, decisions), known.ability)
+        reply = self.render(parsed, answer)
         return reply if known.ability.user or not answer.message else _append_stderr(reply, answer.message)
 
-    def empty_reply(self, name: str) -> Reply:
-        """The answer that leaves everything to the agent."""
+    def empty_reply(self) -> Reply:
+        """The reply that leaves everything to the agent."""
         return Reply()
 
     @abstractmethod
@@ -117,8 +118,8 @@ class Adapter(ABC):
         """The facts of each event that the payload tells of; none where it only looks like one."""
 
     @abstractmethod
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
-        """The answer, which is within the event's ability, in the agent's own words."""
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        """The answer in the agent's own protocol. It never exceeds the event's ability."""
 
 
 def with_directories(facts: Facts, workspace: str) -> Facts:

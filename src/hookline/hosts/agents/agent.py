@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.project.sources import SourceLayer
 
 DialectLayer = tuple[str, SourceLayer]
-"""Of a dialect: the user's, the project's or the local ones."""
+"""A dialect's user, project or local files."""
+
+FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
+"""Denied when no decision can be made. `stop` is not among them: denying it makes the agent continue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,18 @@ class AgentEvent:
     ability: Ability
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedPayload:
+    """A payload with the events it describes, so that it is read once: one event, or one for each file of a patch.
+
+    There are none if the payload is not one that hooks can decide about.
+    """
+
+    name: str  # of the event, as the agent calls it
+    payload: Mapping[str, Any]
+    events: tuple[Event, ...] = ()
+
+
 class CodingAgent(Protocol):
     @property
     def name(self) -> str:
@@ -70,17 +85,17 @@ class CodingAgent(Protocol):
     def find_event(self, name: str) -> AgentEvent | None:
         """The event that goes by that name, or by another one that the agent has for it."""
 
-    def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> tuple[Event, ...]:
-        """The events that a payload tells of: one, or one for each file of a patch; none where it is not ours.
+    def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> ParsedPayload:
+        """Never raises, whatever the payload contains.
 
-        `workspace` is the project's directory as the agent's environment tells it; without it the payload's own
-        directory counts. Never raises for what a payload says.
+        `workspace` is the project directory that the agent's environment names. Without it, the payload's own
+        directory counts.
         """
 
-    def reply(self, name: str, payload: Mapping[str, Any], decisions: Sequence[Decision]) -> Reply:
-        """One answer for all decisions of one payload, in the agent's own protocol: any deny denies the whole.
+    def reply(self, parsed: ParsedPayload, decisions: Sequence[Decision]) -> Reply:
+        """One reply to all decisions about a payload, in the agent's own protocol. Any deny denies the whole call.
 
-        The decisions are those about the events of `read`, in order; fewer deny where that can be done, for what
-        nobody judged must not run. Notes are said; failures are not, for only the caller knows whether they were
-        said before.
+        The decisions are about `parsed.events`, in order. If there are fewer, the call is denied where the agent
+        can do that: nothing runs without a decision. Notes are included; failures are not, because only the caller
+        knows which ones the user has already seen.
         """

@@ -9,7 +9,7 @@ from typing import Any
 from hookline.hooks.event import MISSING
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import Facts
 from hookline.project.sources import SourceLayer
@@ -22,10 +22,10 @@ class ClaudeCodeAdapter(Adapter):
             self.vocabulary_name, event, {**payload, "hook_event_name": name}, claude_protocol.claude_result_facts
         )
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
-        if known.event == "tool.after" and answer.is_changed:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        if answer.event == "tool.after" and answer.is_changed:
             answer = _match_result_shape(answer)
-        return Reply(json_line(claude_protocol.build_output(name, answer)))
+        return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
 
 
 def _match_result_shape(answer: MergedDecision) -> MergedDecision:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import AgentEvent, ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8
 from hookline.hosts.agents.payload import (
     Facts,
@@ -53,10 +53,10 @@ class ClineAdapter(Adapter):
             given = decode_object(given.get("arguments", {}))
         return tool_facts(self.vocabulary_name, name, "", given)
 
-    def empty_reply(self, name: str) -> Reply:
+    def empty_reply(self) -> Reply:
         return Reply('{"cancel":false}')
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         stopped = answer.is_denied or answer.halt
         said: dict[str, Any] = {"cancel": stopped}
         if answer.context:

@@ -15,7 +15,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol, payload
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_as_reason, value_text
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts
 
@@ -26,15 +26,15 @@ class CodexAdapter(Adapter):
         found = claude_protocol.payload_facts(self.vocabulary_name, event, payload, _tool_result_facts)
         return [*found, *(patched for facts in found for patched in _patch_facts(facts))]
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
-        if known.event == "history.compact" and answer.is_denied:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        if answer.event == "history.compact" and answer.is_denied:
             return Reply(json_line(claude_protocol.common_output(replace(answer, halt=True))))
-        if known.event == "tool.before" and not answer.is_denied:
+        if answer.event == "tool.before" and not answer.is_denied:
             answer = replace(answer, verdict=Verdict.ALLOW if answer.is_changed else Verdict.SILENT, reason="")
-        if known.event == "tool.after" and answer.is_changed:
-            said = claude_protocol.build_output(name, replace(answer, new=MISSING))
+        if answer.event == "tool.after" and answer.is_changed:
+            said = claude_protocol.build_output(parsed.name, replace(answer, new=MISSING))
             return Reply(json_line({"decision": "block", "reason": value_as_reason(answer.new), **said}))
-        return Reply(json_line(claude_protocol.build_output(name, answer)))
+        return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
 
 
 def _patch_facts(facts: Facts) -> list[Facts]:

@@ -15,7 +15,7 @@ from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, truncate_utf8, value_text
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts, shell_result_facts
 from hookline.project.sources import SourceLayer
@@ -44,15 +44,15 @@ class CopilotCliAdapter(Adapter):
             self.vocabulary_name, event, told, _tool_failure_facts if name in _FAILURE_EVENTS else _tool_result_facts
         )
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         answer = replace(answer, context=truncate_utf8(answer.context, MAX_CONTEXT))
-        if known.event == "prompt.submit":
-            return Reply(json_line(_prompt_output(payload, answer)))
-        if known.event in _FLAT_OUTPUT_EVENTS or not name[:1].isupper():
+        if answer.event == "prompt.submit":
+            return Reply(json_line(_prompt_output(parsed.payload, answer)))
+        if answer.event in _FLAT_OUTPUT_EVENTS or not parsed.name[:1].isupper():
             return Reply(json_line(_flat_output(answer)))
-        changed = _result_output(answer) if known.event == "tool.after" else {}
+        changed = _result_output(answer) if answer.event == "tool.after" else {}
         answer = replace(answer, message="", new=MISSING if changed else answer.new)
-        return Reply(json_line({**claude_protocol.build_output(name, answer), **changed}))
+        return Reply(json_line({**claude_protocol.build_output(parsed.name, answer), **changed}))
 
 
 _FLAT_OUTPUT_EVENTS: Final = {"approval.request"}

@@ -12,7 +12,7 @@ from typing import Any
 
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -75,12 +75,12 @@ class CursorAdapter(Adapter):
             self.vocabulary_name, first_text(payload, "tool_name"), id, decode_object(payload.get("tool_input", {}))
         )
 
-    def empty_reply(self, name: str) -> Reply:
+    def empty_reply(self) -> Reply:
         return Reply("{}")
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         said: dict[str, Any] = {}
-        match known.event:
+        match answer.event:
             case "tool.before" | "subagent.start" if answer.is_denied:
                 said = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}
             case "tool.before" | "subagent.start" if answer.verdict is Verdict.ALLOW:

@@ -15,7 +15,7 @@ from hookline.hooks.event import deep_equal
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8, value_as_reason, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -75,22 +75,22 @@ class GeminiCliAdapter(Adapter):
                 return tool_facts(self.vocabulary_name, name, "", first_mapping(details, "toolArgs"))
         return []
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         said = claude_protocol.common_output(answer)
         specific: dict[str, Any] = {}
-        merged = _changed_fields(answer) if known.event == "tool.before" and answer.is_changed else {}
+        merged = _changed_fields(answer) if answer.event == "tool.before" and answer.is_changed else {}
         if merged is None:
             said |= {"decision": "deny", "reason": _FIELD_REMOVED + truncate_utf8(value_text(answer.new), 4000)}
         elif answer.verdict is not Verdict.SILENT:
             said |= {"decision": answer.verdict.word, **({"reason": answer.reason} if answer.reason else {})}
-        elif known.event == "tool.after" and answer.is_changed:
+        elif answer.event == "tool.after" and answer.is_changed:
             said |= {"decision": "deny", "reason": value_as_reason(answer.new)}
         if merged:
             specific["tool_input"] = merged
         if answer.context:
             specific["additionalContext"] = answer.context
         return Reply(
-            json_line({**said, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else said)
+            json_line({**said, "hookSpecificOutput": {"hookEventName": parsed.name, **specific}} if specific else said)
         )
 
 

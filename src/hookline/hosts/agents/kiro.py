@@ -9,7 +9,7 @@ from typing import Any
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, replace_surrogates
 from hookline.hosts.agents.payload import (
     Facts,
@@ -40,7 +40,7 @@ class KiroAdapter(Adapter):
         edits = name in _WRITE_TOOLS and first_text(input, "command") not in ("", "create")
         return tool_facts(self.vocabulary_name, name, "", input, ToolKind.EDIT if edits else None)
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         if answer.is_denied:
             return Reply(stderr=replace_surrogates(answer.reason), exit_code=2)
         return Reply(stdout=replace_surrogates(answer.context))

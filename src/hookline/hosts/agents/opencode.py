@@ -33,7 +33,7 @@ from typing import Any, Final
 
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import AgentEvent, ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -104,19 +104,19 @@ class OpencodeAdapter(Adapter):
         ran = _tool_result_facts(output) if event == "tool.after" else {}
         return [{**tool, **ran} for tool in tool_facts(self.vocabulary_name, name, first_text(given, "callID"), input)]
 
-    def empty_reply(self, name: str) -> Reply:
+    def empty_reply(self) -> Reply:
         return Reply("{}")
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         said: dict[str, Any] = {}
-        if known.event == "approval.request":
+        if answer.event == "approval.request":
             said = {} if answer.verdict is Verdict.SILENT else {"status": answer.verdict.word}
             answer = replace(answer, message=join_texts((answer.reason if answer.is_denied else "", answer.message)))
         elif answer.is_denied:
             said["deny"] = answer.reason
         if answer.is_changed:
-            value = answer.new if known.event == "tool.before" else value_text(answer.new)
-            said[_CHANGE_KEYS[known.event]] = value
+            value = answer.new if answer.event == "tool.before" else value_text(answer.new)
+            said[_CHANGE_KEYS[answer.event]] = value
         if answer.context:
             said["context"] = answer.context
         if answer.message:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line
 from hookline.hosts.agents.payload import Facts, first_text
 
@@ -28,8 +28,8 @@ class QwenCodeAdapter(Adapter):
         )
         return claude_protocol.payload_facts(self.vocabulary_name, event, {**payload, "hook_event_name": name}, outcome)
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
-        return Reply(json_line(claude_protocol.build_output(name, answer)))
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
 
 
 AGENT = QwenCodeAdapter(

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, Reply
+from hookline.hosts.agents.agent import ParsedPayload, Reply
 from hookline.hosts.agents.merged_decision import MergedDecision, replace_surrogates
 from hookline.hosts.agents.payload import (
     Facts,
@@ -48,7 +48,7 @@ class WindsurfAdapter(Adapter):
                 return tool_facts(self.vocabulary_name, name, "", _write_input(info), ToolKind.WRITE)
         return tool_facts(self.vocabulary_name, name, "", info)
 
-    def render(self, name: str, known: AgentEvent, payload: Mapping[str, Any], answer: MergedDecision) -> Reply:
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         return Reply(stderr=replace_surrogates(answer.reason), exit_code=2) if answer.is_denied else Reply()
 
 

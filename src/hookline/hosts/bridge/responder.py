@@ -27,7 +27,7 @@ from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, Null
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
 from hookline.hosts.agents import get_agent
 from hookline.hosts.agents import get_agent as agent_named
-from hookline.hosts.agents.agent import CodingAgent, Reply
+from hookline.hosts.agents.agent import FAIL_CLOSED_EVENTS, CodingAgent, Reply
 from hookline.hosts.agents.caller import CALLER_VARIABLES, detect_agent
 from hookline.hosts.agents.timeouts import time_for_answer, time_for_hooks
 from hookline.hosts.bridge import client
@@ -96,9 +96,6 @@ class DeadlineHost(NullHost):
         return min(timeout, timedelta(seconds=left))
 
 
-FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
-"""The events that are denied where nobody could judge them. Not `stop`: to deny it is to go on."""
-
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # for a payload that cannot be read
 
 log = logging.getLogger("hookline")
@@ -141,8 +138,8 @@ def _describe_bug(error: Exception) -> str:
 
 def reply_without_decision(agent: CodingAgent, event: str, why: str) -> Reply:
     """The safest answer where there is no decision."""
-    events = agent.read(event, _PLACEHOLDER_PAYLOAD)
-    return agent.reply(event, _PLACEHOLDER_PAYLOAD, [_decision_without_hooks(each, why) for each in events])
+    parsed = agent.read(event, _PLACEHOLDER_PAYLOAD)
+    return agent.reply(parsed, [_decision_without_hooks(each, why) for each in parsed.events])
 
 
 def _decision_without_hooks(event: Event, why: str) -> Decision:
@@ -152,9 +149,8 @@ def _decision_without_hooks(event: Event, why: str) -> Decision:
 
 
 def empty_reply(agent: CodingAgent, event: str) -> Reply:
-    return agent.reply(
-        event, _PLACEHOLDER_PAYLOAD, [Decision(each) for each in agent.read(event, _PLACEHOLDER_PAYLOAD)]
-    )
+    parsed = agent.read(event, _PLACEHOLDER_PAYLOAD)
+    return agent.reply(parsed, [Decision(each) for each in parsed.events])
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +172,14 @@ class _Responder:
         if caller is None:
             return empty_reply(self.agent, call.event)
         speaking = self if caller == call.agent else replace(self, agent=agent_named(caller))
-        events = speaking.agent.read(call.event, payload, str(workspace or ""))
+        parsed = speaking.agent.read(call.event, payload, str(workspace or ""))
 
         async def each() -> list[Decision]:
-            return [await speaking._decide_event(event, workspace, until) for event in events]
+            return [await speaking._decide_event(event, workspace, until) for event in parsed.events]
 
         shared = await self.engine.decide_once(call, each)
         decisions = [replace(made, notes=()) for made in shared.decisions] if shared.is_repeat else shared.decisions
-        return speaking.agent.reply(call.event, payload, decisions)
+        return speaking.agent.reply(parsed, decisions)
 
     async def _decide_event(self, event: Event, workspace: Path | None, until: float) -> Decision:
         cwd = (
@@ -233,7 +229,7 @@ class _Responder:
         if where is None:
             return reply_without_decision(self.agent, self.call.event, why)
         book = await self._load_book(where, workspace)
-        events = self.agent.read(self.call.event, _PLACEHOLDER_PAYLOAD)
+        events = self.agent.read(self.call.event, _PLACEHOLDER_PAYLOAD).events
         if any(hook.event == event.name and hook.enabled for hook in book.hooks for event in events):
             return reply_without_decision(self.agent, self.call.event, why)
         return empty_reply(self.agent, self.call.event)
@@ -271,7 +267,7 @@ def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
     other = agent_named(caller)
     if has_current_entries(other, Machine(call.user_directories.home, Path(call.cwd), environ)):
         return None
-    return caller if other.read(call.event, payload) else call.agent
+    return caller if other.read(call.event, payload).events else call.agent
 
 
 def _drop_trust_notes(decision: Decision) -> Decision:

@@ -83,8 +83,9 @@ def probe_launcher(agent: CodingAgent, machine: Machine) -> ProbeResult | str:
             return f"it did not answer within {_LAUNCHER_TIMEOUT:.0f} seconds"
         except OSError as error:
             return f"it cannot be run: {error.strerror}"
-        decisions = [Decision(each, Verdict.DENY, reason) for each in agent.read(event, told, directory)]
-        return ProbeResult(said, agent.reply(event, told, decisions), reason, statistics.median(times[1:]))
+        parsed = agent.read(event, told, directory)
+        expected = agent.reply(parsed, [Decision(each, Verdict.DENY, reason) for each in parsed.events])
+        return ProbeResult(said, expected, reason, statistics.median(times[1:]))
 
 
 def _agent_environment(agent: CodingAgent, machine: Machine, directory: str) -> dict[str, str]:

@@ -19,9 +19,8 @@ from typing import Any, Final
 
 from hookline.config.json_edit import Addition
 from hookline.dialects.settings_json import agent_of_own_entry
-from hookline.hosts.agents.agent import AgentEvent
+from hookline.hosts.agents.agent import FAIL_CLOSED_EVENTS, AgentEvent
 from hookline.hosts.agents.timeouts import agent_timeout
-from hookline.hosts.bridge.responder import FAIL_CLOSED_EVENTS
 from hookline.hosts.install.machine import InstallScope, Machine
 
 _EXEC_LAUNCHER: Final = 'export HOOKLINE_ENTRY=project; exec "$0" "$@"'
