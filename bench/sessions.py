@@ -27,7 +27,7 @@ from hookline.engine.book import Book, Layer
 from hookline.patterns.pattern import pattern
 from hookline.project import load, load_text
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.scripted import ModelScript, ScriptedModel, ScriptSection, ScriptStep
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hookline.hooks.host import ToolResult
-from hookline.runtime.app import McpServer
+from hookline.runtime.apps.app import McpServer
 from hookline.runtime.mcp.server_tools import McpServers
 from hookline.runtime.tools.tool_definition import ToolContext
 

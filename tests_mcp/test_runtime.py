@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookline.hooks.tools import ToolKind
-from hookline.runtime.app import McpServer
+from hookline.runtime.apps.app import McpServer
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.mcp.server_tools import McpServers
 from mcp_test_server import DEADLINE, free_port, perform_tool, tool_place, wait_for_port

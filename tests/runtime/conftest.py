@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from hookline.project import Trust, find_sources
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.apps.app_loader import load_app, skill_folders
 from hookline.runtime.skills import skill_sources
 from runtime.storage.conftest import new_database, postgres  # noqa: F401

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hookline.project import load_text
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.model import Chunk, CompletionRequest, RequestedCall, TextChunk
 from hookline.runtime.runtime import Runtime, Settings
 from hookline.runtime.updates import Ending, ExchangeEnded, ToolCallFinished, Update

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hookline.patterns.pattern import pattern
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.model import CompletionRequest
 from hookline.runtime.models.scripted import ModelScript, ScriptedModel, ScriptSection, ScriptStep
 from runtime.scripted_runtime import tool_call_step

@@ -13,7 +13,7 @@ from typing import Any
 from hookline.engine.book import Book
 from hookline.project import load_text
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.model import CompletionRequest
 from hookline.runtime.models.scripted import ScriptedModel, ScriptStep
 from hookline.runtime.runtime import Runtime

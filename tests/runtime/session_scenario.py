@@ -19,11 +19,11 @@ from hookline.hooks.hook import Hook
 from hookline.hosts.python.session import Question
 from hookline.patterns.pattern import pattern
 from hookline.project import load_text
-from hookline.runtime.app import Agent, AgentSide, App, Prompt, Trigger, TriggerKind
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import ModelScript, RequestMatcher, ScriptedModel, ScriptSection, ScriptStep
-from hookline.runtime.triggers.activation import build_activation
-from hookline.runtime.triggers.triggers import TriggerServer
+from hookline.runtime.trigger_sessions import TriggerServer
+from hookline.runtime.triggers.trigger import Trigger, TriggerKind, build_activation
 from hookline.runtime.updates import DecisionMade
 from hookline.standard_agents import Definitions
 from hookline.testing import FakeClock

@@ -11,7 +11,7 @@ import pytest
 from hookline.errors import Denied, HooklineError
 from hookline.hooks.host import SystemClock
 from hookline.project import load_text
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.storage.store import file_url
 from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, StatusMessage, ToolCallStarted
 from runtime.multi_agent_apps import SPAWN, MultiAgentModel, make_named_agent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.storage.store import file_url
 from runtime.scripted_runtime import make_agent, open_runtime, run_async
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hookline.runtime.app import MAX_STEPS, App
+from hookline.runtime.apps.app import MAX_STEPS, App
 from hookline.runtime.models.scripted import ScriptedModel
 from hookline.runtime.updates import Ending, Notification, ToolCallFinished
 from runtime.multi_agent_apps import SPAWN, MultiAgentModel, make_named_agent, two_sided_app

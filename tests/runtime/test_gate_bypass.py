@@ -15,7 +15,7 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.project import load_text
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.gate import fingerprint
 from hookline.runtime.tools.tool_definition import ToolContext
 from hookline.runtime.updates import ApprovalRequested, DecisionMade, Ending, ToolCallFinished, ToolCallStarted

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.runtime import Runtime, Settings
 from hookline.runtime.updates import Ending, ExchangeEnded, ModelRetry, TextDelta
 from runtime.models.provider_stub import DIE, HANG, KEY, ProviderStub, StubResponse, chunk, encode_sse, serving

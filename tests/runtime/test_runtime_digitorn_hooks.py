@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.engine.book import Book, Layer
 from hookline.project import load_text
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.models.scripted import ModelScript, ScriptedModel, ScriptStep
 from hookline.runtime.updates import Notification
 from hookline.testing import FakeClock

@@ -19,12 +19,12 @@ from hookline.hooks.protocols import May
 from hookline.hosts.python.session import Question
 from hookline.patterns.pattern import pattern
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent, AgentSide, App, Prompt, Trigger, TriggerKind
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import ModelScript, RequestMatcher, ScriptedModel, ScriptSection, ScriptStep
 from hookline.runtime.runtime import Runtime
-from hookline.runtime.triggers.activation import build_activation
-from hookline.runtime.triggers.triggers import TriggerServer
+from hookline.runtime.trigger_sessions import TriggerServer
+from hookline.runtime.triggers.trigger import Trigger, TriggerKind, build_activation
 from hookline.runtime.updates import HistoryCompacted, StatusMessage
 from runtime.scripted_runtime import UpdateRecorder, open_runtime, run_async, send_prompt, tool_call_step
 

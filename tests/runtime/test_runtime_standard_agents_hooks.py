@@ -15,7 +15,7 @@ import pytest
 from hookline.dialects.standard_agents import hooks_of
 from hookline.engine.book import Book, Layer
 from hookline.errors import HooklineError
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.scripted import ScriptStep
 from hookline.runtime.updates import Ending, ExchangeEnded, ToolCallFinished
 from hookline.standard_agents import (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.updates import ToolCallFinished
 from runtime.multi_agent_apps import APP, SPAWN, MultiAgentModel
 from runtime.scripted_runtime import RecordingModel, make_agent, open_runtime, run_async, send_prompt, tool_call_step

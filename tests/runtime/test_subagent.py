@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.updates import ApprovalRequested, DecisionMade, ExchangeEnded, ToolCallFinished, Update
 from runtime.multi_agent_apps import APP, SPAWN, MultiAgentModel, make_named_agent

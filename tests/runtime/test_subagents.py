@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline.patterns.pattern import pattern
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import RequestMatcher, ScriptStep
 from hookline.runtime.subagents import MAX_DEPTH

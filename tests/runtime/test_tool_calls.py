@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.updates import DecisionMade
 from runtime.scripted_runtime import open_runtime, run_async, send_prompt, tool_call_step
 

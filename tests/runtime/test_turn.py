@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.updates import ApprovalRequested, DecisionMade, Ending
 from runtime.multi_agent_apps import APP, MultiAgentModel, two_sided_app

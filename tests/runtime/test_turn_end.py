@@ -8,7 +8,7 @@ import pytest
 
 from hookline.hooks.outcome import Compact
 from hookline.patterns.pattern import pattern
-from hookline.runtime.app import MAX_STEPS, Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import MAX_STEPS, Agent, AgentSide, App, Prompt
 from hookline.runtime.compaction import compact
 from hookline.runtime.models.model import ErrorCode
 from hookline.runtime.models.scripted import ModelScript, ScriptedModel, ScriptSection, ScriptStep

@@ -17,7 +17,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import Scope
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
-from hookline.runtime.app import Agent
+from hookline.runtime.apps.app import Agent
 from hookline.runtime.effects import apply_effects
 from hookline.runtime.event_facts import describe_session, shared_facts
 from hookline.runtime.exchange import Exchange

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hookline.runtime.app import MAX_STEPS
+from hookline.runtime.apps.app import MAX_STEPS
 from hookline.runtime.models.model import CompletionRequest
 from hookline.runtime.models.tokens import messages_tokens, request_tokens, text_tokens
 from hookline.runtime.thread import StoredThread

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
-from hookline.runtime.app import MAX_STEPS
+from hookline.runtime.apps.app import MAX_STEPS
 from hookline.runtime.effects import apply_effects, apply_requests
 from hookline.runtime.history import CONTINUE_PROMPT
 from hookline.runtime.notes import inject_notes

@@ -23,8 +23,8 @@ from hookline.project.sources import Source, find_sources
 from hookline.project.watch import BookWatcher
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent, App
 from hookline.runtime.approvals import AskCallback
+from hookline.runtime.apps.app import Agent, App
 from hookline.runtime.apps.app_loader import app_source, load_app
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model

@@ -13,8 +13,8 @@ from typing import Any
 from hookline.engine.book import Book
 from hookline.hooks.host import Clock, SystemClock
 from hookline.project.trust_store import Trust, trust_file_path
-from hookline.runtime.app import App
 from hookline.runtime.approvals import AskCallback
+from hookline.runtime.apps.app import App
 from hookline.runtime.models.model import Model
 from hookline.runtime.storage.store import file_url
 from hookline.runtime.updates import Update

@@ -24,7 +24,7 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.project import Source, SourceLayer, Trust, project_directories, trust_file_path
 from hookline.project.parsed_file import ParsedFile, read_source
-from hookline.runtime.app import App
+from hookline.runtime.apps.app import App
 from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, load_session_hooks
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookline.errors import HooklineError
 from hookline.hooks.host import Abort, ToolResult
 from hookline.hooks.tools import ToolKind
-from hookline.runtime.app import Agent
+from hookline.runtime.apps.app import Agent
 from hookline.runtime.exchange import MAX_DENIED_STOPS, Exchange
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import is_unfinished

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
 from hookline.hooks.host import Abort, ToolResult
-from hookline.runtime.app import Agent, AgentSide
+from hookline.runtime.apps.app import Agent, AgentSide
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import Injection, QueuedToolRow
 

@@ -216,3 +216,49 @@ def test_trust_shows_what_it_accepts(project: Any) -> None:
     assert json.loads(hookline(project, "trust", "--json").stdout) == []
     app = load_app(project.root, project.home)
     assert (app.problems, len(app.servers), len(app.language_servers)) == ((), 1, 1)
+
+
+AGENT_PACKAGES = (
+    "alembic",
+    "cronsim",
+    "httpx2",
+    "jsonschema",
+    "mcp",
+    "pydantic",
+    "pydantic_ai",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+    "watchfiles",
+)
+CHECK_WITHOUT_AGENT_PACKAGES = f"""
+import sys
+sys.modules.update(dict.fromkeys({AGENT_PACKAGES!r}))
+from hookline.cli.main import cli
+cli.main(["check"])
+"""
+
+
+def test_check_reads_an_app_without_the_packages_of_the_agent_extra(project: Any) -> None:
+    app = """
+    agent: {prompt: Hello., model: openai:x}
+    mcp: {git: git-server}
+    lsp: {py: {command: ruff server, files: '*.py'}}
+    triggers:
+      - {cron: 0 9 * * *, prompt: Good morning.}
+      - {files: src/**, prompt: 'Look at {{trigger.path}}.'}
+      - {http: deploy, prompt: Deploy.}
+    """
+    project.write("hookline.yaml", app)
+    project.write(".hookline/skills/x/SKILL.md", "---\nname: x\n---\nDo it.\n")
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK_WITHOUT_AGENT_PACKAGES],
+        cwd=project.root,
+        env={**os.environ, "HOME": str(project.home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1, done.stderr
+    [problem] = [line for line in done.stdout.splitlines() if "hookline.yaml:" in line]
+    assert problem.startswith("hookline.yaml:8  triggers[2].http: 'deploy'")

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from hookline.runtime.app import App, NamedModel
+from hookline.runtime.apps.app import App, NamedModel
 from hookline.runtime.apps.app_loader import load_app
 from hookline.runtime.apps.fields import DEFAULT_PROMPT
 

@@ -8,10 +8,11 @@ import pytest
 from hookline.config.problem import Problem
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import get_dialect
-from hookline.runtime.app import App, LanguageServer, McpServer, NamedModel, Trigger, TriggerKind
 from hookline.runtime.apps import native
+from hookline.runtime.apps.app import App, LanguageServer, McpServer, NamedModel
 from hookline.runtime.apps.app_loader import load_app
 from hookline.runtime.apps.fields import DEFAULT_PROMPT, BaseDirectory
+from hookline.runtime.triggers.trigger import Trigger, TriggerKind
 
 WHOLE = """
 model: careful

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from hookline.project import load
-from hookline.runtime.app import App, NamedModel
+from hookline.runtime.apps.app import App, NamedModel
 from hookline.runtime.apps.app_loader import load_app
 
 CODE = """

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from hookline.hooks.host import ToolResult
-from hookline.runtime.app import LanguageServer
+from hookline.runtime.apps.app import LanguageServer
 from hookline.runtime.lsp.servers import LanguageServers
 from mcp_test_server import tool_place
 

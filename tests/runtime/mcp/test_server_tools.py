@@ -20,7 +20,7 @@ import pytest
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from hookline.hooks.tools import ToolKind
-from hookline.runtime.app import McpServer
+from hookline.runtime.apps.app import McpServer
 from hookline.runtime.mcp.server_tools import McpServers
 from hookline.runtime.tools.program_environment import SERVER_VARIABLES
 from mcp_test_server import (
@@ -319,7 +319,7 @@ def test_a_web_server_that_was_away_is_found_again(tmp_path: Path) -> None:
 DIES_WITH_US = """
 import asyncio, os, sys
 from pathlib import Path
-from hookline.runtime.app import McpServer
+from hookline.runtime.apps.app import McpServer
 from hookline.runtime.mcp.server_tools import McpServers
 from office import office, perform
 

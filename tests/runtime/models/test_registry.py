@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import ConfigError, HooklineError
-from hookline.runtime.app import App, NamedModel
+from hookline.runtime.apps.app import App, NamedModel
 from hookline.runtime.models.fallback import FallbackModel
 from hookline.runtime.models.model import CompletionRequest, TextChunk
 from hookline.runtime.models.registry import create_model

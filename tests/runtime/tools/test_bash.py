@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline.engine.book import Book
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.settings import Settings
 from hookline.runtime.tools.bash import MAX_OUTPUT_LENGTH

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hookline.hooks.host import ToolResult
-from hookline.runtime.app import Agent, AgentSide, App, Prompt
+from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.tools.fetch import MAX_FETCHED_BYTES, fetch_tool
 from hookline.runtime.updates import ToolCallFinished
 from runtime.scripted_runtime import open_runtime, run_async, send_prompt, tool_call_step

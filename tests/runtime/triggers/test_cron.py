@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runtime.app import Trigger, TriggerKind
-from hookline.runtime.triggers.activation import Activation, ActivationResult
 from hookline.runtime.triggers.cron import next_time, run_cron
+from hookline.runtime.triggers.trigger import Activation, ActivationResult, Trigger, TriggerKind
 
 NOON = datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
 

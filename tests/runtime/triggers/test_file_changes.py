@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runtime.app import Trigger, TriggerKind
-from hookline.runtime.triggers.activation import Activation, ActivationResult
 from hookline.runtime.triggers.file_changes import FileWatch
+from hookline.runtime.triggers.trigger import Activation, ActivationResult, Trigger, TriggerKind
 from hookline.runtime.triggers.triggers import Triggers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -10,9 +10,8 @@ import httpx
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runtime.app import Trigger, TriggerKind
-from hookline.runtime.triggers.activation import Activation, ActivationResult
 from hookline.runtime.triggers.http_routes import MAX_BODY_BYTES, ListenOptions
+from hookline.runtime.triggers.trigger import Activation, ActivationResult, Trigger, TriggerKind
 from hookline.runtime.triggers.triggers import Triggers
 
 pytestmark = pytest.mark.anyio

@@ -22,7 +22,7 @@ from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.runtime.agent_session import AgentSession
-from hookline.runtime.app import Agent
+from hookline.runtime.apps.app import Agent
 from hookline.runtime.models.model import Model
 from hookline.runtime.runtime import NO_MODEL, Runtime
 from hookline.runtime.settings import Settings

@@ -10,9 +10,9 @@ from hookline.cli.chat.render import shorten_line
 from hookline.cli.chat.start import RunOptions, open_runtime, prepare_session
 from hookline.cli.output import err, write_now
 from hookline.errors import HooklineError
-from hookline.runtime.triggers.activation import Activation, ActivationResult
+from hookline.runtime.trigger_sessions import TriggerServer
 from hookline.runtime.triggers.http_routes import ListenOptions
-from hookline.runtime.triggers.triggers import TriggerServer
+from hookline.runtime.triggers.trigger import Activation, ActivationResult
 from hookline.runtime.updates import ExchangeEnded, StatusMessage, Update
 
 TOKEN_VARIABLE: Final = "HOOKLINE_TOKEN"

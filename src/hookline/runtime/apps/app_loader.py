@@ -19,9 +19,10 @@ from hookline.dialects.standard_agents.folder import DefinitionsFolder
 from hookline.formatting import closest_match
 from hookline.project import Source, SourceLayer, Trust, find_sources, named_source, trust_file_path
 from hookline.project.parsed_file import CodeFolder, ParsedFile, read_source
-from hookline.runtime.app import Agent, AgentSide, App, TriggerKind
 from hookline.runtime.apps import digitorn, native, standard_agents
+from hookline.runtime.apps.app import Agent, AgentSide, App
 from hookline.runtime.apps.fields import DEFAULT_PROMPT, BaseDirectory, Declaration, PartialApp, default_prompt
+from hookline.runtime.triggers.trigger import TriggerKind
 from hookline.standard_agents.definitions import DefinitionError, Definitions
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.capabilities import PROMPT_KEYS
 from hookline.hooks.tools import NATIVE, VOCABULARIES
-from hookline.runtime.app import MAX_STEPS, Agent, AgentSide, NamedModel, Prompt
 from hookline.runtime.apps import fields
+from hookline.runtime.apps.app import MAX_STEPS, Agent, AgentSide, NamedModel, Prompt
 from hookline.runtime.apps.fields import DEFAULT_PROMPT, BaseDirectory, Declaration, PartialApp
 
 MODULES: Final = ("filesystem", "memory", "lsp", "workspace")

@@ -11,8 +11,8 @@ from typing import Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem
-from hookline.runtime.app import MAX_STEPS, Agent, AgentSide, Prompt
 from hookline.runtime.apps import fields
+from hookline.runtime.apps.app import MAX_STEPS, Agent, AgentSide, Prompt
 from hookline.runtime.apps.fields import BaseDirectory, Declaration, PartialApp, default_prompt
 
 DEFAULT_AGENT_ID: Final = "agent"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from hookline.config.problem import Problem
 from hookline.formatting import closest_match
-from hookline.runtime.app import MAX_STEPS, Agent, AgentSide, NamedModel, Prompt
+from hookline.runtime.apps.app import MAX_STEPS, Agent, AgentSide, NamedModel, Prompt
 from hookline.runtime.apps.fields import Declaration, PartialApp, default_prompt
 from hookline.standard_agents import definitions as defined
 from hookline.standard_agents.definitions import AgentDefinition, Definitions, PromptDefinition

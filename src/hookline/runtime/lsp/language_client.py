@@ -21,7 +21,7 @@ from hookline.errors import HooklineError
 from hookline.formatting import printable
 from hookline.hosts.mcp.json_rpc import get_object
 from hookline.runners.server_process import PipeClosedError, ServerProcess
-from hookline.runtime.app import LanguageServer
+from hookline.runtime.apps.app import LanguageServer
 
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024  # bytes of one message
 _MAX_HEADER_BYTES: Final = 4096

@@ -23,7 +23,7 @@ from hookline.hooks.tools import ToolKind
 from hookline.hosts.mcp.json_rpc import get_object
 from hookline.patterns.matchers import path_glob
 from hookline.patterns.pattern import BadPattern, Pattern
-from hookline.runtime.app import LanguageServer
+from hookline.runtime.apps.app import LanguageServer
 from hookline.runtime.lsp.language_client import LanguageClient
 from hookline.runtime.tools.program_environment import expand_variables, find_unset_variable, server_environment
 from hookline.runtime.tools.workspace import ToolError, Workspace

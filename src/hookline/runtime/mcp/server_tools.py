@@ -40,7 +40,7 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.tool_input import choose_field_name
 from hookline.hooks.tools import ToolKind, kind_of_name, main_field
 from hookline.hosts.mcp.json_rpc import is_deep, server_name, tool_name
-from hookline.runtime.app import McpServer
+from hookline.runtime.apps.app import McpServer
 from hookline.runtime.mcp.connection import McpConnection
 from hookline.runtime.mcp.transport import LostCallback, Transport, http_transport, stdio_transport
 from hookline.runtime.tools.program_environment import expand_variables, find_unset_variable, server_environment

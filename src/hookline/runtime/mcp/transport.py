@@ -28,7 +28,7 @@ from pydantic import ValidationError
 from hookline.formatting import printable, shorten
 from hookline.hosts.mcp.json_rpc import encode_compact_json
 from hookline.runners.server_process import LineTooLongError, PipeClosedError, ServerProcess, read_lines
-from hookline.runtime.app import McpServer
+from hookline.runtime.apps.app import McpServer
 
 _log = logging.getLogger("hookline")
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hookline.errors import HooklineError
 from hookline.formatting import closest_match, printable, shorten
-from hookline.runtime.app import App, NamedModel
+from hookline.runtime.apps.app import App, NamedModel
 from hookline.runtime.models.fallback import FallbackModel
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.providers import parse_address

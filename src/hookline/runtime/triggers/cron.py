@@ -7,11 +7,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim, CronSimError
-
 from hookline.errors import HooklineError
-from hookline.runtime.app import Trigger
-from hookline.runtime.triggers.activation import ActivationHandler, build_activation
+from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation
 
 _FIELD_COUNT: Final = 5
 _MAX_SLEEP: Final = 60.0  # seconds: a machine that was asleep, or whose clock was set, is noticed after so long
@@ -37,6 +34,8 @@ def next_time(fields: str, after: datetime, timezone: str | None = None) -> date
     zone = _LOCAL_ZONE if timezone is None else parse_zone(timezone)
     if len(fields.split()) != _FIELD_COUNT:
         raise HooklineError("minute, hour, day, month and day of the week are expected")
+    from cronsim import CronSim, CronSimError  # of the extra `agent`: files are checked without it
+
     try:
         moments = CronSim(fields, after.astimezone(zone))
         return next(moment for moment in moments if moment.astimezone(UTC) > after)  # an hour may come twice

@@ -20,8 +20,7 @@ from watchfiles import awatch
 from hookline.errors import HooklineError
 from hookline.patterns.matchers import path_glob
 from hookline.patterns.pattern import Pattern
-from hookline.runtime.app import Trigger
-from hookline.runtime.triggers.activation import ActivationHandler, build_activation
+from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation
 
 IGNORED_DIRECTORIES: Final = frozenset(
     (".git", ".hookline", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".mypy_cache")
@@ -132,11 +131,6 @@ _QUIET_SECONDS: Final = 2 * DEBOUNCE_MILLISECONDS / 1000  # seconds without a ch
 _MAX_DELAYS: Final = 10  # times that it may come later because of one more change
 _SETTLE_SECONDS: Final = 3 * DEBOUNCE_MILLISECONDS / 1000  # seconds until what an agent wrote last has been told of
 _UNDECODABLE_PATH: Final = "Unable to decode path"  # what watchfiles says, and ends, when it meets such a name
-
-
-def is_inside_workspace(glob: str) -> bool:
-    """True if it names files inside of a workspace."""
-    return not os.path.isabs(glob) and ".." not in Path(glob).parts
 
 
 @dataclass(slots=True)

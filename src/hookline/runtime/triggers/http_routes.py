@@ -23,8 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from hookline.errors import HooklineError
-from hookline.runtime.app import Trigger
-from hookline.runtime.triggers.activation import ActivationHandler, build_activation
+from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation
 
 _log = logging.getLogger("hookline")
 

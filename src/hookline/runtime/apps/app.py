@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from hookline.config.problem import Problem
+from hookline.runtime.triggers.trigger import Trigger
 from hookline.standard_agents.definitions import Definitions
 
 MAX_STEPS: Final = 250  # of one exchange, whatever an agent's own limit says
@@ -78,23 +78,6 @@ class LanguageServer:
     files: tuple[str, ...]  # globs of the files that it knows about
     language: str = ""  # the id that the protocol wants; "": the name
     env: Mapping[str, str] = field(default_factory=dict)
-
-
-class TriggerKind(StrEnum):
-    CRON = "cron"
-    FILE = "file"
-    HTTP = "http"
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    id: str
-    kind: TriggerKind
-    at: str  # five fields of cron, a glob of files, or a route like /deploy
-    prompt: str  # {{trigger.…}} stands for what came with it
-    agent: str | None = None  # None: the app's first
-    timezone: str | None = None  # of a cron's fields; None: this machine's
-    open: bool = False  # a route that asks for no token
 
 
 @dataclass(frozen=True, slots=True)

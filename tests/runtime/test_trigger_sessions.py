@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.runtime.app import App, Trigger, TriggerKind
+from hookline.runtime import trigger_sessions
+from hookline.runtime.apps.app import App
 from hookline.runtime.models.model import CompletionRequest
 from hookline.runtime.models.scripted import ScriptedModel, ScriptStep
 from hookline.runtime.storage import sqlite
 from hookline.runtime.storage.store import file_url
-from hookline.runtime.triggers import triggers as serving_module
-from hookline.runtime.triggers.activation import Activation, ActivationResult
-from hookline.runtime.triggers.triggers import TriggerServer
+from hookline.runtime.trigger_sessions import TriggerServer
+from hookline.runtime.triggers.trigger import Activation, ActivationResult, Trigger, TriggerKind
 from hookline.runtime.updates import Ending, ExchangeEnded
 from runtime.scripted_runtime import RecordingModel, UpdateRecorder, make_agent, open_runtime, run_async, tool_call_step
 from runtime.test_agent_session_store_faults import write_lock
@@ -139,7 +139,7 @@ def test_requests_at_once_have_sessions_of_their_own(tmp_path: Path) -> None:
 
 
 def test_only_so_many_turns_of_requests_go_on_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving_module, "MAX_TURNS", 2)
+    monkeypatch.setattr(trigger_sessions, "MAX_TURNS", 2)
 
     async def work() -> None:
         ended: list[object] = []

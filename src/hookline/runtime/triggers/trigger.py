@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 from hookline.hooks.event import Event
 from hookline.hooks.placeholders import FactPlaceholder, fact_path
 from hookline.hooks.templates import Template, parse_template
-from hookline.runtime.app import Trigger
+
+
+class TriggerKind(StrEnum):
+    CRON = "cron"
+    FILE = "file"
+    HTTP = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    id: str
+    kind: TriggerKind
+    at: str  # five fields of cron, a glob of files, or a route like /deploy
+    prompt: str  # {{trigger.…}} stands for what came with it
+    agent: str | None = None  # None: the app's first
+    timezone: str | None = None  # of a cron's fields; None: this machine's
+    open: bool = False  # a route that asks for no token
 
 
 @dataclass(frozen=True, slots=True)
