@@ -31,7 +31,7 @@ def test_a_deny_that_the_event_does_not_take_neither_counts_nor_ends_the_round(c
     assert (decision.verdict, decision.by, decision.reason) == (Verdict.SILENT, None, "")
     assert len(later.events) == 1
     assert [(failure.hook, failure.kind) for failure in decision.failures] == [("late", FailureKind.NOT_ACCEPTED)]
-    assert decision.failures[0].text == "tool.after does not take: deny"
+    assert decision.failures[0].text == "tool.after does not accept: deny"
 
 
 def test_what_the_event_takes_of_an_answer_counts() -> None:

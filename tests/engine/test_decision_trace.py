@@ -59,8 +59,8 @@ def test_it_says_which_part_did_not_hold() -> None:
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"enabled": False}, "switched off"),
-        ({"scope": Scope(agent="x")}, "outside of its scope"),
+        ({"enabled": False}, "it is disabled"),
+        ({"scope": Scope(agent="x")}, "outside its scope"),
         ({"when": Never()}, "never"),
         ({"when": Not(tool_matches("bash"))}, "must not"),
         ({"when": AnyOf((tool_matches("a1"), tool_matches("b1")))}, "does not match a1; tool 'bash' does not match b1"),
@@ -95,14 +95,14 @@ def test_hooks_after_the_end_of_the_round_and_of_a_group_are_named_too() -> None
         make_hook(DENY, id="late"),
     )
     found = rows(decide(held, tool_call_event(), explain=True))
-    assert found["own"]["why"] == "an earlier hook of its group ended the group"
-    assert found["late"]["why"] == "not asked: ends ended the round"
+    assert found["own"]["why"] == "skipped: an earlier hook ended its group"
+    assert found["late"]["why"] == "skipped: ends already stopped the event"
 
 
 def test_a_limit_is_named() -> None:
     held = make_book(make_hook(ASK, id="h", limit=Limit(max_fires=1)))
     decide(held, tool_call_event())
-    assert "limit" in rows(decide(held, tool_call_event(), explain=True))["h"]["why"]
+    assert "max_fires" in rows(decide(held, tool_call_event(), explain=True))["h"]["why"]
 
 
 def test_without_it_only_hooks_that_answered_or_failed_are_named() -> None:

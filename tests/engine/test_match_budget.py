@@ -95,7 +95,7 @@ def test_padding_does_not_put_a_program_guard_to_sleep() -> None:
 
 def test_trace_names_an_undecided_condition() -> None:
     decision = make_book(make_hook(ALLOW, undecided(), id="h")).decide_now(tool_call_event(TEXT), explain=True)
-    assert decision.trace[0].why == "its condition could not be decided in time"
+    assert decision.trace[0].why == "its condition could not be evaluated in time"
 
 
 def test_many_slow_patterns_share_one_budget() -> None:
@@ -184,7 +184,7 @@ def test_a_program_guard_whose_condition_is_undecided_answers_its_on_error() -> 
     decision = decide(make_book(guard), tool_call_event(text))
     assert decision.verdict is Verdict.DENY
     assert [failure.kind for failure in decision.failures] == [FailureKind.TIMEOUT]
-    assert "could not be decided in time" in decision.reason
+    assert "could not be evaluated in time" in decision.reason
     opened = decide(
         make_book(make_hook(returning_action(DENY.constant), command_matches(r"(?<!\w)sudo(?!\w)"))),
         tool_call_event(text),
@@ -200,4 +200,4 @@ def test_the_account_says_that_a_guard_held_undecided() -> None:
         explain=True,
     )
     assert decision.denied
-    assert "could not be decided in time" in decision.trace[0].why
+    assert "could not be evaluated in time" in decision.trace[0].why

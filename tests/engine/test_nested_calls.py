@@ -119,7 +119,7 @@ def test_calls_within_calls_go_three_deep_and_no_deeper() -> None:
     office.decide(tool_call_event(tool="t0"))
     assert sorted(name for name, _ in office.ran) == ["t1", "t2", "t3"]
     assert [result.ok for result in results] == [False, True, True, True]
-    assert results[0].error == "calls of tools within calls of tools go at most 3 deep"
+    assert results[0].error == "hooks and tools call each other more than 3 levels deep"
 
 
 def test_a_hook_of_the_same_id_in_another_file_is_still_asked() -> None:

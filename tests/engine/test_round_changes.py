@@ -134,7 +134,7 @@ def test_a_guard_passed_before_the_change_is_asked_again() -> None:
     )
     assert (decision.verdict, decision.by) == (Verdict.DENY, "guard")
     assert decision.trace[-1].again
-    assert "asked again after a change" in decision.as_json()["trace"][-1]["why"]
+    assert "run again after a change" in decision.as_json()["trace"][-1]["why"]
 
 
 def test_a_program_passed_before_the_change_is_asked_again_and_can_see_it() -> None:

@@ -290,4 +290,4 @@ def test_tools_that_call_tools_end(tmp_path: Path) -> None:
 
     run_async(work)
     assert [result.ok for result in results] == [False, *[True] * MAX_CALL_DEPTH]
-    assert results[0].error == f"calls of tools within calls of tools go at most {MAX_CALL_DEPTH} deep"
+    assert results[0].error == f"hooks and tools call each other more than {MAX_CALL_DEPTH} levels deep"

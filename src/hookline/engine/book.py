@@ -1,14 +1,10 @@
-"""The hooks in force: immutable layers, each with its own index.
-
-Which hooks there are and how often each fired, as plain data.
-"""
+"""The active hooks: immutable layers, each with its own index."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 from hookline.engine.decision import Decision
@@ -23,7 +19,7 @@ from hookline.hooks.host import NOBODY, FireLimiter, Host
 
 
 class Layer:
-    """Hooks that came together: the user's, a project's, a skill's. Compiled once, never changed."""
+    """Hooks that were loaded together: the user's, a project's, a skill's. Compiled once, never changed."""
 
     __slots__ = ("hooks", "indexes", "name")
 
@@ -39,10 +35,10 @@ class Layer:
 
 
 class Book:
-    """What decides. A round in flight keeps the layers that it began with.
+    """The hooks that decide. It never changes, so a decision in progress keeps the hooks that it started with.
 
-    `host` is asked where `decide` is given nobody; it keeps the counts as long as the book lives. `problems` are
-    those that were found while the files were read.
+    `host` is used if you pass none to `decide`; it keeps the fire counts while the book lives. `problems` are those
+    found while reading the files.
     """
 
     __slots__ = ("_by_event", "_waiting", "host", "layers", "problems")
@@ -61,49 +57,51 @@ class Book:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """Every hook, in the order in which those of one event are asked."""
+        """Every hook, in the order in which those of one event run."""
         ranked = [
-            (hook.order, n, at, hook) for n, layer in enumerate(self.layers) for at, hook in enumerate(layer.hooks)
+            (hook.order, number, position, hook)
+            for number, layer in enumerate(self.layers)
+            for position, hook in enumerate(layer.hooks)
         ]
         return tuple(row[3] for row in sorted(ranked, key=lambda row: row[:3]))
 
     async def decide(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
         indexes = self._indexes_for(event)
-        return (
-            await Round(indexes, event, self._host_or_default(host), explain).decide() if indexes else Decision(event)
-        )
+        if not indexes:
+            return Decision(event)
+        return await Round(indexes, event, self._host_or_default(host), explain).decide()
 
     def decide_now(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
-        """The same decision without an event loop; raises MustWait before anyone is asked if a hook has to wait."""
+        """Decides without an event loop. If a hook needs one, raises MustWait before any hook runs."""
         indexes = self._indexes_for(event)
         if event.name in self._waiting:
             waiting = Round(indexes, event, self._host_or_default(host), False).waiting_hook()
             if waiting is not None:
-                raise MustWait(f"hook {waiting.id} has to wait for its answer; use `await book.decide(event)`")
+                raise MustWait(f"hook {waiting.id} needs an event loop; use `await book.decide(event)`")
         if not indexes:
             return Decision(event)
-        deciding = Round(indexes, event, self.host if host is NOBODY else host, explain).decide()
+        deciding = Round(indexes, event, self._host_or_default(host), explain).decide()
         try:
             deciding.send(None)
         except StopIteration as done:
             decision: Decision = done.value
             return decision
         deciding.close()
-        raise MustWait("a hook that said it answers at once did not; use `await book.decide(event)`")
+        raise MustWait("an action with `instant = True` waited; use `await book.decide(event)`")
 
     def hears(self, event_name: str) -> bool:
-        """False if no hook is on this event, so nobody need be asked."""
+        """False if no hook is on this event, so you need not call `decide`."""
         return bool(self._by_event.get(event_name))
 
     def reads(self, event_name: str) -> frozenset[FactPath]:
-        """The facts that any hook on this event reads: what a host need not gather, it may leave out."""
+        """The facts that hooks on this event read. A host may leave out all others."""
         hooks = (entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries)
         return frozenset(path for hook in hooks for path in hook.reads())
 
     def with_layer(self, layer: Layer) -> Book:
-        """The same book with this layer added, or in place of the one with its name."""
-        held = [layer if old.name == layer.name else old for old in self.layers]
-        return Book(held if layer in held else (*held, layer), self.host, self.problems)
+        """A book with this layer added, or in place of the layer with the same name."""
+        layers = [layer if old.name == layer.name else old for old in self.layers]
+        return Book(layers if layer in layers else (*layers, layer), self.host, self.problems)
 
     def without_layer(self, name: str) -> Book:
         return Book((layer for layer in self.layers if layer.name != name), self.host, self.problems)
@@ -120,22 +118,22 @@ class Book:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pauses the garbage collector while many small values are made; it finds nothing and takes most of the time."""
-    was_on = gc.isenabled()
+    """Pauses the garbage collector while many small objects are created: it would take most of the time and free nothing."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
-            gc.freeze()  # together these two move what was made to the oldest generation, without a look at it
+        if was_enabled:
+            gc.freeze()  # together, these move all objects to the oldest generation without scanning them
             gc.unfreeze()
             gc.enable()
 
 
 def introspect(book: Book, limits: FireLimiter, session: str) -> list[dict[str, Any]]:
-    """One row for each hook, in the order in which they are asked.
+    """One row for each hook, in the order in which they run, as plain data.
 
-    `fires` is None for a hook whose fires nobody counts. `last_fire` is a moment of the host's clock, in seconds.
+    `fires` is None for a hook whose fires are not counted. `last_fire` is in seconds of the host's clock.
     """
     return [_hook_row(hook, limits, session) for hook in book.hooks]
 
@@ -155,13 +153,9 @@ def _hook_row(hook: Hook, limits: FireLimiter, session: str) -> dict[str, Any]:
         "fires": fires,
         "last_fire": last,
         "max_fires": limit.max_fires,
-        "cooldown": _to_seconds(limit.cooldown),
+        "cooldown": None if limit.cooldown is None else limit.cooldown.total_seconds(),
         "cooldown_turns": limit.cooldown_turns,
         "file": hook.origin.file,
         "line": hook.origin.line,
         "dialect": hook.origin.dialect,
     }
-
-
-def _to_seconds(length: timedelta | None) -> float | None:
-    return None if length is None else length.total_seconds()

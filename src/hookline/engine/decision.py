@@ -1,7 +1,4 @@
-"""What the host obeys, and the account of how it came about.
-
-Which answers an event takes.
-"""
+"""Decision: what the host must do, and the trace that explains why."""
 
 from __future__ import annotations
 
@@ -17,26 +14,27 @@ from hookline.hooks.protocols import May
 
 
 def accept_outcome(outcome: Outcome, event: str) -> tuple[Outcome, Failure | None]:
-    """The part of an outcome that the event takes, and a failure that names the rest."""
+    """The part of an outcome that the event accepts, and a failure that names the rest."""
     if outcome is SILENT:
         return outcome, None
     kind = EVENTS[event]
-    takes = kind.accepts
-    refused = may_of(outcome) & ~takes & ~May.CHANGE
-    wrong = tuple(path for path, _ in outcome.changes if not kind.accepts_change(path))
-    if not refused and not wrong:
+    accepts = kind.accepts
+    rejected = may_of(outcome) & ~accepts & ~May.CHANGE
+    rejected_paths = tuple(path for path, _ in outcome.changes if not kind.accepts_change(path))
+    if not rejected and not rejected_paths:
         return outcome, None
-    said = [flag.name.lower() for flag in refused if flag.name] + [f"change {'.'.join(map(str, p))}" for p in wrong]
-    kept = replace(
+    rejections = [flag.name.lower() for flag in rejected if flag.name]
+    rejections += [f"change {'.'.join(map(str, path))}" for path in rejected_paths]
+    accepted = replace(
         outcome,
-        verdict=Verdict.SILENT if refused & May.JUDGE else outcome.verdict,
-        reason="" if refused & May.JUDGE and not outcome.halt else outcome.reason,
-        changes=tuple(change for change in outcome.changes if change[0] not in wrong),
-        notes=tuple(n for n in outcome.notes if takes & May.NOTES or n.audience is Audience.USER),
-        requests=outcome.requests if takes & May.COMPACT else (),
-        halt=outcome.halt and bool(takes & May.HALT),
+        verdict=Verdict.SILENT if rejected & May.JUDGE else outcome.verdict,
+        reason="" if rejected & May.JUDGE and not outcome.halt else outcome.reason,
+        changes=tuple(change for change in outcome.changes if change[0] not in rejected_paths),
+        notes=tuple(note for note in outcome.notes if accepts & May.NOTES or note.audience is Audience.USER),
+        requests=outcome.requests if accepts & May.COMPACT else (),
+        halt=outcome.halt and bool(accepts & May.HALT),
     )
-    return kept, Failure(FailureKind.NOT_ACCEPTED, f"{event} does not take: {', '.join(said)}")
+    return accepted, Failure(FailureKind.NOT_ACCEPTED, f"{event} does not accept: {', '.join(rejections)}")
 
 
 @dataclass(slots=True)
@@ -44,12 +42,12 @@ class TraceEntry:
     """One hook's part in a decision."""
 
     hook: Hook
-    outcome: Outcome | None = None  # None: it was not asked, or still runs
+    outcome: Outcome | None = None  # None: it did not run, or still runs in the background
     failure: Failure | None = None
     seconds: float = 0.0
-    skip_reason: str = ""  # why, in words
-    again: bool = False  # asked once more about the event as a later hook left it
-    undecided: bool = False  # there was no time to find out whether its condition holds
+    skip_reason: str = ""
+    again: bool = False  # run once more, because a later hook changed the event
+    undecided: bool = False  # its condition could not be evaluated in time
 
     @property
     def applied(self) -> bool:
@@ -59,12 +57,12 @@ class TraceEntry:
     def why(self) -> str:
         if self.skip_reason:
             return self.skip_reason
-        words = str(self.hook.when)
+        why = str(self.hook.when)
         if self.undecided:
-            words = f"it could not be decided in time whether {words}"
+            why = f"could not be evaluated in time: {why}"
         if self.outcome is not None and not self.outcome.applied:
-            words += "; it looked and had nothing to do"
-        return f"asked again after a change: {words}" if self.again else words
+            why += "; ran, nothing to do"
+        return f"run again after a change: {why}" if self.again else why
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -104,21 +102,21 @@ class Decision:
             "halt": self.halt,
             "facts": self.event.facts,
             "notes": [{"for": str(note.audience), "text": note.text} for note in self.notes],
-            "trace": [account.as_json() for account in self.trace],
+            "trace": [entry.as_json() for entry in self.trace],
         }
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
-    """The verdict, and whatever else the outcome asks for."""
-    said: dict[str, Any] = {"verdict": outcome.verdict.word}
+    """The verdict, and what else the outcome sets."""
+    fields: dict[str, Any] = {"verdict": outcome.verdict.word}
     if outcome.reason:
-        said["reason"] = outcome.reason
+        fields["reason"] = outcome.reason
     if outcome.changes:
-        said["changes"] = {path_text(path): None if new is REMOVED else new for path, new in outcome.changes}
+        fields["changes"] = {path_text(path): None if new is REMOVED else new for path, new in outcome.changes}
     if outcome.notes:
-        said["notes"] = [{"for": str(note.audience), "text": note.text} for note in outcome.notes]
+        fields["notes"] = [{"for": str(note.audience), "text": note.text} for note in outcome.notes]
     if outcome.requests:
-        said["requests"] = [type(request).__name__.lower() for request in outcome.requests]
+        fields["requests"] = [type(request).__name__.lower() for request in outcome.requests]
     if outcome.halt:
-        said["halt"] = True
-    return said
+        fields["halt"] = True
+    return fields

@@ -1,10 +1,8 @@
-"""Which hooks could hold for an event, at a cost that does not grow with their number.
+"""Finds the hooks whose condition may hold for an event, at a cost that does not grow with their number.
 
-A condition says what it needs: texts of the event that must match a pattern. Equal needs are one. Each hook hangs on
-its rarest need, and a sieve for each subject tells which needs a text may meet. The index may only err on
-the side of asking too much: `holds` has the last word.
-
-Which of many patterns a text may match, told by the words that each of them needs: re2.Filter, kept in bounds.
+A condition says what it needs: texts of the event that must match a pattern. Equal needs are stored once. Each hook is
+attached to its rarest need, and one filter per subject finds the needs that a text may meet. The index may return too
+many hooks, never too few: `holds` decides.
 """
 
 from __future__ import annotations
@@ -23,27 +21,35 @@ from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.protocols import Need, Subject
 from hookline.patterns.encoding import encode_utf8
 
-_MAX_FILTER_LENGTH: Final = 65_536  # characters of patterns in one filter; RE2 does not make one that needs more memory
-_WINDOW_BYTES: Final = 16_384  # bytes between two looks at the clock
+_MAX_FILTER_LENGTH: Final = 65_536  # characters of patterns in one filter; RE2 refuses to build larger ones
+_WINDOW_BYTES: Final = 16_384  # between two looks at the clock
+_MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
+_MAX_UNFILTERED_PATTERNS: Final = 4  # so few patterns on one subject are faster to search directly
+_MAX_CACHED_LENGTH: Final = 64  # characters of texts whose result is cached
+_CACHE_SIZE: Final = 1024
+_NARROWING_THRESHOLD: Final = 32  # with more possible needs, check the hooks' other needs before searching each
 
 
 class PatternFilter:
-    """May only err on the side of too much. Patterns are known by their number."""
+    """Which of many patterns a text may match, found by the words that each pattern needs: re2.Filter with limits.
+
+    It may return too many patterns, never too few. A pattern is named by its number.
+    """
 
     __slots__ = ("_always_possible", "_parts")
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._parts: list[tuple[range, Any]] = []
-        self._always_possible: set[int] = set()  # nothing can be said about these
+        self._always_possible: set[int] = set()  # patterns that RE2 cannot filter
         for part in _split_sources(sources):
             self._add_part(part, sources)
 
     def unfiltered(self) -> set[int]:
-        """Patterns that pass whatever the text: they have no word that must occur."""
+        """Patterns that pass for every text: no word must occur in it."""
         return self.possible_matches(("",))
 
     def possible_matches(self, texts: Iterable[str], deadline: float = float("inf")) -> set[int]:
-        """The patterns that one of these texts may match; all that are left when the deadline passes."""
+        """The patterns that one of these texts may match; every remaining one if the deadline passes."""
         found = set(self._always_possible)
         for text in texts:
             data = encode_utf8(text)
@@ -78,7 +84,7 @@ def _split_sources(sources: Sequence[str]) -> Iterable[range]:
 
 
 def _build_filter(sources: Iterable[str]) -> Any:
-    """None where RE2 does not make one."""
+    """None if RE2 refuses to build one."""
     options = re2.Options()
     options.log_errors = False
     built = re2.Filter()
@@ -88,14 +94,14 @@ def _build_filter(sources: Iterable[str]) -> Any:
         built.Compile()
     except re2.error:
         return None
-    return built._filter  # the public wrapper costs as much again
+    return built._filter  # the public wrapper doubles the cost
 
 
 def _scan_in_time(filter: Any, data: bytes, deadline: float) -> bool:
-    """Tries a long text in windows first, for a filter cannot be stopped.
+    """Tries a long text window by window first, because a running filter cannot be stopped.
 
-    Their answers are of no use, a pattern may need words in two of them; but all of the text takes no longer than
-    they did, and a text made to be slow is found out within one.
+    The results are ignored, since a pattern may need words from two windows. But the whole text takes no longer than
+    its windows did, and a text built to be slow is detected within one.
     """
     for start in range(0, len(data), _WINDOW_BYTES):
         if perf_counter() > deadline:
@@ -104,17 +110,8 @@ def _scan_in_time(filter: Any, data: bytes, deadline: float) -> bool:
     return perf_counter() < deadline
 
 
-_MAX_UNINDEXED_HOOKS: Final = 2  # hooks that are quicker asked than looked up
-_MAX_UNFILTERED_PATTERNS: Final = 4  # patterns on one subject that are quicker asked directly
-_MAX_CACHED_LENGTH: Final = 64  # characters of texts whose answer is remembered
-_CACHE_SIZE: Final = 1024
-_NARROWING_THRESHOLD: Final = (
-    32  # possible hooks from which on their other needs are looked at before each is confirmed
-)
-
-
 class SubjectIndex:
-    """All needs on one subject, and the hooks that hang on them."""
+    """All needs on one subject, and the hooks that are attached to them."""
 
     __slots__ = ("_attached", "_cache", "_filter", "needs", "reads", "subject")
 
@@ -131,7 +128,7 @@ class SubjectIndex:
         self._cache: dict[tuple[str, ...], list[int]] = {}
 
     def unfiltered_needs(self) -> set[int]:
-        """Needs that the sieve can say nothing about."""
+        """Needs that the filter cannot rule out for any text."""
         return self._filter.unfiltered() if self._filter else set()
 
     def attach(self, need: int, hook: int) -> None:
@@ -146,9 +143,9 @@ class SubjectIndex:
         return self._filter.possible_matches(texts, deadline) if self._filter else set(range(len(self.needs)))
 
     def matching_hooks(self, event: Event, deadline: float, index: HookIndex) -> tuple[list[int], bool]:
-        """Positions of the hooks whose rarest need is met, or could not be decided.
+        """Positions of the hooks whose rarest need is met, or could not be decided in time.
 
-        True beside them if only this shelf's own texts led to them.
+        The flag is True if the result depends on this subject's texts alone.
         """
         texts = self.subject.texts(event)
         if not texts:
@@ -168,11 +165,11 @@ class SubjectIndex:
     def _search_needs(
         self, texts: tuple[str, ...], event: Event, deadline: float, index: HookIndex
     ) -> tuple[list[int], bool]:
-        hanging = self._attached
+        attached = self._attached
         passed = self.possible_needs(texts, deadline)
         if len(passed) > _NARROWING_THRESHOLD:
             return index.narrow(self, passed, event, deadline), False
-        possible = [need for need in passed if need in hanging]
+        possible = [need for need in passed if need in attached]
         found: list[int] = []
         for need in possible:
             search = self.needs[need].pattern.search
@@ -181,25 +178,25 @@ class SubjectIndex:
             except UndecidedError:
                 met = True
             if met:
-                found += hanging[need]
+                found += attached[need]
         return found, True
 
 
 class IndexEntry:
-    """A hook as the rounds need it."""
+    """A hook with what a round needs, computed once."""
 
     __slots__ = ("answer", "hook", "plain")
 
     def __init__(self, hook: Hook) -> None:
         constant = hook.then.constant
-        taken, refused = accept_outcome(constant, hook.event) if constant is not None else (None, None)
+        accepted, rejection = accept_outcome(constant, hook.event) if constant is not None else (None, None)
         self.hook = hook
-        self.answer = None if refused else taken  # the outcome, where nothing but the condition is to be asked
+        self.answer = None if rejection else accepted  # a fixed outcome that needs no run
         self.plain = hook.enabled and hook.wait and hook.scope == GLOBAL_SCOPE and hook.limit == UNLIMITED
 
 
 class HookIndex:
-    """One event's hooks of one layer, in the order in which they are asked."""
+    """The hooks of one event in one layer, in the order in which they run."""
 
     __slots__ = (
         "_always",
@@ -217,89 +214,83 @@ class HookIndex:
         self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
         needs = [_indexable_needs(hook) if len(hooks) > _MAX_UNINDEXED_HOOKS else () for hook in hooks]
         self._subjects = _build_subject_indexes(needs)
-        places = {need: (shelf, n) for shelf in self._subjects for n, need in enumerate(shelf.needs)}
+        places = {need: (subject, n) for subject in self._subjects for n, need in enumerate(subject.needs)}
         self._need_positions = [tuple(places[need] for need in of_hook) for of_hook in needs]
         self._attached_to: list[SubjectIndex | None] = [None] * len(needs)
         self._by_need: dict[SubjectIndex, tuple[list[list[int]], list[int]]] = {}
         self._always = self._attach_hooks()
-        self._used_subjects = tuple(shelf for shelf in self._subjects if shelf.has_hooks)
+        self._used_subjects = tuple(subject for subject in self._subjects if subject.has_hooks)
 
     def candidates(
         self, event: Event, deadline: float, known: dict[SubjectIndex, list[int]] | None = None, changes: Changes = ()
     ) -> list[int]:
-        """Positions of the hooks that may hold, in order. With `known`, only what `changes` touch is asked again."""
+        """Positions of the hooks that may hold, in order. With `known`, only subjects that `changes` touch are searched."""
         found = self._always
-        for shelf in self._used_subjects:
-            if known is not None and shelf in known and not touches(shelf.reads, changes):
-                hooks = known[shelf]
+        for subject in self._used_subjects:
+            if known is not None and subject in known and not touches(subject.reads, changes):
+                hooks = known[subject]
             else:
-                hooks, own = shelf.matching_hooks(event, deadline, self)
+                hooks, own = subject.matching_hooks(event, deadline, self)
                 if known is not None and own:
-                    known[shelf] = hooks
+                    known[subject] = hooks
                 elif known is not None:
-                    known.pop(shelf, None)
+                    known.pop(subject, None)
             if hooks:
                 found = found + hooks
         return sorted(found) if len(found) > 1 else found
 
-    def narrow(self, asked: SubjectIndex, passed: set[int], event: Event, deadline: float) -> list[int]:
-        """Those of the many hooks hanging on `asked` whose needs on the other subjects may be met as well.
+    def narrow(self, searched: SubjectIndex, passed: set[int], event: Event, deadline: float) -> list[int]:
+        """The hooks attached to `searched` whose needs on the other subjects may be met too.
 
-        The shelf that leaves the fewest is looked at alone, so that all of them need not be.
+        Only the hooks of the subject that leaves the fewest are checked.
         """
-        possible = {asked: passed}
-        for shelf in self._subjects:
-            if shelf is not asked:
-                texts = shelf.subject.texts(event)
-                possible[shelf] = shelf.possible_needs(texts, deadline) if texts else set()
-        fewest = min(self._subjects, key=lambda shelf: self._candidate_count(shelf, possible[shelf]))
-        needing = self._hooks_by_need(fewest)
-        hooks = dict.fromkeys(
-            [*self._hooks_without_need(fewest), *(hook for need in possible[fewest] for hook in needing[need])]
-        )
-        return [hook for hook in hooks if self._attached_to[hook] is asked and self._may_hold(hook, possible)]
+        possible = {searched: passed}
+        for subject in self._subjects:
+            if subject is not searched:
+                texts = subject.subject.texts(event)
+                possible[subject] = subject.possible_needs(texts, deadline) if texts else set()
+        fewest = min(self._subjects, key=lambda subject: self._candidate_count(subject, possible[subject]))
+        needing, without = self._group_by_need(fewest)
+        hooks = dict.fromkeys([*without, *(hook for need in possible[fewest] for hook in needing[need])])
+        return [hook for hook in hooks if self._attached_to[hook] is searched and self._may_hold(hook, possible)]
 
     def _may_hold(self, hook: int, possible: dict[SubjectIndex, set[int]]) -> bool:
-        return all(number in possible[shelf] for shelf, number in self._need_positions[hook])
+        return all(number in possible[subject] for subject, number in self._need_positions[hook])
 
-    def _candidate_count(self, shelf: SubjectIndex, possible: set[int]) -> int:
-        needing = self._hooks_by_need(shelf)
-        return len(self._hooks_without_need(shelf)) + sum(len(needing[need]) for need in possible)
+    def _candidate_count(self, subject: SubjectIndex, possible: set[int]) -> int:
+        needing, without = self._group_by_need(subject)
+        return len(without) + sum(len(needing[need]) for need in possible)
 
-    def _hooks_by_need(self, shelf: SubjectIndex) -> list[list[int]]:
-        """For each of the shelf's needs, the hooks that have it."""
-        return self._group_by_need(shelf)[0]
+    def _group_by_need(self, subject: SubjectIndex) -> tuple[list[list[int]], list[int]]:
+        """For each need of the subject the hooks that have it, and the hooks that have none of them.
 
-    def _hooks_without_need(self, shelf: SubjectIndex) -> list[int]:
-        return self._group_by_need(shelf)[1]
-
-    def _group_by_need(self, shelf: SubjectIndex) -> tuple[list[list[int]], list[int]]:
-        """Made when first asked for: most books never have many possible hooks."""
-        known = self._by_need.get(shelf)
+        Computed on first use: most books never have many possible hooks.
+        """
+        known = self._by_need.get(subject)
         if known is None:
-            needing: list[list[int]] = [[] for _ in shelf.needs]
-            needless: list[int] = []
+            needing: list[list[int]] = [[] for _ in subject.needs]
+            without: list[int] = []
             for hook, places in enumerate(self._need_positions):
-                numbers = [number for on, number in places if on is shelf]
+                numbers = [number for on, number in places if on is subject]
                 for number in numbers:
                     needing[number].append(hook)
                 if not numbers:
-                    needless.append(hook)
-            known = self._by_need[shelf] = needing, needless
+                    without.append(hook)
+            known = self._by_need[subject] = needing, without
         return known
 
     def _attach_hooks(self) -> list[int]:
-        """Hangs each hook on its rarest need; returns those that have none."""
-        common = Counter(place for places in self._need_positions for place in places)
-        unfiltered = {shelf: shelf.unfiltered_needs() for shelf in self._subjects}
+        """Attaches each hook to its rarest need; returns the hooks that have none."""
+        frequency = Counter(place for places in self._need_positions for place in places)
+        unfiltered = {subject: subject.unfiltered_needs() for subject in self._subjects}
         always: list[int] = []
         for position, places in enumerate(self._need_positions):
             if not places:
                 always.append(position)
                 continue
-            shelf, number = min(places, key=lambda place: (place[1] in unfiltered[place[0]], common[place]))
-            shelf.attach(number, position)
-            self._attached_to[position] = shelf
+            subject, number = min(places, key=lambda place: (place[1] in unfiltered[place[0]], frequency[place]))
+            subject.attach(number, position)
+            self._attached_to[position] = subject
         return always
 
 

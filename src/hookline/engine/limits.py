@@ -1,4 +1,4 @@
-"""Who fired how often. Claims are exact under threads and tasks: one lock, never held across an await."""
+"""How often each hook fired. Counts are exact across threads and tasks: one lock, never held across an await."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Limit
 from hookline.hooks.host import NullHost
 
-CountKey = tuple[tuple[str, str, str], str]
+CountKey = tuple[tuple[str, str, str], str]  # hook key, session id
+_MAX_ID_BITS: Final = 256  # a larger number is no session id
 
 
 @dataclass(slots=True)
@@ -19,7 +20,7 @@ class FireCount:
     fires: int = 0
     last: float | None = None
     last_turn: int | None = None
-    claims: int = 0  # ever made; whoever made the last one made `last`
+    claims: int = 0  # total; a claim equal to it is the latest, which set `last`
 
 
 class FireCounts:
@@ -35,9 +36,9 @@ class FireCounts:
             count = self._counts.setdefault(key, FireCount())
             if not _may_fire(hook.limit, count, now, turn):
                 return None
-            before, mine = (count.last, count.last_turn), count.claims + 1
-            count.fires, count.last, count.last_turn, count.claims = count.fires + 1, now, turn, mine
-        return lambda: self._release_claim(key, count, mine, before)
+            before, claim = (count.last, count.last_turn), count.claims + 1
+            count.fires, count.last, count.last_turn, count.claims = count.fires + 1, now, turn, claim
+        return lambda: self._release_claim(key, count, claim, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
         with self._lock:
@@ -50,17 +51,17 @@ class FireCounts:
             return count.fires, count.last
 
     def forget(self, session: str) -> None:
-        """A session is over; its counts are of no more use."""
+        """Drops the counts of a session that is over."""
         with self._lock:
             for key in [key for key in self._counts if key[1] == session]:
                 del self._counts[key]
 
     def snapshot(self, session: str) -> list[dict[str, Any]]:
-        """The counts of a session as plain data, to be stored with it."""
+        """The session's counts as plain data, to store with it."""
         with self._lock:
             return [
-                {"hook": list(key[0]), "fires": c.fires, "last": c.last, "last_turn": c.last_turn}
-                for key, c in self._counts.items()
+                {"hook": list(key[0]), "fires": count.fires, "last": count.last, "last_turn": count.last_turn}
+                for key, count in self._counts.items()
                 if key[1] == session
             ]
 
@@ -71,21 +72,18 @@ class FireCounts:
                 self._counts[((file, id, agent), session)] = FireCount(row["fires"], row["last"], row["last_turn"])
 
     def _release_claim(
-        self, key: CountKey, count: FireCount, mine: int, before: tuple[float | None, int | None]
+        self, key: CountKey, count: FireCount, claim: int, before: tuple[float | None, int | None]
     ) -> None:
         with self._lock:
             if self._counts.get(key) is not count:  # the session was forgotten, or restored
                 return
             count.fires -= 1
-            if count.claims == mine:  # nobody fired since
+            if count.claims == claim:  # no later claim
                 count.last, count.last_turn = before
 
 
-_MAX_ID_BITS: Final = 256  # bits of a number that is an id
-
-
 class CountingHost(NullHost):
-    """A host that has nothing but counts."""
+    """A host that only counts fires."""
 
     def __init__(self) -> None:
         self._counts = FireCounts()

@@ -1,55 +1,55 @@
-"""How long matching may take: no text may hold up an agent, and no busy machine may make a guard hold."""
+"""Matching gets 100 ms per event: wall-clock time first, then CPU time, so that load alone never triggers a guard."""
 
 from __future__ import annotations
 
 from time import perf_counter, thread_time
 from typing import Final
 
-MATCH_SECONDS: Final = 0.1  # seconds that all matching for one event may take
+MATCH_SECONDS: Final = 0.1  # for all matching of one event
 
 
 class MatchBudget:
-    """Three quarters of MATCHING by the clock, and once they have passed, the last one by the thread's own time.
+    """Three quarters of MATCH_SECONDS in wall-clock time, then the last quarter in the thread's CPU time.
 
-    Only then does it matter who used them, and the thread's own time is too dear to look at before.
+    CPU time is too expensive to read before the wall-clock time has run out.
     """
 
     __slots__ = ("_ends", "deadline")
 
     def __init__(self) -> None:
         self.deadline = perf_counter() + MATCH_SECONDS * 3 / 4
-        self._ends: float | None = None  # by the thread's own time
+        self._ends: float | None = None  # in the thread's CPU time
 
     def extend(self) -> bool:
-        """True if the deadline has passed but not by matching; there is a new one then."""
+        """Sets a new deadline and returns True if the old one passed, but not because of matching."""
         now = perf_counter()
         if now <= self.deadline:
             return False
-        left = self.remaining()
-        if left is None:
-            left = self._set_remaining(MATCH_SECONDS / 4)
-        if left <= 0:
+        remaining = self.remaining()
+        if remaining is None:
+            remaining = self._set_remaining(MATCH_SECONDS / 4)
+        if remaining <= 0:
             return False
-        self.deadline = now + left
+        self.deadline = now + remaining
         return True
 
     def is_overdrawn(self) -> bool:
-        """True once matching used up twice what it may: until then, what is easily decided still is."""
+        """True once matching used twice its budget. Until then, quick conditions are still decided."""
         if perf_counter() <= self.deadline + MATCH_SECONDS or self.extend():
             return False
-        left = self.remaining()
-        return left is not None and left < -MATCH_SECONDS
+        remaining = self.remaining()
+        return remaining is not None and remaining < -MATCH_SECONDS
 
     def remaining(self) -> float | None:
-        """What is left of the thread's own time, where that is looked at already."""
+        """The CPU time that is left; None while only the wall clock counts."""
         return None if self._ends is None else self._ends - thread_time()
 
-    def resume(self, waited: float, left: float | None) -> None:
-        """After `waited` seconds in which something else was done; `left` is what was left before."""
+    def resume(self, waited: float, remaining: float | None) -> None:
+        """Continues after `waited` seconds of other work; `remaining` is what was left before it."""
         self.deadline += waited
-        if left is not None:
-            self._set_remaining(left)
+        if remaining is not None:
+            self._set_remaining(remaining)
 
-    def _set_remaining(self, left: float) -> float:
-        self._ends = thread_time() + left
-        return left
+    def _set_remaining(self, remaining: float) -> float:
+        self._ends = thread_time() + remaining
+        return remaining

@@ -1,4 +1,4 @@
-"""A tool call that a hook makes is a call like any other: it is decided before it runs."""
+"""Tool calls that a hook makes: hooks decide them like any other call, before they run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import kind_of_name
 
 ToolExecutor = Callable[[str, dict[str, Any], Decision], Awaitable[ToolResult]]
-"""Runs a tool with the input that the hooks left; the decision is the one for exactly this call."""
+"""Runs a tool with the input that the hooks left. The decision is the one for exactly this call."""
 
-MAX_CALL_DEPTH: Final = 3  # calls of hooks and tools within calls of hooks and tools
-_call_depth: Final[ContextVar[int]] = ContextVar("around", default=0)  # such calls that are going on
+MAX_CALL_DEPTH: Final = 3  # nested calls of hooks and tools
+_call_depth: Final[ContextVar[int]] = ContextVar("call_depth", default=0)
 
 
 class Decider(Protocol):
-    """A book of hooks, or whoever asks one and tells others what it said."""
+    """A book of hooks, or a wrapper around one."""
 
     async def decide(self, event: Event, host: Host) -> Decision: ...
 
@@ -28,33 +28,31 @@ class Decider(Protocol):
 async def call_tool_from_hook(
     book: Decider, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: ToolExecutor
 ) -> ToolResult:
-    """Decides `tool.before` for a call that a hook or somebody's code makes, and runs it with the input that hooks left.
+    """Fires `tool.before` for a call that a hook or your code makes, and runs the tool with the input that hooks left.
 
-    Hooks whose own calls led here are not asked; a deny, or a question that nobody is there to answer, comes back as
-    an error result. `tool.after` does not fire for it.
+    Hooks whose own calls led here are skipped. A deny, or an ask, which nobody can answer here, returns an error
+    result. `tool.after` does not fire.
     """
-    around = _call_depth.get()
-    if around >= MAX_CALL_DEPTH:
-        return ToolResult(None, False, f"calls of tools within calls of tools go at most {MAX_CALL_DEPTH} deep")
-    token = _call_depth.set(around + 1)
+    depth = _call_depth.get()
+    if depth >= MAX_CALL_DEPTH:
+        return ToolResult(None, False, f"hooks and tools call each other more than {MAX_CALL_DEPTH} levels deep")
+    name, input = call
+    caller = current_hook.get()
+    tool = {
+        "kind": str(kind_of_name(name)),
+        "caller": caller.hook if caller else "",
+        **(facts.get("tool") or {}),  # what the host knows about the call wins
+        "name": name,
+        "input": input,
+    }
+    token = _call_depth.set(depth + 1)
     try:
-        return await _decide_and_execute(book, host, facts, call, execute)
+        decision = await book.decide(Event("tool.before", {**facts, "tool": tool}), host)
+        if decision.verdict >= Verdict.ASK:
+            return ToolResult(None, False, decision.reason or f"{name} needs approval")
+        final_input = decision.event.read(("tool", "input"))
+        if not isinstance(final_input, dict):
+            return ToolResult(None, False, f"a hook replaced the input of {name} with a value that is not an object")
+        return await execute(name, final_input, decision)
     finally:
         _call_depth.reset(token)
-
-
-async def _decide_and_execute(
-    book: Decider, host: Host, facts: dict[str, Any], call: tuple[str, dict[str, Any]], execute: ToolExecutor
-) -> ToolResult:
-    name, input = call
-    asked = current_hook.get()
-    declared = facts.get("tool") or {}  # what a host knows of the call says it there
-    known = {"kind": str(kind_of_name(name)), "caller": asked.hook if asked else "", **declared}
-    tool = {**known, "name": name, "input": input}
-    decision = await book.decide(Event("tool.before", {**facts, "tool": tool}), host)
-    if decision.verdict >= Verdict.ASK:
-        return ToolResult(None, False, decision.reason or f"{name} needs a person's consent")
-    left = decision.event.read(("tool", "input"))
-    if not isinstance(left, dict):
-        return ToolResult(None, False, f"a hook left {name} without an input that it could be called with")
-    return await execute(name, left, decision)

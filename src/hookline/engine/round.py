@@ -1,4 +1,4 @@
-"""One event through the hooks: who is asked, what is heard, what counts."""
+"""Runs the hooks for one event and combines their outcomes into a decision."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ _log = getLogger("hookline")
 Rank = tuple[int, int, int]  # order, layer, position
 RankedEntry = tuple[Rank, IndexEntry]
 
-_UNDECIDED: Final = "its condition could not be decided in time"
-_UNDECIDED_FAILURE: Final = Failure(FailureKind.TIMEOUT, "could not be asked: " + _UNDECIDED)
-_OWN_TEXT_KINDS: Final = {FailureKind.EXIT, FailureKind.RAISED}  # these failures' texts are somebody's own words
-_logged_untrusted: set[str] = set()  # hooks of which the log has said that they are not trusted
+_UNDECIDED: Final = "its condition could not be evaluated in time"
+_UNDECIDED_FAILURE: Final = Failure(FailureKind.TIMEOUT, "did not run: " + _UNDECIDED)
+_OWN_TEXT_KINDS: Final = {FailureKind.EXIT, FailureKind.RAISED}  # their text comes from the program or the exception
+_logged_untrusted: set[str] = set()  # hooks whose missing trust is already logged
 
-
-# A round starts with these, and most end with them.
+# Shared empty values: most rounds never need their own.
 _NO_GROUPS: Final[Mapping[str, Rank]] = MappingProxyType({})
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 _NO_RANKS: Final[frozenset[Rank]] = frozenset()
@@ -42,7 +41,7 @@ _NO_ASKS: Final[Mapping[Rank, tuple[str, str]]] = MappingProxyType({})
 
 
 class Round:
-    """One decision in the making. Each hook sees the event as the hooks before it left it."""
+    """One decision. Each hook sees the event as the hooks before it left it."""
 
     __slots__ = (
         "_asks",
@@ -73,29 +72,30 @@ class Round:
         self._explain = explain
         self._budget = MatchBudget()
         self._index_cache: dict[int, dict[SubjectIndex, list[int]]] | None = None
-        self._silenced = _NO_GROUPS  # group → the hook that ended it; those before it still count
+        self._silenced = _NO_GROUPS  # group → rank of the hook that ended it; earlier hooks of the group still count
         self._ended_groups = _NO_NAMES
         self._claimed = _NO_RANKS
         self._changed_by: Rank | None = None
-        self._asks = _NO_ASKS  # who wants a person to be asked: the reason, and the hook
+        self._asks = _NO_ASKS  # the reason and id of each hook that asks for approval
         self._failures: tuple[Failure, ...] = ()
         self._trace: list[TraceEntry] = []
         self._ended_by = ""
-        self._undecided = False  # of the hook that was looked at last
-        self._possible: dict[int, frozenset[int]] | None = None  # by layer: what the index did not rule out
-        asked = current_hook.get()
-        self._call_stack = asked.stack if asked else ()
+        self._undecided = False  # whether matching the current hook ran out of time
+        self._possible: dict[int, frozenset[int]] | None = (
+            None  # by layer: what the index did not rule out; only to explain
+        )
+        caller = current_hook.get()
+        self._call_stack = caller.stack if caller else ()
 
     async def decide(self) -> Decision:
-        queue = self.candidates()
-        at = 0
-        while at < len(queue):
-            rank, entry = queue[at]
-            at += 1
-            why = self._skip_reason(rank, entry)
-            if why is not None:
+        queue, position = self.candidates(), 0
+        while position < len(queue):
+            rank, entry = queue[position]
+            position += 1
+            skip_reason = self._skip_reason(rank, entry)
+            if skip_reason is not None:
                 if self._explain:
-                    self._trace.append(TraceEntry(entry.hook, skip_reason=why))
+                    self._trace.append(TraceEntry(entry.hook, skip_reason=skip_reason))
                 continue
             if self._undecided and not entry.hook.guards:
                 changes = self._add_outcome(rank, entry.hook, self._resolve_outcome(entry.hook, _UNDECIDED_FAILURE))
@@ -107,13 +107,13 @@ class Round:
             if self._ended_by and not self._explain:
                 break
             if changes:
-                queue, at = [later for later in self.candidates(changes) if later[0] > rank], 0
+                queue, position = [later for later in self.candidates(changes) if later[0] > rank], 0
         if self._changed_by is not None and not self._ended_by:
             await self._recheck(self._changed_by)
         return self._build_decision()
 
     def candidates(self, changes: Changes = ()) -> list[RankedEntry]:
-        """The hooks that may hold, in order; all of them where the account must name each."""
+        """The hooks whose condition may hold, in order; to explain, every hook."""
         found: list[RankedEntry] = []
         for number, index in self._indexes:
             known = None if self._index_cache is None else self._index_cache.setdefault(number, {})
@@ -122,32 +122,77 @@ class Round:
                 self._possible = {**(self._possible or {}), number: frozenset(positions)}
                 positions = range(len(index.entries))
             entries = index.entries
-            for at in positions:
-                entry = entries[at]
-                found.append(((entry.hook.order, number, at), entry))
+            for position in positions:
+                entry = entries[position]
+                found.append(((entry.hook.order, number, position), entry))
         if len(self._indexes) > 1:
             found.sort(key=lambda ranked: ranked[0])
         return found
 
-    def waiting_hook(self) -> Hook | None:
-        """A hook that would have to be waited for, as far as it can be known before anyone is asked."""
-        if not any(index.waits for _, index in self._indexes):
+    def _skip_reason(self, rank: Rank, entry: IndexEntry) -> str | None:
+        """Why the hook does not run for the event, or None if it does.
+
+        A hook that may stop the event is never skipped because its condition could not be decided in time: it runs if
+        it guards, and fails otherwise. If the event can be read in several ways, it is enough that the condition holds
+        for one of them, except for a hook that only allows.
+        """
+        hook = entry.hook
+        self._undecided = False
+        if self._ended_by:
+            return f"skipped: {self._ended_by} already stopped the event"
+        if hook.group in self._silenced and rank > self._silenced[hook.group]:
+            return "skipped: an earlier hook ended its group"
+        if self._call_stack and hook_key(hook) in self._call_stack:
+            return "skipped: its own tool call caused this event"
+        if not entry.plain:
+            if not hook.enabled:
+                return "it is disabled"
+            if not hook.scope.covers(self.event):
+                return "the event is outside its scope"
+        if self._explain and self._possible and rank[2] not in self._possible[rank[1]]:
+            return self._why_not(hook)
+        try:
+            holds = self._holds(hook)
+        except AmbiguousField as ambiguity:
+            return str(ambiguity) if hook.only_allows else None
+        if holds is None:
+            self._undecided = True
+            return None if hook.may_stop else _UNDECIDED
+        if holds:
             return None
-        candidates = [entry.hook for rank, entry in self.candidates() if self._skip_reason(rank, entry) is None]
-        if any(hook.may_change for hook in candidates):
-            hooks = [entry.hook for _, index in self._indexes for entry in index.entries]
-            candidates = [hook for hook in hooks if hook.enabled and hook.scope.covers(self.event)]
-        return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
+        return self._why_not(hook) if self._explain else ""
+
+    def _holds(self, hook: Hook) -> bool | None:
+        """None if the match budget ran out. Quick conditions are still decided for a while after that."""
+        budget = self._budget
+        if budget.is_overdrawn():
+            return None
+        try:
+            return hook.when.holds(self.event, budget.deadline)
+        except UndecidedError:
+            return self._holds(hook) if budget.extend() else None
+
+    def _why_not(self, hook: Hook) -> str:
+        started, remaining = perf_counter(), self._budget.remaining()
+        try:
+            return hook.when.why_not(self.event)
+        except UndecidedError:
+            return _UNDECIDED
+        except AmbiguousField as ambiguity:
+            return str(ambiguity)
+        finally:
+            self._budget.resume(perf_counter() - started, remaining)  # explaining is not matching
 
     async def _run_hook(self, rank: Rank, hook: Hook) -> Changes:
-        """Asks one hook and hears its answer; returns what it changed."""
+        """Runs one hook, adds its outcome and returns what it changed."""
         try:
-            give_back = self._claim(rank, hook)
-            if give_back is None:
-                self._record_skip(hook, "its limit holds it back: it fired often or lately enough")
+            release_claim = self._claim(rank, hook)
+            if release_claim is None:
+                if self._explain:
+                    self._trace.append(TraceEntry(hook, skip_reason="skipped: max_fires or cooldown reached"))
                 return ()
             if not hook.wait:
-                self._start_background(hook, give_back)
+                self._start_background(hook, release_claim)
                 return ()
         except UnavailableError as missing:
             failure = Failure(FailureKind.UNAVAILABLE, str(missing))
@@ -157,15 +202,31 @@ class Round:
             outcome, fired = await self._attempt(hook, again=False)
         finally:
             if not fired:
-                give_back()
+                release_claim()
         return self._add_outcome(rank, hook, outcome)
 
+    def _claim(self, rank: Rank, hook: Hook) -> Callable[[], None] | None:
+        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
+            return _do_nothing
+        claim = self._host.limits.claim(hook, self.event, self._host.clock.now())
+        if claim is not None:
+            self._claimed |= {rank}
+        return claim
+
+    def _is_within_limit(self, hook: Hook) -> bool:
+        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
+            return True
+        try:
+            return self._host.limits.allows(hook, self.event, self._host.clock.now())
+        except UnavailableError:
+            return True
+
     async def _attempt(self, hook: Hook, again: bool) -> tuple[Outcome, bool]:
-        """The outcome that counts, and whether the hook fired: it did not fail and had something to do."""
-        begun, left = perf_counter(), self._budget.remaining()
+        """The outcome, and whether the hook fired: it did not fail and had something to do."""
+        started, remaining = perf_counter(), self._budget.remaining()
         answer = await attempt(hook.then, self.event, self._host, hook.timeout, self._current_hook(hook, again))
-        took = perf_counter() - begun
-        self._budget.resume(took, left)  # waiting is not matching
+        took = perf_counter() - started
+        self._budget.resume(took, remaining)  # running an action is not matching
         fired = isinstance(answer, Outcome) and answer.applied
         return self._resolve_outcome(hook, answer, took, again), fired
 
@@ -175,16 +236,21 @@ class Round:
     def _resolve_outcome(
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False
     ) -> Outcome:
-        """The action's own outcome as far as the event accepts it; where it failed, the hook's on_error."""
+        """The part of the action's outcome that the event accepts; if the action failed, the hook's on_error."""
         failure: Failure | None = None
         if isinstance(answer, Failure):
             failure = self._record_failure(label_failure(answer, hook))
             answer = outcome_of_failure(failure, hook.on_error)
-        outcome, refused = accept_outcome(answer, self.event.name)
-        if refused is not None:
-            failure = self._record_failure(replace(refused, hook=hook.id))
+        outcome, rejection = accept_outcome(answer, self.event.name)
+        if rejection is not None:
+            failure = self._record_failure(replace(rejection, hook=hook.id))
         self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=self._undecided))
         return outcome
+
+    def _record_failure(self, failure: Failure) -> Failure:
+        self._failures += (failure,)
+        _log_failure(failure, {"failure": failure})
+        return failure
 
     def _add_outcome(self, rank: Rank, hook: Hook, outcome: Outcome) -> Changes:
         changes = self._apply_changes(rank, outcome)
@@ -200,24 +266,24 @@ class Round:
     def _apply_changes(self, rank: Rank, outcome: Outcome) -> Changes:
         if not outcome.changes or outcome.verdict is Verdict.DENY:
             return ()
-        judged, changes = self.event, outcome.changes
-        self.event = judged.with_changes(changes)
-        if not self.event.differs_from(judged, changes):
+        before, changes = self.event, outcome.changes
+        self.event = before.with_changes(changes)
+        if not self.event.differs_from(before, changes):
             return ()
         if self._index_cache is None:
             self._index_cache = {}
-        if self.event.differs_from(judged, tuple(change for change in changes if change[0][:1] != METADATA_PATH)):
+        if self.event.differs_from(before, tuple(change for change in changes if change[0][:1] != METADATA_PATH)):
             self.combined.forget_allow()
             self._changed_by = rank
         return changes
 
-    async def _recheck(self, last: Rank) -> None:
-        """What was judged is what runs: whoever was passed before the last change sees the event as it now is."""
+    async def _recheck(self, last_change: Rank) -> None:
+        """Runs the hooks before the last change again, on the final event: what was judged is what runs."""
         explain, self._explain = self._explain, False
         self._index_cache = None
-        self._asks = {rank: asked for rank, asked in self._asks.items() if rank >= last}
+        self._asks = {rank: ask for rank, ask in self._asks.items() if rank >= last_change}
         for rank, entry in self.candidates():
-            if rank >= last:
+            if rank >= last_change:
                 break
             hook = entry.hook
             if not hook.wait or not hook.may_stop or self._skip_reason(rank, entry) is not None:
@@ -235,111 +301,41 @@ class Round:
         self._explain = explain
         self._update_ask_reason()
 
-    def _update_ask_reason(self) -> None:
-        """A person reads the words of the first hook that asks about the event as it now is."""
-        heard = self.combined
-        if heard.verdict is Verdict.ASK and not heard.halt:
-            before = f"{heard.reason} (asked before a hook changed it)".lstrip()
-            heard.reason, heard.by = self._asks[min(self._asks)] if self._asks else (before, heard.by)
-
     def _add_recheck_outcome(self, rank: Rank, hook: Hook, outcome: Outcome) -> None:
-        """Only what stops counts; the rest was heard the first time."""
+        """Only ask, deny and halt count; the rest was added the first time."""
         if outcome.verdict < Verdict.ASK and not outcome.halt:
             return
         if outcome.verdict is Verdict.ASK:
             self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
-        told = tuple(note for note in outcome.notes if note not in self.combined.notes)
-        self.combined.add(replace(outcome, changes=(), requests=(), notes=told), hook.id)
+        new_notes = tuple(note for note in outcome.notes if note not in self.combined.notes)
+        self.combined.add(replace(outcome, changes=(), requests=(), notes=new_notes), hook.id)
 
-    def _skip_reason(self, rank: Rank, entry: IndexEntry) -> str | None:
-        """Why the hook is not asked about the event, or None if it is.
+    def _update_ask_reason(self) -> None:
+        """Shows the reason of the first hook that asks about the final event."""
+        combined = self.combined
+        if combined.verdict is Verdict.ASK and not combined.halt:
+            before = f"{combined.reason} (asked before a hook changed it)".lstrip()
+            combined.reason, combined.by = self._asks[min(self._asks)] if self._asks else (before, combined.by)
 
-        A hook that may stop the event is not passed over because its condition could not be decided: either it guards,
-        or it counts as failed. Where the event can be read in several ways, one in which the hook holds is enough,
-        except for an allow.
-        """
-        hook = entry.hook
-        self._undecided = False
-        if self._ended_by:
-            return f"not asked: {self._ended_by} ended the round"
-        if hook.group in self._silenced and rank > self._silenced[hook.group]:
-            return "an earlier hook of its group ended the group"
-        if self._call_stack and hook_key(hook) in self._call_stack:
-            return "its own call of a tool led here"
-        if not entry.plain:
-            if not hook.enabled:
-                return "it is switched off"
-            if not hook.scope.covers(self.event):
-                return "the event is outside of its scope"
-        if self._explain and self._possible and rank[2] not in self._possible[rank[1]]:
-            return self._why_not(hook)
-        try:
-            holds = self._holds(hook)
-        except AmbiguousField as doubt:
-            return str(doubt) if hook.only_allows else None
-        if holds is None:
-            self._undecided = True
-            return None if hook.may_stop else _UNDECIDED
-        if holds:
-            return None
-        return self._why_not(hook) if self._explain else ""
-
-    def _holds(self, hook: Hook) -> bool | None:
-        """None if there was no time to decide it; what is easily decided, is for a while after that."""
-        time = self._budget
-        if time.is_overdrawn():
-            return None
-        try:
-            return hook.when.holds(self.event, time.deadline)
-        except UndecidedError:
-            return self._holds(hook) if time.extend() else None
-
-    def _why_not(self, hook: Hook) -> str:
-        begun, left = perf_counter(), self._budget.remaining()
-        try:
-            return hook.when.why_not(self.event)
-        except UndecidedError:
-            return _UNDECIDED
-        except AmbiguousField as doubt:
-            return str(doubt)
-        finally:
-            self._budget.resume(perf_counter() - begun, left)  # nor is explaining
-
-    def _is_within_limit(self, hook: Hook) -> bool:
-        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
-            return True
-        try:
-            return self._host.limits.allows(hook, self.event, self._host.clock.now())
-        except UnavailableError:
-            return True
-
-    def _claim(self, rank: Rank, hook: Hook) -> Callable[[], None] | None:
-        if hook.limit is UNLIMITED or hook.limit == UNLIMITED:
-            return _do_nothing
-        claim = self._host.limits.claim(hook, self.event, self._host.clock.now())
-        if claim is not None:
-            self._claimed |= {rank}
-        return claim
-
-    def _start_background(self, hook: Hook, give_back: Callable[[], None]) -> None:
-        """In the background: nobody waits, so nothing that it answers can count."""
+    def _start_background(self, hook: Hook, release_claim: Callable[[], None]) -> None:
+        """Nothing waits for a background hook, so its answer never counts."""
         try:
             self._host.run_in_background(
-                partial(self._run_background, hook, self.event, give_back), session_id(self.event)
+                partial(self._run_background, hook, self.event, release_claim), session_id(self.event)
             )
         except UnavailableError:
-            give_back()
+            release_claim()
             raise
         self._trace.append(TraceEntry(hook))
 
-    async def _run_background(self, hook: Hook, event: Event, give_back: Callable[[], None]) -> None:
+    async def _run_background(self, hook: Hook, event: Event, release_claim: Callable[[], None]) -> None:
         fired = False
         try:
             if hook.group not in self._ended_groups:
                 fired = await self._attempt_background(hook, event)
         finally:
             if not fired:
-                give_back()
+                release_claim()
 
     async def _attempt_background(self, hook: Hook, event: Event) -> bool:
         answer = await attempt(hook.then, event, self._host, hook.timeout, self._current_hook(hook))
@@ -351,33 +347,34 @@ class Round:
             self._ended_groups |= {hook.group}
         return False
 
-    def _record_skip(self, hook: Hook, why: str) -> None:
-        if self._explain:
-            self._trace.append(TraceEntry(hook, skip_reason=why))
-
-    def _record_failure(self, failure: Failure) -> Failure:
-        self._failures += (failure,)
-        _log_failure(failure, {"failure": failure})
-        return failure
-
     def _build_decision(self) -> Decision:
-        heard = self.combined
-        verdict, reason = heard.verdict, heard.reason
-        if heard.halt and EVENTS[self.event.name].accepts & May.DENY:
+        combined = self.combined
+        verdict, reason = combined.verdict, combined.reason
+        if combined.halt and EVENTS[self.event.name].accepts & May.DENY:
             verdict = Verdict.DENY
         if verdict is Verdict.DENY and not reason:
-            reason = f"Blocked by hook {heard.by}"
+            reason = f"Blocked by hook {combined.by}"
         return Decision(
             self.event,
             verdict,
             reason,
-            heard.by,
-            heard.halt,
-            heard.notes,
-            heard.requests,
+            combined.by,
+            combined.halt,
+            combined.notes,
+            combined.requests,
             self._failures,
             tuple(self._trace),
         )
+
+    def waiting_hook(self) -> Hook | None:
+        """A hook that may need an event loop, as far as that can be known before any hook runs."""
+        if not any(index.waits for _, index in self._indexes):
+            return None
+        candidates = [entry.hook for rank, entry in self.candidates() if self._skip_reason(rank, entry) is None]
+        if any(hook.may_change for hook in candidates):
+            hooks = [entry.hook for _, index in self._indexes for entry in index.entries]
+            candidates = [hook for hook in hooks if hook.enabled and hook.scope.covers(self.event)]
+        return next((hook for hook in candidates if not hook.then.instant or not hook.wait), None)
 
 
 def hook_key(hook: Hook) -> str:
@@ -385,13 +382,13 @@ def hook_key(hook: Hook) -> str:
 
 
 def label_failure(failure: Failure, hook: Hook) -> Failure:
-    """A failure that says whose it is; only a program's or a script's own words stand alone."""
+    """Adds the hook's id; the text of a program or an exception stays as it is."""
     text = failure.text if failure.kind in _OWN_TEXT_KINDS else f"hook {hook.id} {failure.text}"
     return replace(failure, text=text, hook=hook.id)
 
 
 def _log_failure(failure: Failure, extra: Mapping[str, object] | None = None) -> None:
-    """That a hook waits for trust is news only once."""
+    """Logs once per hook that it is not trusted."""
     if failure.kind is FailureKind.NOT_TRUSTED:
         if failure.hook in _logged_untrusted:
             return
