@@ -16,6 +16,7 @@ from hookline.dialects.dialect import DIALECT_NAMES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+TOP_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 _FENCE = re.compile(r"^(```+)(.*)$")
 _CODE = re.compile(r"`([^`\n]+)`")
 
@@ -50,7 +51,7 @@ class Block:
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+    return [*(ROOT / name for name in TOP_PAGES), *sorted(DOCS.rglob("*.md"))]
 
 
 @cache

@@ -14,6 +14,7 @@ import click
 
 import docs_agent_tables
 import docs_descriptions as words
+import docs_packages
 from docs_pages import pages
 from hookline import __all__ as public_names
 from hookline.cli.chat.commands import COMMANDS
@@ -248,6 +249,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "tool-fields": _tool_fields,
     "told-fields": _vocabulary_fields,
     **docs_agent_tables.tables(table),
+    "packages": lambda: docs_packages.packages_table(table),
     "verbs": _verbs,
     "chat-commands": lambda: table(("command", "shows or does"), [(f"`/{n}`", w) for n, (_, w) in COMMANDS.items()]),
     "json-lines": lambda: table(("`type`", "tells"), [(f"`{name}`", words) for name, words in TYPES.items()]),
