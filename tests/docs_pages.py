@@ -2,7 +2,7 @@
 
 The words after a fence say what a block is: `yaml native`, `json flo` and so on are hooks files of that dialect,
 `yaml case` is a test case, `python` and `console` are run. `file=NAME` puts the block's text into that file for the
-blocks after it; a native file is hookline.yaml without being told so.
+blocks after it; for a native file the default is hookline.yaml.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Block:
 
     @property
     def dialect(self) -> str | None:
-        said = self.words[1] if len(self.words) > 1 else ""
-        return said if self.language in ("yaml", "json") and said in DIALECT_NAMES else None
+        word = self.words[1] if len(self.words) > 1 else ""
+        return word if self.language in ("yaml", "json") and word in DIALECT_NAMES else None
 
     @property
     def is_case(self) -> bool:
@@ -69,7 +69,7 @@ def blocks(page: Path) -> tuple[Block, ...]:
             inside = None
         else:
             lines.append(line)
-    assert inside is None, f"{page}:{inside and inside[1]}: this block has no end"
+    assert inside is None, f"{page}:{inside and inside[1]}: this block is not closed"
     return tuple(found)
 
 
@@ -78,14 +78,14 @@ def all_blocks() -> list[Block]:
 
 
 def files_before(block: Block) -> dict[str, str]:
-    """What the page has put into files by then; of two texts for one file, the later."""
+    """The files that the page has shown before this block; the last text for a file counts."""
     earlier = [each for each in blocks(block.page) if each.line < block.line and each.file]
     return {each.file: each.text for each in earlier if each.file}
 
 
 def prose(page: Path) -> str:
     """The page without its fenced blocks."""
-    kept: list[str] = []
+    lines: list[str] = []
     inside = ""
     for line in page.read_text(encoding="utf-8").splitlines():
         fence = _FENCE.match(line)
@@ -94,10 +94,10 @@ def prose(page: Path) -> str:
         elif fence and fence[1] == inside and not fence[2].strip():
             inside = ""
         elif not inside:
-            kept.append(line)
-    return "\n".join(kept)
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def code_words(page: Path) -> set[str]:
-    """Every word that stands as code in the page's prose."""
+    """Every word in code style in the page's prose."""
     return {word for code in _CODE.findall(prose(page)) for word in re.findall(r"-{0,2}[A-Za-z0-9_.-]+", code)}

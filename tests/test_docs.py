@@ -1,4 +1,4 @@
-"""Everything is documented, every example runs, every table is as the code is, every link leads somewhere."""
+"""Everything is documented, every example runs, every table is current, every link has a target."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from hookline.project.lint import lint_hooks
 from hookline.testing import load_cases, run_case
 
 BLOCKS = all_blocks()
-CHECKED = {"yaml", "json", "python", "console"}
-UNCHECKED = {"text", "sh", "javascript"}
-ELSEWHERE = ("make ", "pip ", "git ", "source ")
-"""Commands that need a checkout, a network or a shell of one's own."""
+CHECKED_LANGUAGES = {"yaml", "json", "python", "console"}
+UNCHECKED_LANGUAGES = {"text", "sh", "javascript"}
+SKIPPED_COMMANDS = ("make ", "pip ", "git ", "source ")  # they need a checkout, a network or an interactive shell
 
 
-def _shown(blocks: list[Block]) -> list[object]:
+def _block_params(blocks: list[Block]) -> list[object]:
     return [pytest.param(block, id=str(block)) for block in blocks]
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_tables_are_as_the_code_is(page: Path) -> None:
+def test_tables_are_current(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert docs_tables.replace_tables(text) == text, "run `python tests/docs_tables.py`"
 
@@ -62,19 +61,19 @@ def test_examples_in_tables_are_hooks() -> None:
         assert not book.problems, hook
 
 
-@pytest.mark.parametrize("block", _shown(BLOCKS))
+@pytest.mark.parametrize("block", _block_params(BLOCKS))
 def test_every_block_says_what_it_is(block: Block) -> None:
-    assert block.language in CHECKED | UNCHECKED
-    assert len(block.words) == 1 or block.dialect or block.is_case or block.file, "its second word is no dialect"
+    assert block.language in CHECKED_LANGUAGES | UNCHECKED_LANGUAGES
+    assert len(block.words) == 1 or block.dialect or block.is_case or block.file, "its second word is not a dialect"
 
 
-@pytest.mark.parametrize("block", _shown([block for block in BLOCKS if block.language in ("yaml", "json")]))
+@pytest.mark.parametrize("block", _block_params([block for block in BLOCKS if block.language in ("yaml", "json")]))
 def test_data_can_be_read(block: Block) -> None:
     document, problems = read_text(block.text, f"block.{block.language}")
     assert document is not None, problems
 
 
-@pytest.mark.parametrize("block", _shown([block for block in BLOCKS if block.dialect]))
+@pytest.mark.parametrize("block", _block_params([block for block in BLOCKS if block.dialect]))
 def test_hooks_file_loads(block: Block) -> None:
     book = load_text(block.text, block.file or f"hooks.{block.language}", block.dialect)
     assert not [str(problem) for problem in (*book.problems, *lint_hooks(book.hooks))]
@@ -86,7 +85,7 @@ def test_hooks_file_loads(block: Block) -> None:
 
 @pytest.fixture
 def scratch(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A project with the files that the page has shown so far."""
+    """A project with the files that the page has shown before this block."""
     block: Block = request.getfixturevalue("block")
     project = tmp_path / "project"
     (tmp_path / "home").mkdir()
@@ -100,10 +99,12 @@ def scratch(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return project
 
 
-def _ran(argv: list[str], project: Path) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HOOKLINE", "XDG_", "DIGITORN"))}
+def _run(argv: list[str], project: Path) -> subprocess.CompletedProcess[str]:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HOOKLINE", "XDG_", "DIGITORN"))
+    }
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    env = {**kept, "HOME": str(project.parent / "home"), "PATH": path}
+    env = {**inherited, "HOME": str(project.parent / "home"), "PATH": path}
     return subprocess.run(
         argv,
         cwd=project,
@@ -116,13 +117,15 @@ def _ran(argv: list[str], project: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("block", _shown([each for each in BLOCKS if each.language == "python" and not each.file]))
+@pytest.mark.parametrize(
+    "block", _block_params([each for each in BLOCKS if each.language == "python" and not each.file])
+)
 def test_python_runs(block: Block, scratch: Path) -> None:
-    done = _ran([sys.executable, "-c", block.text], scratch)
+    done = _run([sys.executable, "-c", block.text], scratch)
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("block", _shown([each for each in BLOCKS if each.is_case]))
+@pytest.mark.parametrize("block", _block_params([each for each in BLOCKS if each.is_case]))
 def test_case_passes(block: Block, scratch: Path) -> None:
     file = scratch / (block.file or "case.yaml")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -131,19 +134,19 @@ def test_case_passes(block: Block, scratch: Path) -> None:
     assert not failed, "\n".join(failed)
 
 
-@pytest.mark.parametrize("block", _shown([each for each in BLOCKS if each.language == "console"]))
-def test_console_says_what_is_shown(block: Block, scratch: Path) -> None:
+@pytest.mark.parametrize("block", _block_params([each for each in BLOCKS if each.language == "console"]))
+def test_console_prints_what_is_shown(block: Block, scratch: Path) -> None:
     code = 0
-    for command, shown in _commands(block.text):
-        if command.startswith(ELSEWHERE):
+    for command, expected in _commands(block.text):
+        if command.startswith(SKIPPED_COMMANDS):
             continue
-        done = _ran(["bash", "-c", f"(exit {code}); {command}"], scratch)
+        done = _run(["bash", "-c", f"(exit {code}); {command}"], scratch)
         code = done.returncode
-        assert _contains(done.stdout.splitlines(), shown), f"$ {command}\n{done.stdout}"
+        assert _contains(done.stdout.splitlines(), expected), f"$ {command}\n{done.stdout}"
 
 
 def _commands(text: str) -> list[tuple[str, list[str]]]:
-    """Each command, and the lines that stand below it."""
+    """Each command, and the lines of output below it."""
     found: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -156,25 +159,27 @@ def _commands(text: str) -> list[tuple[str, list[str]]]:
     return found
 
 
-def _contains(lines: list[str], shown: list[str]) -> bool:
-    """Each line that is shown is there, in this order; `…` stands for any text, or for any lines."""
-    left = iter(lines)
-    patterns = [re.compile(".*".join(map(re.escape, each.rstrip().split("…")))) for each in shown if each.strip("… ")]
-    return all(any(pattern.fullmatch(line.rstrip()) for line in left) for pattern in patterns)
+def _contains(lines: list[str], expected: list[str]) -> bool:
+    """True if the lines contain the expected ones, in this order; `…` matches any text, alone on a line any lines."""
+    rest = iter(lines)
+    patterns = [
+        re.compile(".*".join(map(re.escape, line.rstrip().split("…")))) for line in expected if line.strip("… ")
+    ]
+    return all(any(pattern.fullmatch(line.rstrip()) for line in rest) for pattern in patterns)
 
 
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     for link in _LINK.findall(prose(page)):
         if link.startswith(("http:", "https:")):
             continue
         name, _, part = link.partition("#")
         target = (page.parent / name).resolve() if name else page
         assert target.exists(), link
-        assert not part or part in _parts(target), link
+        assert not part or part in _anchors(target), link
 
 
 def test_every_page_is_reached_from_the_readme() -> None:
@@ -189,7 +194,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
     assert not [str(page) for page in pages() if page not in reached]
 
 
-def _parts(page: Path) -> set[str]:
-    """The headings' names in links."""
-    heads = re.findall(r"^#+ (.+)$", prose(page), re.M)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+def _anchors(page: Path) -> set[str]:
+    """The names of the headings, as links use them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}

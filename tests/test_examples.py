@@ -1,4 +1,4 @@
-"""The examples run as they are; only the network is played."""
+"""The examples run unchanged, against a fake model server."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ hooks:
 """
 
 
-class Model(ThreadingHTTPServer):
-    """Speaks chat completions: a tool call for each command, then words."""
+class FakeModelServer(ThreadingHTTPServer):
+    """Answers chat completions: a tool call for each command, then text."""
 
     def __init__(self, commands: list[str]) -> None:
-        super().__init__(("127.0.0.1", 0), _Completing)
+        super().__init__(("127.0.0.1", 0), _CompletionHandler)
         self.commands = commands
-        self.asked: list[list[dict[str, Any]]] = []
+        self.requests: list[list[dict[str, Any]]] = []
 
     def reply(self) -> dict[str, Any]:
         if not self.commands:
-            return {"role": "assistant", "content": f"done {len(self.asked)}"}
+            return {"role": "assistant", "content": f"done {len(self.requests)}"}
         function = {"name": "bash", "arguments": json.dumps({"command": self.commands.pop(0)})}
         return {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
 
 
-class _Completing(BaseHTTPRequestHandler):
-    server: Model
+class _CompletionHandler(BaseHTTPRequestHandler):
+    server: FakeModelServer
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(asked["messages"])
+        self.server.requests.append(asked["messages"])
         choice = {"index": 0, "finish_reason": "stop", "message": self.server.reply()}
         body = {"id": "x", "object": "chat.completion", "created": 0, "model": asked["model"], "choices": [choice]}
         data = json.dumps(body).encode()
@@ -58,15 +58,15 @@ class _Completing(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def model() -> Iterator[Model]:
-    found = Model(["echo hi > a; echo written", "rm a"])
+def model() -> Iterator[FakeModelServer]:
+    found = FakeModelServer(["echo hi > a; echo written", "rm a"])
     threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
     yield found
     found.shutdown()
     found.server_close()
 
 
-def test_a_plain_loop_with_the_openai_package(model: Model, tmp_path: Path) -> None:
+def test_a_plain_loop_with_the_openai_package(model: FakeModelServer, tmp_path: Path) -> None:
     pytest.importorskip("openai", reason="the openai package is not installed")
     project, home = tmp_path / "project", tmp_path / "home"
     (home / ".config" / "hookline").mkdir(parents=True)
@@ -82,7 +82,7 @@ def test_a_plain_loop_with_the_openai_package(model: Model, tmp_path: Path) -> N
     command = [sys.executable, str(EXAMPLES / "openai_loop.py"), "Tidy up"]
     done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False, timeout=60)
     assert (done.stdout, done.returncode) == ("done 4\n", 0), done.stderr
-    last = model.asked[-1]
+    last = model.requests[-1]
     assert [message["content"] for message in last if message["role"] == "tool"] == ["written\n", "Not rm."]
     assert [message["content"] for message in last if message["role"] == "system"] == ["Be brief."]
     assert last[-1] == {"role": "user", "content": "Say it shorter."}
