@@ -106,9 +106,9 @@ def test_a_second_merge_key_is_a_duplicate() -> None:
 def test_every_duplicate_key_is_refused_with_both_lines() -> None:
     first, second = problems_of('a: 1\nb: {c: 1, d: 2,\n  "c": 3}\na: 4\n')
     assert (first.code, first.line) == ("duplicate-key", 3)
-    assert first.what == '"c" stands twice in the same mapping, first on line 2.'
+    assert first.what == 'Duplicate key "c", first used on line 2.'
     assert (second.code, second.line) == ("duplicate-key", 4)
-    assert "first on line 1" in second.what
+    assert "first used on line 1" in second.what
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_key_that_is_not_text_is_refused(text: str, shown: str) -> None:
     (problem,) = problems_of(f"x: 1\n{text}\n")
     assert (problem.code, problem.line) == ("key-not-text", 2)
     assert problem.what == f"The key {shown} is not text."
-    assert problem.hint == f'Write it in quotes: "{shown}".'
+    assert problem.hint == f'Quote it: "{shown}".'
 
 
 @pytest.mark.parametrize("text", ["? [a]\n: 1", "{a: 1}: 2", "a: &x {}\n*x : 1", "? {? {a: 1} : 2} : 3", "{{x}}: 1"])
@@ -224,11 +224,11 @@ def test_line_ends_that_nobody_sees_are_refused(char: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "hint"),
     [
-        ("a: 1\nb: c: d\n", 2, "in quotes"),
+        ("a: 1\nb: c: d\n", 2, "Quote text"),
         ("a:\n\t- b\n", 2, "spaces, not tabs"),
-        ("a: 1\nb: *.py\n", 2, "begins with * or &"),
-        ("a: 1\nb: @x\n", 2, "begins with @ in quotes"),
-        ("a: 1\nb: `x`\n", 2, "begins with ` in quotes"),
+        ("a: 1\nb: *.py\n", 2, "starts with * or &"),
+        ("a: 1\nb: @x\n", 2, "starts with @"),
+        ("a: 1\nb: `x`\n", 2, "starts with `"),
         ("a: [1\nb: 2\n", 2, "Close the list with ]"),
         ("a: {b: 1\nc: 2\n", 2, "Close the mapping with }"),
         ('a: 1\nb: "x\nc: y\n', 2, "Close the quotes"),

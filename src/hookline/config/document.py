@@ -1,9 +1,4 @@
-"""A config file's value, with the line on which each part of it stands.
-
-Parts of a file that cannot be read although the rest can: what stands in their place.
-
-A text while it is being read, and what was found wrong with it so far.
-"""
+"""A config file's value with the position of each of its parts, and the problems found while parsing it."""
 
 from __future__ import annotations
 
@@ -21,15 +16,15 @@ from hookline.formatting import shorten
 
 @dataclass(frozen=True, slots=True)
 class UnreadableValue:
-    """In the place of a value that nobody can read."""
+    """Replaces a value that cannot be read."""
 
     problem: Problem
 
 
 class ConflictingKeys(dict[str, Any]):
-    """A mapping whose keys contradict each other: nobody can tell which of two values was meant.
+    """A mapping whose keys conflict, so it is unclear which value was meant.
 
-    It keeps the shape of what was written, so that a file is recognised by it, but a Reader takes nothing out of it.
+    It keeps its shape, so that the file's dialect is still recognised, but a Node reads nothing from it.
     """
 
     def __init__(self, value: dict[str, Any], problems: Iterable[Problem]) -> None:
@@ -44,23 +39,23 @@ def problems_of(value: Any) -> Sequence[Problem]:
 
 
 def problems_within(value: Any) -> tuple[Problem, ...]:
-    """Of the value and of everything in it, each problem once."""
+    """The problems of the value and of everything in it, each once."""
     found: dict[Problem, None] = {}
     seen: set[int] = set()
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        found |= dict.fromkeys(problems_of(each))
-        if isinstance(each, (dict, list)) and id(each) not in seen:
-            seen.add(id(each))
-            waiting += each.values() if isinstance(each, dict) else each
+    queue = [value]
+    while queue:
+        part = queue.pop()
+        found |= dict.fromkeys(problems_of(part))
+        if isinstance(part, (dict, list)) and id(part) not in seen:
+            seen.add(id(part))
+            queue += part.values() if isinstance(part, dict) else part
     return tuple(found)
 
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 KeyValuePositions: TypeAlias = tuple[int, int]
 Positions: TypeAlias = dict[int, "list[int] | dict[str, KeyValuePositions]"]
-"""For the id of each list and mapping of a value: where in the text its elements, or its keys and values, begin."""
+"""For the id of each list and mapping: where in the text its elements, or its keys and values, begin."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -80,11 +75,12 @@ def line_starts(text: str) -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """Positions in a text. They are keyed by identity, so they hold for the very value that was read, not for a copy."""
+    """Positions in a text. They are keyed by identity, so they apply to the parsed value itself, not to a copy."""
 
     starts: array[int] = field(default_factory=lambda: line_starts(""))
     root: int = 0
-    places: Positions = field(default_factory=dict)
+    positions: Positions = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)  # JSON only: where a list or mapping starts → where it ends
 
     def line(self, position: int) -> int:
         return bisect_right(self.starts, position)
@@ -92,25 +88,25 @@ class SourceMap:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file says: plain dicts with text keys, lists, text, numbers, booleans and None.
+    """A file's content: plain dicts with text keys, lists, text, numbers, booleans and None.
 
-    Nobody changes `value`: an alias in YAML makes one list or mapping stand in several places.
-    A document that was made by hand, without marks, is all on line 1. One with `damage` also has Torn and Spoilt parts.
+    Do not change `value`: because of YAML aliases, one list or mapping may be used in several places. Without a source
+    map, everything is on line 1. With `syntax_problems`, `value` has ConflictingKeys and UnreadableValue parts.
     """
 
     file: str
     text: str
     value: Any
-    marks: SourceMap = field(default_factory=SourceMap, repr=False, compare=False)
+    source_map: SourceMap = field(default_factory=SourceMap, repr=False, compare=False)
     syntax_problems: tuple[Problem, ...] = ()
 
     def line(self, path: KeyPath = ()) -> int:
-        """Where the value begins; for a path that does not exist, where its nearest existing ancestor does."""
-        return self.marks.line(self._position(path)[1])
+        """The line where the value begins; for a missing path, where its nearest existing parent begins."""
+        return self.source_map.line(self._position(path)[1])
 
     def key_line(self, path: KeyPath) -> int:
-        """The line of the key that the path's last step names; an element of a list has none, so it is its value's."""
-        return self.marks.line(self._position(path)[0])
+        """The line of the path's last key; for an element of a list, the line of its value."""
+        return self.source_map.line(self._position(path)[0])
 
     def value_at(self, path: KeyPath) -> Any:
         """The value there, or MISSING."""
@@ -122,10 +118,10 @@ class Document:
         return value
 
     def _position(self, path: KeyPath) -> KeyValuePositions:
-        position = (self.marks.root, self.marks.root)
+        position = (self.source_map.root, self.source_map.root)
         value = self.value
         for step in path:
-            below = self.marks.places.get(id(value))
+            below = self.source_map.positions.get(id(value))
             value = _child_value(value, step)
             if below is None or value is MISSING:
                 break
@@ -153,10 +149,12 @@ _HIDDEN_LINE_END = re.compile("[\u2028\u2029]")
 
 
 class UnreadableError(Exception):
-    """The file cannot be read any further; why is already among the problems."""
+    """Parsing stops here; the reason is already among the problems."""
 
 
 class SourceText:
+    """A text while it is parsed, and the problems found so far."""
+
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text
@@ -172,12 +170,9 @@ class SourceText:
     def line(self, position: int) -> int:
         return SourceMap(self.starts).line(position)
 
-    def build_source_map(self, root: int, places: Positions) -> SourceMap:
-        return SourceMap(self.starts, root, places)
-
     def add_problem(self, code: str, position: int, what: str, hint: str = "") -> Problem:
         if len(self.problems) >= MAX_PROBLEMS:
-            what = f"The file has more than {MAX_PROBLEMS} problems; the rest was not read."
+            what = f"The file has more than {MAX_PROBLEMS} problems. The rest was not read."
             self.problems.append(Problem("too-many-problems", self.file, self.line(position), what))
             raise UnreadableError
         problem = Problem(code, self.file, self.line(position), what, hint)
@@ -189,24 +184,28 @@ class SourceText:
         raise UnreadableError
 
     def add_duplicate_key(self, key: str, position: int, first: int) -> Problem:
-        what = f'"{shorten(key)}" stands twice in the same mapping, first on line {self.line(first)}.'
+        what = f'Duplicate key "{shorten(key)}", first used on line {self.line(first)}.'
         return self.add_problem("duplicate-key", position, what, "Keep one of them.")
 
     def fail_too_deep(self, position: int) -> NoReturn:
-        self.fail("too-deep", position, f"Values are nested more than {MAX_NESTING} deep.", "Write it flatter.")
+        self.fail("too-deep", position, f"Values are nested more than {MAX_NESTING} levels deep.", "Use fewer levels.")
 
     def fail_too_many_values(self, position: int) -> NoReturn:
-        self.fail("too-large", position, f"The file has more than {MAX_VALUES:,} values.", "Split it into several.")
+        self.fail(
+            "too-large", position, f"The file has more than {MAX_VALUES:,} values.", "Split it into several files."
+        )
 
     def refuse_control_characters(self, start: int, end: int) -> None:
         found = _CONTROL_CHARACTER.search(self.text, start, end)
         if found:
             what = f"The character U+{ord(found[0]):04X} is not allowed in a config file."
-            self.fail("control-character", found.start(), what, "Remove it, or write it as an escape in quotes.")
+            self.fail(
+                "control-character", found.start(), what, "Remove it, or write it as an escape in a quoted string."
+            )
 
     def refuse_hidden_line_ends(self, start: int, end: int) -> None:
-        """libyaml takes U+2028 and U+2029 for line ends; editors do not show them, and YAML 1.2 has none."""
+        """libyaml reads U+2028 and U+2029 as line ends. Editors do not show them, and YAML 1.2 does not have them."""
         found = _HIDDEN_LINE_END.search(self.text, start, end)
         if found:
-            what = f"The character U+{ord(found[0]):04X} would end a line that looks unbroken."
+            what = f"The character U+{ord(found[0]):04X} is a hidden line break."
             self.fail("control-character", found.start(), what, f'Write "\\u{ord(found[0]):04X}" in double quotes.')

@@ -1,4 +1,4 @@
-"""JSON text, with comments and trailing commas → value and marks, in one pass without recursion."""
+"""Parses JSON with comments and trailing commas, in one pass without recursion, and records positions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import json
 import re
 from typing import Any, NoReturn, TypeAlias
 
-from hookline.config.document import MAX_NESTING, MAX_VALUES, ConflictingKeys, Positions, SourceText, UnreadableValue
+from hookline.config.document import (
+    MAX_NESTING,
+    MAX_VALUES,
+    ConflictingKeys,
+    Positions,
+    SourceMap,
+    SourceText,
+    UnreadableValue,
+)
 from hookline.config.problem import Problem
 from hookline.config.scalars import NumberTooLargeError, parse_float, parse_integer
 from hookline.formatting import shorten
@@ -31,42 +39,53 @@ _NOT_FINITE = frozenset(sign + word for sign in ("", "-", "+") for word in ("NaN
 _INTENDED_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null", "nil": "null"}
 
 
-def parse_json(source: SourceText) -> tuple[Any, int, Positions]:
-    """The value, where it begins, and the places of all its parts. Empty text is `{}`."""
-    source.refuse_control_characters(0, len(source.text))
+def parse_json(source: SourceText) -> tuple[Any, SourceMap]:
+    """The value, and the positions of all its parts. Empty text is `{}`."""
     return _JsonParser(source).parse()
 
 
+def skip_gap(text: str, position: int) -> int:
+    """The position after the spaces and comments there."""
+    match = _GAP.match(text, position)
+    return match.end() if match else position
+
+
+def scalar_end(text: str, position: int) -> int:
+    match = _VALUE.match(text, position)
+    return match.end() if match else position
+
+
 _OpenContainer: TypeAlias = tuple[Any, Any, int, str]
-"""A list or mapping whose end has not come yet, the places of its parts, where it began, and the bracket that ends it."""
+"""A list or mapping that is still open, the positions of its parts, its start, and the bracket that closes it."""
 
 
 class _JsonParser:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.text = source.text
-        self.places: Positions = {}
+        self.positions: Positions = {}
+        self.ends: dict[int, int] = {}
         self.values = 0
         self.open_containers: list[_OpenContainer] = []
         self.conflicts: dict[int, list[Problem]] = {}
         self.root: Any = None
 
-    def parse(self) -> tuple[Any, int, Positions]:
-        root_at = self.skip_gap(0)
+    def parse(self) -> tuple[Any, SourceMap]:
+        root_at = skip_gap(self.text, 0)
         if root_at == len(self.text):
-            return {}, root_at, self.places
+            return {}, SourceMap(self.source.starts, root_at)
         self.root, position = self.parse_value(root_at)
         position = self.advance(self.root, root_at, position)
         while self.open_containers:
-            container, places, _, _ = self.open_containers[-1]
+            container, positions, _, _ = self.open_containers[-1]
             entry = self.parse_mapping_entry if type(container) is dict else self.parse_list_entry
-            position = entry(container, places, position)
-        rest = self.skip_gap(position)
+            position = entry(container, positions, position)
+        rest = skip_gap(self.text, position)
         if rest < len(self.text):
-            self.fail(rest, f"The value has ended, but {self.describe_found(rest)} follows.", "Remove what follows.")
-        return self.root, root_at, self.places
+            self.fail(rest, f"Expected the end of the file, found {self.describe_found(rest)}.", "Remove what follows.")
+        return self.root, SourceMap(self.source.starts, root_at, self.positions, self.ends)
 
-    def parse_mapping_entry(self, mapping: dict[str, Any], places: dict[str, tuple[int, int]], position: int) -> int:
+    def parse_mapping_entry(self, mapping: dict[str, Any], positions: dict[str, tuple[int, int]], position: int) -> int:
         match = _KEY.match(self.text, position)
         if match is None:
             return self.close_or_fail(position, "}")
@@ -75,25 +94,25 @@ class _JsonParser:
         key: str = match[1] if kind == 1 else self.unescape(match[2], key_at)
         if key in mapping:
             self.conflicts.setdefault(id(mapping), []).append(
-                self.source.add_duplicate_key(key, key_at, places[key][0])
+                self.source.add_duplicate_key(key, key_at, positions[key][0])
             )
         at = match.end()
         value, position = self.parse_value(at)
         mapping[key] = value
-        places[key] = (key_at, at)
+        positions[key] = (key_at, at)
         return self.advance(value, at, position)
 
-    def parse_list_entry(self, items: list[Any], places: list[int], position: int) -> int:
-        at = self.skip_gap(position)
+    def parse_list_entry(self, items: list[Any], positions: list[int], position: int) -> int:
+        at = skip_gap(self.text, position)
         if self.text.startswith("]", at):
             return self.close_or_fail(position, "]")
         value, position = self.parse_value(at)
         items.append(value)
-        places.append(at)
+        positions.append(at)
         return self.advance(value, at, position)
 
     def advance(self, value: Any, at: int, position: int) -> int:
-        """Goes into a list or mapping that was just opened, or past the comma or closing bracket behind a value."""
+        """Moves into a list or mapping that was just opened, or past the comma or closing bracket after a value."""
         if type(value) in _CONTAINERS:
             self.open_container(value, at)
             return position
@@ -110,34 +129,35 @@ class _JsonParser:
     def open_container(self, container: Any, at: int) -> None:
         if len(self.open_containers) >= MAX_NESTING:
             self.source.fail_too_deep(at)
-        places: Any = {} if type(container) is dict else []
-        self.places[id(container)] = places
-        self.open_containers.append((container, places, at, "}" if type(container) is dict else "]"))
+        positions: Any = {} if type(container) is dict else []
+        self.positions[id(container)] = positions
+        self.open_containers.append((container, positions, at, "}" if type(container) is dict else "]"))
 
     def close_container(self, bracket: str, at: int) -> None:
-        container, places, opened_at, closing = self.open_containers.pop()
+        container, positions, opened_at, closing = self.open_containers.pop()
+        self.ends[opened_at] = at + 1
         if bracket != closing:
             opening = f"{self.text[opened_at]} on line {self.source.line(opened_at)}"
             self.fail(at, f"Found {bracket}, but the {opening} is still open.", f"Close it with {closing}.")
         if self.conflicts and id(container) in self.conflicts:
-            self.replace_container(container, ConflictingKeys(container, self.conflicts.pop(id(container))), places)
+            self.replace_mapping(container, ConflictingKeys(container, self.conflicts.pop(id(container))), positions)
 
-    def replace_container(
-        self, mapping: dict[str, Any], torn: ConflictingKeys, places: dict[str, tuple[int, int]]
+    def replace_mapping(
+        self, mapping: dict[str, Any], conflicting: ConflictingKeys, positions: dict[str, tuple[int, int]]
     ) -> None:
-        """Where the mapping stands that has just ended."""
-        self.places[id(torn)] = places
+        """Repositions the mapping that was just closed."""
+        self.positions[id(conflicting)] = positions
         parent = self.open_containers[-1][0] if self.open_containers else None
         if parent is None:
-            self.root = torn
+            self.root = conflicting
         elif type(parent) is list:
-            parent[-1] = torn
+            parent[-1] = conflicting
         else:
-            parent[next(key for key, value in parent.items() if value is mapping)] = torn
+            parent[next(key for key, value in parent.items() if value is mapping)] = conflicting
 
     def close_or_fail(self, position: int, bracket: str) -> int:
-        """After an opening bracket or a comma, where no entry follows."""
-        at = self.skip_gap(position)
+        """Closes the container after an opening bracket or a comma; anything else there is a problem."""
+        at = skip_gap(self.text, position)
         if not self.text.startswith(bracket, at):
             self.fail_key(at)
         self.close_container(bracket, at)
@@ -167,28 +187,26 @@ class _JsonParser:
             return self.parse_number(word, number.lastindex is None, at)
         if word not in _NOT_FINITE:
             self.fail_word(word, at)
-        what = f"{word} is not a number that JSON has."
+        what = f"{word} is not a JSON number."
         return UnreadableValue(self.source.add_problem("not-finite", at, what, "Write a finite number, or null."))
 
     def parse_number(self, word: str, whole: bool, at: int) -> int | float | UnreadableValue:
         try:
             return parse_integer(word) if whole else parse_float(word)
         except NumberTooLargeError:
-            what = f"{shorten(word)} is too large a number."
+            what = f"{shorten(word)} is too large."
             return UnreadableValue(
-                self.source.add_problem("number-too-large", at, what, "Write it in quotes if it is meant as text.")
+                self.source.add_problem(
+                    "number-too-large", at, what, "Use a smaller number, or quote it to make it text."
+                )
             )
 
     def unescape(self, quoted: str, at: int) -> str:
         try:
             return str(json.loads(quoted))
         except json.JSONDecodeError as error:
-            hint = r"Write \\ for a backslash; escapes are \" \\ \/ \b \f \n \r \t and \u with four hex digits."
-            self.fail(at + error.pos, "The text has a backslash that begins no escape.", hint)
-
-    def skip_gap(self, position: int) -> int:
-        match = _GAP.match(self.text, position)
-        return match.end() if match else position
+            hint = r"Write \\ for a backslash. The escapes are \" \\ \/ \b \f \n \r \t and \u with four hex digits."
+            self.fail(at + error.pos, "Invalid escape in a string.", hint)
 
     def describe_found(self, at: int) -> str:
         if at >= len(self.text):
@@ -200,62 +218,55 @@ class _JsonParser:
         self.fail_unclosed(at)
         match = _TEXT.match(self.text, at)
         if match:
-            behind = self.skip_gap(match.end())
-            self.fail(
-                behind,
-                f"Expected a colon after the key {shorten(match[0])}, found {self.describe_found(behind)}.",
-                "Write :",
-            )
+            after = skip_gap(self.text, match.end())
+            what = f"Expected a colon after the key {shorten(match[0])}, found {self.describe_found(after)}."
+            self.fail(after, what, "Add a : after the key.")
         hint = "Write the key in double quotes." if self.text[at] not in ",:]" else ""
         self.fail(at, f"Expected a key or }}, found {self.describe_found(at)}.", hint)
 
     def fail_value(self, at: int) -> NoReturn:
         self.fail_unclosed(at)
-        hint = 'Text stands in double quotes: "…".' if self.text[at] in "'`" else ""
+        hint = 'Write text in double quotes: "…".' if self.text[at] in "'`" else ""
         self.fail(at, f"Expected a value, found {self.describe_found(at)}.", hint)
 
     def fail_word(self, word: str, at: int) -> NoReturn:
         if _LIKE_NUMBER.match(word):
-            hint = "Write digits without leading zeros, or quote it as text."
+            hint = "Write digits without leading zeros, or quote it to make it text."
             self.fail(at, f"{shorten(word)} is not a number.", hint)
         hint = (
             f"Write {_INTENDED_WORDS[word]}."
             if word in _INTENDED_WORDS
             else f'Write text in double quotes: "{shorten(word)}".'
         )
-        self.fail(at, f"{shorten(word)} is neither text in quotes nor a number, true, false or null.", hint)
+        self.fail(at, f"{shorten(word)} is not a string, a number, true, false or null.", hint)
 
     def fail_after_value(self, position: int) -> NoReturn:
-        at = self.skip_gap(position)
+        at = skip_gap(self.text, position)
         self.fail_unclosed(at)
         self.fail(
             at,
             f"Expected a comma or {self.open_containers[-1][3]}, found {self.describe_found(at)}.",
-            "Put a comma between two entries.",
+            "Separate entries with a comma.",
         )
 
     def fail_unclosed(self, at: int) -> None:
-        """Fails if what stands there begins and never ends, or if the file has ended."""
+        """Fails if a comment or string starts there that is never closed, or if the file ends there."""
         if self.text.startswith("/*", at):
-            self.fail(at, "The comment that begins here is never closed.", "Close it with */.")
+            self.fail(at, "This comment is never closed.", "Close it with */.")
         if self.text.startswith('"', at) and not _TEXT.match(self.text, at):
             self.fail_text(at)
         if at < len(self.text):
             return
         if self.open_containers:
             _, _, opened_at, closing = self.open_containers[-1]
-            self.fail(
-                opened_at, f"The {self.text[opened_at]} that stands here is never closed.", f"Close it with {closing}."
-            )
-        self.fail(at, "The file ends where a value is expected.", "")
+            self.fail(opened_at, f"This {self.text[opened_at]} is never closed.", f"Close it with {closing}.")
+        self.fail(at, "Expected a value, found the end of the file.", "")
 
     def fail_text(self, at: int) -> NoReturn:
         match = _TEXT_SO_FAR.match(self.text, at)
         if match and self.text.startswith("\t", match.end()):
-            self.fail(match.end(), "The text has a tab in it.", r"Write \t.")
-        self.fail(
-            at, "The text that begins here is not closed on its line.", r'Close it with ", or write \n for a line end.'
-        )
+            self.fail(match.end(), "There is a tab in a string.", r"Write \t.")
+        self.fail(at, "This string is not closed on its line.", r'Close it with ", or write \n for a line break.')
 
     def fail(self, at: int, what: str, hint: str) -> NoReturn:
         self.source.fail("syntax", at, what, hint)

@@ -1,4 +1,4 @@
-"""Reading a document by an explicit table of keys, collecting every problem on the way."""
+"""Typed access to a document's values. Everything that is wrong becomes a problem, and reading goes on."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from hookline.config.scalars import parse_duration
 from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, shorten
 
 MAX_GUESSES = 100
-"""After so many problems nobody reads the guesses at misspelt keys any more, and each costs half a millisecond."""
+"""After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
 
-_LIST_HINT = "Write [ ] around it, or elements that begin with -."
+_LIST_HINT = "Put it in [ ], or start each element with -."
 _PLAIN_KEY = re.compile(r"[\w$-]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A place in a document. Whatever it is asked for and does not find becomes a problem, and the answer is None.
+    """A value in a document. A method that does not find what it expects adds a problem and returns None.
 
-    Readers of one document share `problems`. Whatever is asked of a damaged part has one answer: what is wrong with it.
+    All nodes of one document share `problems`. An unreadable value only ever adds its own syntax problem.
     """
 
     document: Document
@@ -46,17 +46,17 @@ class Node:
 
     @property
     def location(self) -> str:
-        """As people write it: `hooks[3].when.tool`."""
+        """Such as `hooks[3].when.tool`."""
         return format_path(self.path)
 
     def has_unreadable_parts(self) -> bool:
-        """True if something in it, however deep, cannot be read; what, is noted."""
+        """True if any part of it, at any depth, is unreadable; adds the problems of those parts."""
         found = problems_within(self.value) if self.document.syntax_problems else ()
         self.problems.extend(found)
         return bool(found)
 
     def check_keys(self, known: Collection[str], what: str) -> None:
-        """Notes each key that is not known; `what` says whose keys they are: "a hook"."""
+        """Adds a problem for each unknown key. `what` names the owner of the keys: "a hook"."""
         if not self._is_mapping():
             return
         for key in self.value:
@@ -64,7 +64,7 @@ class Node:
                 self._add_unknown_key(key, known, what)
 
     def get(self, key: str) -> Node | None:
-        """None if the key is absent, and also if this is no mapping, which `keys` or `mapping` has noted."""
+        """None if the key is absent, or if this is not a mapping, which `check_keys` or `mapping` reports."""
         if type(self.value) is not dict:
             self.problems.extend(problems_of(self.value))
             return None
@@ -73,7 +73,7 @@ class Node:
         return self._child(key, self.value[key])
 
     def items(self, *, one_or_many: bool = False) -> Iterator[Node]:
-        """The elements of a list; where one or many may stand, a value that is no list is the only element."""
+        """The elements of a list. With `one_or_many`, any other value is its own only element."""
         if type(self.value) is list:
             for index, value in enumerate(self.value):
                 yield self._child(index, value)
@@ -97,30 +97,30 @@ class Node:
         return None
 
     def text(self, *, empty: bool = False, hint: str = "") -> str | None:
-        """The text; an empty one is a problem unless it is allowed."""
+        """The text. An empty one is a problem unless `empty` allows it."""
         if type(self.value) is not str:
             self._add_type_problem("text", hint or self._quote_hint())
             return None
         if not self.value and not empty:
-            self.add_problem("empty", self._with_location("text is expected, but it is empty."), hint)
+            self.add_problem("empty", self._with_location("the text is empty."), hint)
             return None
         return self.value
 
     def texts(self, *, empty: bool = False) -> tuple[str, ...] | None:
-        """One text or a list of them; None if any of them is no text."""
+        """One text or a list of texts; None if any of them is not text."""
         found = [item.text(empty=empty) for item in self.items(one_or_many=True)]
         texts = tuple(text for text in found if text is not None)
         return texts if len(texts) == len(found) else None
 
     def number(self, *, least: float | None = None, most: float | None = None, hint: str = "") -> int | float | None:
-        """A finite number. True and false are none."""
+        """A finite number. True and false are not numbers."""
         if type(self.value) not in (int, float) or not math.isfinite(self.value):
             self._add_type_problem("a number", hint)
             return None
         return self.value if self._check_range(least, most, hint) else None
 
     def integer(self, *, least: int | None = None, most: int | None = None, hint: str = "") -> int | None:
-        """A whole number; 1.0 is one, as JSON Schema has it."""
+        """A whole number. As in JSON Schema, 1.0 is one."""
         whole = type(self.value) is int or (type(self.value) is float and self.value.is_integer())
         if not whole:
             self._add_type_problem("a whole number", hint)
@@ -136,12 +136,11 @@ class Node:
     def one_of(self, words: Collection[str], *, hint: str = "") -> str | None:
         if type(self.value) is str and self.value in words:
             return self.value
-        guess = (
-            closest_match(self.value, words) if type(self.value) is str and len(self.problems) < MAX_GUESSES else None
-        )
-        meant = f"Did you mean {guess}?" if guess else ""
-        what = f"{format_value(self.value)} is none of: {', '.join(sorted(words))}."
-        self.add_problem("unknown-word", self._with_location(what), hint or meant)
+        may_guess = type(self.value) is str and len(self.problems) < MAX_GUESSES
+        guess = closest_match(self.value, words) if may_guess else None
+        suggestion = f"Did you mean {guess}?" if guess else ""
+        what = f"{format_value(self.value)} is not one of: {', '.join(sorted(words))}."
+        self.add_problem("unknown-word", self._with_location(what), hint or suggestion)
         return None
 
     def duration(self) -> timedelta | None:
@@ -164,13 +163,13 @@ class Node:
     def add_problem(
         self, code: str, what: str, hint: str = "", *, at_key: bool = False, severity: Severity = Severity.ERROR
     ) -> None:
-        damage = problems_of(self.value)
-        if damage:
-            self.problems.extend(damage)
+        syntax_problems = problems_of(self.value)
+        if syntax_problems:
+            self.problems.extend(syntax_problems)
             return
         line = self.document.key_line(self.path) if at_key else self.document.line(self.path)
         found = Problem(code, self.document.file, line, what, hint, severity)
-        if found not in self.problems[-1:]:  # asking a place twice tells nothing new
+        if found not in self.problems[-1:]:  # reading a value twice reports it once
             self.problems.append(found)
 
     def _child(self, step: str | int, value: Any) -> Node:
@@ -184,10 +183,10 @@ class Node:
 
     def _add_unknown_key(self, key: str, known: Collection[str], what: str) -> None:
         guess = closest_match(key, known) if len(self.problems) < MAX_GUESSES else None
-        meant = f"Did you mean {guess}? " if guess else ""
+        suggestion = f"Did you mean {guess}? " if guess else ""
         text = self._with_location(f"{format_value(key)} is not a key of {what}.")
         self._child(key, None).add_problem(
-            "unknown-key", text, f"{meant}Known: {', '.join(sorted(set(known)))}.", at_key=True
+            "unknown-key", text, f"{suggestion}Known: {', '.join(sorted(set(known)))}.", at_key=True
         )
 
     def _check_range(self, least: float | None, most: float | None, hint: str) -> bool:
@@ -212,11 +211,11 @@ class Node:
     def _quote_hint(self) -> str:
         if self.value is None or isinstance(self.value, (dict, list)):
             return "Write text."
-        return f'Write it in quotes: "{format_value(self.value)}".'
+        return f'Quote it: "{format_value(self.value)}".'
 
 
 def enclosing_hook_id(at: Node) -> str:
-    """The id of the hook in which this place is; where it has none, its file and line."""
+    """The id of the hook that contains this value; if it has none, the value's file and line."""
     value, id = at.document.value, ""
     for step in at.path:
         if isinstance(value, dict) and isinstance(value.get("id"), str):
@@ -237,7 +236,7 @@ def format_path(path: KeyPath) -> str:
 
 
 def format_value(value: Any) -> str:
-    """The value as JSON, cut at 60 characters; only so much of it is rendered."""
+    """The value as JSON, cut at 60 characters. Only that much is rendered."""
     if isinstance(value, str):
         value = value[: MAX_SHOWN_LENGTH + 1]
     text = "".join(islice(_ENCODER.iterencode(value), MAX_SHOWN_LENGTH))

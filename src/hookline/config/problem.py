@@ -1,4 +1,4 @@
-"""What is wrong in somebody's file, as data: where, what, and what to write instead."""
+"""A problem in a config file, as data: where it is, what is wrong, and what to write instead."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Sorts by file and line. `what` and `hint` are always one line of printable characters, whatever the file said."""
+    """Sorts by file and line. `what` and `hint` are always one line of printable characters."""
 
     code: str
     file: str

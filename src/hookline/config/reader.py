@@ -1,7 +1,7 @@
-"""A file or text → a document, or the problems that keep it from being one.
+"""Reads a file or text into a document, or returns the problems that prevent it.
 
-Whoever reads gets either a document or at least one error, never both. Whoever salvages gets both where only parts of
-the file cannot be read. Nobody gets an exception for what somebody wrote.
+The `read_*` functions return either a document or at least one problem, never both. The `salvage_*` functions return
+both if only parts of the file are unreadable. No content of a file raises an exception.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import stat
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from hookline.config.document import Document, Positions, SourceText, UnreadableError, problems_of
+from hookline.config.document import Document, SourceMap, SourceText, UnreadableError, problems_of
 from hookline.config.jsonc import parse_json
 from hookline.config.problem import Problem
 
 MAX_FILE_BYTES = 10_000_000
-"""Bytes."""
 
 ReadResult: TypeAlias = tuple[Document | None, tuple[Problem, ...]]
 
@@ -32,7 +31,7 @@ class FileFormat(StrEnum):
     """With // and /* */ comments and trailing commas."""
     YAML = "yaml"
     FRONT_MATTER = "front_matter"
-    """The YAML between the leading `---` lines of a Markdown file; `{}` where there is none."""
+    """The YAML between the leading `---` lines of a Markdown file; `{}` if there is none."""
 
 
 _FORMAT_BY_SUFFIX = {
@@ -46,17 +45,17 @@ _FORMAT_BY_SUFFIX = {
 
 
 def read_file(path: str | os.PathLike[str], shown_as: str | None = None) -> ReadResult:
-    """Reads regular files only, so it never waits for a pipe or device. The kind is told by the path's ending."""
+    """Reads regular files only, so it never waits for a pipe or device. The path's suffix gives the format."""
     return _reject_damaged(salvage_file(path, shown_as))
 
 
-def read_text(text: str | bytes, file: str, kind: FileFormat | None = None) -> ReadResult:
-    """Without a kind, the file's ending tells it, or else the first character."""
-    return _reject_damaged(salvage_text(text, file, kind))
+def read_text(text: str | bytes, file: str, format: FileFormat | None = None) -> ReadResult:
+    """Without a format, the file's suffix gives it, or else the first character."""
+    return _reject_damaged(salvage_text(text, file, format))
 
 
 def salvage_file(path: str | os.PathLike[str], shown_as: str | None = None) -> ReadResult:
-    """As `read_file`, and what is left of a file of which some parts cannot be read."""
+    """Like `read_file`, but also returns what is left of a file with unreadable parts."""
     shown = str(path) if shown_as is None else shown_as
     data = _read_bytes(os.fspath(path), shown)
     if isinstance(data, Problem):
@@ -64,8 +63,8 @@ def salvage_file(path: str | os.PathLike[str], shown_as: str | None = None) -> R
     return salvage_text(data, shown, _format_of_name(os.fspath(path)))
 
 
-def salvage_text(text: str | bytes, file: str, kind: FileFormat | None = None) -> ReadResult:
-    """As `read_text`, and what is left of a text of which some parts cannot be read."""
+def salvage_text(text: str | bytes, file: str, format: FileFormat | None = None) -> ReadResult:
+    """Like `read_text`, but also returns what is left of a text with unreadable parts."""
     size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_FILE_BYTES:
         return None, (_too_large_problem(file),)
@@ -75,16 +74,16 @@ def salvage_text(text: str | bytes, file: str, kind: FileFormat | None = None) -
         except UnicodeDecodeError as error:
             return None, (_not_utf8_problem(error, file),)
     text = text.removeprefix("\ufeff")
-    return _parse_source(SourceText(file, text), kind or _format_of_name(file) or _format_of_text(text))
+    return _parse_source(SourceText(file, text), format or _format_of_name(file) or _format_of_text(text))
 
 
 def _reject_damaged(reading: ReadResult) -> ReadResult:
     return (None, reading[1]) if reading[1] else reading
 
 
-def _parse_source(source: SourceText, kind: FileFormat) -> ReadResult:
+def _parse_source(source: SourceText, format: FileFormat) -> ReadResult:
     try:
-        value, root_at, places = _parse_value(source, kind)
+        value, source_map = _parse_value(source, format)
     except UnreadableError:
         return None, tuple(sorted(source.problems))
     problems = tuple(sorted(source.problems))
@@ -92,16 +91,17 @@ def _parse_source(source: SourceText, kind: FileFormat) -> ReadResult:
         return None, problems
     if value is None:
         value = {}
-    return Document(source.file, source.text, value, source.build_source_map(root_at, places), problems), problems
+    return Document(source.file, source.text, value, source_map, problems), problems
 
 
-def _parse_value(source: SourceText, kind: FileFormat) -> tuple[Any, int, Positions]:
-    if kind is FileFormat.JSON:
+def _parse_value(source: SourceText, format: FileFormat) -> tuple[Any, SourceMap]:
+    if format is FileFormat.JSON:
+        source.refuse_control_characters(0, len(source.text))
         return parse_json(source)
-    from hookline.config.yaml import parse_yaml  # PyYAML costs 15 ms, and a JSON file does not need it
+    from hookline.config.yaml import parse_yaml  # PyYAML takes 15 ms to import, and JSON files do not need it
 
     start, end = 0, len(source.text)
-    if kind is FileFormat.FRONT_MATTER:
+    if format is FileFormat.FRONT_MATTER:
         start, end = _front_matter_span(source)
     return parse_yaml(source, start, end)
 
@@ -112,7 +112,7 @@ def _front_matter_span(source: SourceText) -> tuple[int, int]:
         return 0, 0
     closing = _FRONT_MATTER_END.search(source.text, opening.end() - 1)
     if closing is None:
-        source.fail("front-matter", 0, "The front matter that begins here never ends.", "End it with a line of ---.")
+        source.fail("front-matter", 0, "The front matter is never closed.", "End it with a line of ---.")
     return opening.end(), closing.start() + 1
 
 
@@ -131,10 +131,10 @@ def _read_bytes(path: str, shown: str) -> bytes | Problem:
         return Problem(refusal.code, shown, 1, refusal.what, refusal.hint)
     except FileNotFoundError:
         if os.path.islink(path):
-            return Problem("no-file", shown, 1, "This link points to a file that does not exist.")
+            return Problem("no-file", shown, 1, "This link points to a missing file.")
         return Problem("no-file", shown, 1, "This file does not exist.")
     except PermissionError:
-        return Problem("no-permission", shown, 1, "This file may not be read by the current user.")
+        return Problem("no-permission", shown, 1, "You do not have permission to read this file.")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return Problem("cannot-read", shown, 1, f"This file cannot be read: {reason}.")
@@ -149,7 +149,7 @@ def _read_regular_file(path: str) -> bytes:
     _refuse_special_file(os.stat(path))
     descriptor = os.open(path, _OPEN_FLAGS)
     with open(descriptor, "rb", closefd=True) as file:
-        _refuse_special_file(os.fstat(descriptor))  # again, because the path may lead elsewhere by now
+        _refuse_special_file(os.fstat(descriptor))  # again: the path may point elsewhere by now
         return file.read(MAX_FILE_BYTES + 1)
 
 
@@ -162,7 +162,11 @@ def _refuse_special_file(status: os.stat_result) -> None:
 
 def _too_large_problem(file: str) -> Problem:
     return Problem(
-        "too-large", file, 1, f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB.", "Split it into several."
+        "too-large",
+        file,
+        1,
+        f"The file is larger than {MAX_FILE_BYTES // 1_000_000} MB.",
+        "Split it into several files.",
     )
 
 

@@ -1,7 +1,4 @@
-"""What a word means: numbers in JSON and YAML, and the plain words of YAML 1.2's core schema.
-
-How long, as people write it: `10s`, `500ms`, `1.5h`.
-"""
+"""Parses scalars: numbers, the plain words of YAML 1.2's core schema, and durations such as `10s` or `1.5h`."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ _BELOW_A_DAY = {
     "m": "[0-9]{1,3}|1[0-3][0-9]{2}|14[0-3][0-9]",
     "h": "1?[0-9]|2[0-3]",
 }
-_ZEROS_TOO_MANY = {"ms": 3, "s": 6, "m": 8, "h": 10}  # a fraction that begins with so many is below a microsecond
+_ZEROS_TOO_MANY = {"ms": 3, "s": 6, "m": 8, "h": 10}  # a fraction with so many leading zeros is below a microsecond
 _BARE_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def parse_duration(text: str) -> timedelta:
-    """At most 24 h, to the microsecond. ValueError says what to write instead."""
+    """At most 24 h, to the microsecond. The ValueError says what to write instead."""
     found = _DURATION.fullmatch(text)
     if found is None:
         raise ValueError(_describe_bad_duration(text))
@@ -41,7 +38,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def duration_pattern() -> str:
-    """What `duration` reads, as JSON Schema can say it; only between 0.6 and 1 microseconds does it take more."""
+    """A JSON Schema pattern for durations. It differs from `parse_duration` only between 0.6 and 1 microseconds."""
     one_of = "|".join(_unit_pattern(unit) for unit in _MICROSECONDS)
     return f"^(?=[0-9]{{1,12}}[^0-9])({one_of})(?![\\s\\S])"
 
@@ -53,7 +50,7 @@ def _unit_pattern(unit: str) -> str:
 
 
 def format_duration(length: timedelta) -> str:
-    """The shortest way to write it in the largest unit that needs no fraction; `duration` reads it back unchanged."""
+    """The shortest form in the largest unit that needs no fraction; `parse_duration` reads it back unchanged."""
     microseconds = length // timedelta(microseconds=1)
     if microseconds == 0:
         return "0s"
@@ -75,7 +72,7 @@ def _describe_bad_duration(text: str) -> str:
 MAX_NUMBER_LENGTH = 300
 
 NON_TEXT_FIRST_CHARACTERS = frozenset("0123456789+-.~nNtTfF")
-"""No plain word that begins otherwise is anything but text; the empty word is null."""
+"""A plain word that starts with any other character is text. The empty word is null."""
 
 _CORE_WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -91,7 +88,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]+
 
 
 class NumberTooLargeError(ValueError):
-    """A number that neither fits a float nor can be printed in reasonable space."""
+    """The number does not fit a float, or has too many digits."""
 
 
 def parse_integer(text: str, base: int = 10) -> int:
@@ -108,7 +105,7 @@ def parse_float(text: str) -> float:
 
 
 def parse_core_scalar(word: str) -> Any:
-    """A plain word's value by YAML 1.2's core schema. `on`, `yes`, `12:30:00`, `2024-01-01` and `1_000` are text."""
+    """The value of a plain word in YAML 1.2's core schema. `on`, `yes`, `12:30:00`, `2024-01-01` and `1_000` are text."""
     if word in _CORE_WORDS:
         return _CORE_WORDS[word]
     if _DECIMAL.fullmatch(word):

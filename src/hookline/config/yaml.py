@@ -1,8 +1,6 @@
-"""YAML text → value and marks, in one pass over libyaml's events, without recursion.
+"""Parses YAML in one pass over libyaml's events, without recursion, and records positions.
 
-YAML 1.2's core schema, and `<<` merges as YAML 1.1 has them: a mapping's own keys win, then the earlier source.
-
-libyaml's complaints, in words that say what to write.
+It follows YAML 1.2's core schema, plus `<<` merges as in YAML 1.1: a mapping's own keys win, then the earlier source.
 """
 
 from __future__ import annotations
@@ -16,42 +14,50 @@ from yaml import events
 from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
 
-from hookline.config.document import MAX_NESTING, MAX_VALUES, ConflictingKeys, Positions, SourceText, UnreadableValue
+from hookline.config.document import (
+    MAX_NESTING,
+    MAX_VALUES,
+    ConflictingKeys,
+    Positions,
+    SourceMap,
+    SourceText,
+    UnreadableValue,
+)
 from hookline.config.problem import Problem
 from hookline.config.scalars import NON_TEXT_FIRST_CHARACTERS, NumberTooLargeError, parse_core_scalar
 from hookline.formatting import shorten
 
 _SYNTAX_HINTS = {
-    "mapping values are not allowed in this context": 'Put text that has ": " in it in quotes, or mend the indentation.',
-    "could not find expected ':'": 'A key needs ": " after it; mend the indentation, or quote the text.',
-    "did not find expected key": "The lines of one mapping begin in the same column; quotes must surround the whole text.",
-    "did not find expected '-' indicator": 'The elements of a list begin with "- " in the same column.',
+    "mapping values are not allowed in this context": 'Quote text that contains ": ", or fix the indentation.',
+    "could not find expected ':'": 'Write ": " after the key, fix the indentation, or quote the text.',
+    "did not find expected key": "Start all keys of a mapping in the same column, and put quotes around the whole text.",
+    "did not find expected '-' indicator": 'Start all elements of a list with "- " in the same column.',
     "did not find expected ',' or ']'": "Close the list with ].",
-    "did not find expected ',' or '}'": "Close the mapping with }; quote text that has commas or braces in it.",
+    "did not find expected ',' or '}'": "Close the mapping with }, and quote text that contains commas or braces.",
     "found unexpected end of stream": "Close the quotes.",
     "found unexpected document indicator": "Close the quotes.",
-    "found unknown escape character": "In double quotes a backslash begins an escape; use single quotes: '\\d'.",
-    "did not find expected alphabetic or numeric character": "Put text that begins with * or & in quotes.",
+    "found unknown escape character": "In double quotes, a backslash starts an escape. Use single quotes: '\\d'.",
+    "did not find expected alphabetic or numeric character": "Quote text that starts with * or &.",
     "found a tab character that violates indentation": "Indent with spaces.",
 }
 
 
 def explain_yaml_error(error: MarkedYAMLError, text: str, first_line: int) -> tuple[str, int, str, str]:
-    """Code, position, what and hint of a syntax error; where quotes or brackets are never closed, it stands at their opening."""
+    """Code, position, what and hint of a syntax error; unclosed quotes or brackets are reported where they open."""
     mark = error.problem_mark or error.context_mark
     said = str(error.problem or error.context or "it cannot be parsed")
     opened = error.context_mark
     position = int(mark.index) if mark else 0
     if opened and "end of stream" in said:
         return "syntax", int(opened.index), f"{_describe_opening(error)} is never closed.", _SYNTAX_HINTS.get(said, "")
-    what = f"This is not YAML: {said}"
+    what = f"Invalid YAML: {said}"
     if opened and mark and opened.line != mark.line and error.context:
-        what += f", {error.context} that begins on line {opened.line + first_line}"
+        what += f", {error.context} that starts on line {opened.line + first_line}"
     return "syntax", position, what + ".", _syntax_hint(said, text[position : position + 1])
 
 
 def _describe_opening(error: MarkedYAMLError) -> str:
-    return "The text in quotes that begins here" if "scalar" in str(error.context) else "What begins here"
+    return "This quoted text" if "scalar" in str(error.context) else "This list or mapping"
 
 
 def _syntax_hint(said: str, found: str) -> str:
@@ -59,7 +65,7 @@ def _syntax_hint(said: str, found: str) -> str:
         return _SYNTAX_HINTS.get(said, "")
     if found == "\t":
         return "Indent with spaces, not tabs."
-    return f"Put text that begins with {found} in quotes." if found else ""
+    return f"Quote text that starts with {found}." if found else ""
 
 
 MAX_ALIASED_VALUES = 200_000
@@ -75,13 +81,13 @@ _TYPE_OF_TAG: dict[str, tuple[type, ...]] = {
 _TEXT_TAGS = frozenset(("!", _TAG_PREFIX + "str"))
 
 
-def parse_yaml(source: SourceText, start: int, end: int) -> tuple[Any, int, Positions]:
-    """The value of that part of the text, where it begins, and the places of all its parts. Empty text is `{}`."""
+def parse_yaml(source: SourceText, start: int, end: int) -> tuple[Any, SourceMap]:
+    """The value of that part of the text, and the positions of all its parts. Empty text is `{}`."""
     source.refuse_control_characters(start, end)
     source.refuse_hidden_line_ends(start, end)
     text = source.text[start:end]
     directive = _TAG_DIRECTIVE.search(text)
-    if directive:  # libyaml compares each with all before it, which takes minutes for a file full of them
+    if directive:  # libyaml compares each with all earlier ones, which takes minutes in a file full of them
         source.fail("tag", start + directive.start(), "%TAG directives are not supported.", "Remove the line.")
     build = _YamlBuilder(source, start)
     try:
@@ -90,16 +96,16 @@ def parse_yaml(source: SourceText, start: int, end: int) -> tuple[Any, int, Posi
         code, position, what, hint = explain_yaml_error(error, text, source.line(start))
         source.fail(code, start + position, what, hint)
     except YAMLError as error:
-        source.fail("syntax", start, f"This is not YAML: {error}.")
-    return build.root, build.root_at, build.places
+        source.fail("syntax", start, f"Invalid YAML: {error}.")
+    return build.root, SourceMap(source.starts, build.root_at, build.positions)
 
 
 @dataclass(slots=True)
 class _OpenContainer:
-    """A list or mapping whose end has not come yet."""
+    """A list or mapping that is still open."""
 
     value: Any
-    places: Any
+    positions: Any
     at: int
     anchor: str | None
     values_before: int
@@ -111,7 +117,7 @@ class _OpenContainer:
     problems: tuple[Problem, ...] = ()
 
     def to_value(self) -> Any:
-        """What to put in its place, now that it has ended."""
+        """The value to use once it is closed."""
         if not self.problems:
             return self.value
         if type(self.value) is list:
@@ -123,7 +129,7 @@ class _OpenContainer:
 
 @dataclass(frozen=True, slots=True)
 class _Anchor:
-    """A value that an alias may repeat, how many values stand inside it, and how deep they are nested."""
+    """A value that an alias may repeat, how many values are inside it, and how deep they are nested."""
 
     value: Any
     size: int
@@ -141,7 +147,7 @@ class _YamlBuilder:
         self.offset = offset
         self.root: Any = {}
         self.root_at = offset
-        self.places: Positions = {}
+        self.positions: Positions = {}
         self.documents = 0
         self.values = 0
         self.aliased = 0
@@ -171,7 +177,7 @@ class _YamlBuilder:
     def on_document_start(self, event: Any) -> None:
         self.documents += 1
         if self.documents > 1:
-            what = "A second document begins here; a config file has one."
+            what = "A config file may have only one YAML document; a second one starts here."
             self.source.fail("several-documents", self.position(event), what, "Remove the --- or use another file.")
 
     def on_scalar(self, event: Any) -> None:
@@ -195,9 +201,11 @@ class _YamlBuilder:
         try:
             return parse_core_scalar(word)
         except NumberTooLargeError:
-            what = f"{word[:20]}… is too large a number."
+            what = f"{word[:20]}… is too large."
             return UnreadableValue(
-                self.source.add_problem("number-too-large", at, what, "Write it in quotes if it is meant as text.")
+                self.source.add_problem(
+                    "number-too-large", at, what, "Use a smaller number, or quote it to make it text."
+                )
             )
 
     def parse_tagged(self, tag: str, word: str, at: int) -> Any:
@@ -210,13 +218,13 @@ class _YamlBuilder:
         if type(value) is UnreadableValue:
             return value
         if type(value) not in types:
-            what = f"{shorten(word)!r} is not of the type {_format_tag(tag)}."
+            what = f"{shorten(word)!r} does not have the type {_format_tag(tag)}."
             return UnreadableValue(self.source.add_problem("tag", at, what, "Remove the tag."))
         return float(value) if types[0] is float and type(value) is int else value
 
     def refuse_tag(self, tag: str, at: int) -> Problem:
         what = f"The tag {_format_tag(tag)} is not supported."
-        return self.source.add_problem("tag", at, what, "Remove it; if it belongs to the text, put the text in quotes.")
+        return self.source.add_problem("tag", at, what, "Remove it. If it is part of the text, quote the text.")
 
     def on_mapping_start(self, event: Any) -> None:
         self.open_container(event, {}, {}, _TAG_PREFIX + "map")
@@ -224,7 +232,7 @@ class _YamlBuilder:
     def on_sequence_start(self, event: Any) -> None:
         self.open_container(event, [], [], _TAG_PREFIX + "seq")
 
-    def open_container(self, event: Any, value: Any, places: Any, tag: str) -> None:
+    def open_container(self, event: Any, value: Any, positions: Any, tag: str) -> None:
         at = self.position(event)
         problems: tuple[Problem, ...] = ()
         if event.tag is not None and event.tag not in (tag, "!"):
@@ -233,8 +241,8 @@ class _YamlBuilder:
             self.source.fail_too_deep(at)
         if event.anchor is not None:
             self.anchors[event.anchor] = _UNFINISHED
-        self.stack.append(_OpenContainer(value, places, at, event.anchor, self.values, problems=problems))
-        self.places[id(value)] = places
+        self.stack.append(_OpenContainer(value, positions, at, event.anchor, self.values, problems=problems))
+        self.positions[id(value)] = positions
 
     def on_mapping_end(self, event: Any) -> None:
         mapping = self.stack[-1]
@@ -246,7 +254,7 @@ class _YamlBuilder:
         closed = self.stack.pop()
         value = closed.to_value()
         if value is not closed.value:
-            self.places[id(value)] = closed.places
+            self.positions[id(value)] = closed.positions
         if closed.anchor is not None:
             size = self.values - closed.values_before
             self.anchors[closed.anchor] = _Anchor(value, size, closed.height)
@@ -260,13 +268,13 @@ class _YamlBuilder:
         name = shorten(event.anchor)
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
-            hint = f'Define it with &{name} above, or put text that begins with * in quotes: "*{name}".'
-            what = f"*{name} refers to an anchor that is not defined."
+            hint = f'Define it with &{name} above, or quote text that starts with *: "*{name}".'
+            what = f"The anchor of *{name} is not defined."
             anchored = _Anchor(UnreadableValue(self.source.add_problem("unknown-anchor", at, what, hint)), 0, 0)
         elif anchored is _UNFINISHED:
-            what = f"*{name} refers to the value that it stands in."
+            what = f"*{name} is inside the value that it refers to."
             anchored = _Anchor(
-                UnreadableValue(self.source.add_problem("alias-cycle", at, what, "Write out what is meant.")), 0, 0
+                UnreadableValue(self.source.add_problem("alias-cycle", at, what, "Write the values out instead.")), 0, 0
             )
         self.count_aliased(anchored, at)
         self.add_value(anchored.value, at)
@@ -275,8 +283,8 @@ class _YamlBuilder:
         self.values += anchored.size
         self.aliased += anchored.size
         if self.aliased > MAX_ALIASED_VALUES:
-            what = f"Aliases make this file more than {MAX_ALIASED_VALUES:,} values long."
-            self.source.fail("alias-bomb", at, what, "Write out what is meant.")
+            what = f"With its aliases expanded, the file has more than {MAX_ALIASED_VALUES:,} values."
+            self.source.fail("alias-bomb", at, what, "Write the values out instead.")
         if len(self.stack) + anchored.height > MAX_NESTING:
             self.source.fail_too_deep(at)
         if self.stack:
@@ -293,35 +301,35 @@ class _YamlBuilder:
         container = parent.value
         if type(container) is list:
             container.append(value)
-            parent.places.append(at)
+            parent.positions.append(at)
         elif parent.key is None:
             parent.key, parent.key_at = value, at
-            if type(value) is not str or value in parent.places:
+            if type(value) is not str or value in parent.positions:
                 parent.key = self.replace_bad_key(value, at)
             return
         elif parent.key == _MERGE_KEY and parent.merge_at == parent.key_at:
             self.add_merge_sources(parent, value, at)
         else:
             container[parent.key] = value
-            parent.places[parent.key] = (parent.key_at, at)
+            parent.positions[parent.key] = (parent.key_at, at)
             parent.key = None
         self.values += 1
         if self.values - self.aliased > MAX_VALUES:
             self.source.fail_too_many_values(at)
 
     def replace_bad_key(self, value: Any, at: int) -> str:
-        """Notes why it cannot be a key, and makes one of it so that reading can go on."""
+        """Adds the problem, and returns a key with which parsing can continue."""
         mapping = self.stack[-1]
         if type(value) is str:
-            mapping.problems += (self.source.add_duplicate_key(value, at, mapping.places[value][0]),)
+            mapping.problems += (self.source.add_duplicate_key(value, at, mapping.positions[value][0]),)
             return value
         if type(value) is UnreadableValue:
             mapping.problems += (value.problem,)
             return f"{_BAD_KEY_PREFIX}{at}"
-        what, hint = "A key must be text, not a list or mapping.", "Put text that begins with { or [ in quotes."
+        what, hint = "A key must be text, not a list or mapping.", "Quote text that starts with { or [."
         if not isinstance(value, (dict, list)):
             word = shorten(json.dumps(value))
-            what, hint = f"The key {word} is not text.", f'Write it in quotes: "{word}".'
+            what, hint = f"The key {word} is not text.", f'Quote it: "{word}".'
         mapping.problems += (self.source.add_problem("key-not-text", at, what, hint),)
         return f"{_BAD_KEY_PREFIX}{at}"
 
@@ -337,18 +345,18 @@ class _YamlBuilder:
         if all(isinstance(each, dict) for each in sources):
             mapping.merged = tuple(sources)
             return
-        hint = 'Write "<<": in quotes if it is meant as a key.'
-        what = "<< can only take in a mapping, or a list of mappings."
+        hint = 'If << is a key of yours, quote it: "<<".'
+        what = "<< can only merge a mapping or a list of mappings."
         mapping.problems += (self.source.add_problem("merge", at, what, hint),)
 
     def merge_mapping(self, mapping: _OpenContainer, merged: dict[str, Any]) -> None:
-        places = self.places[id(merged)]
+        positions = self.positions[id(merged)]
         if type(merged) is ConflictingKeys and not mapping.problems:
             mapping.problems = merged.problems
         for key, value in merged.items():
             if key not in mapping.value:
                 mapping.value[key] = value
-                mapping.places[key] = places[key]  # type: ignore[call-overload]
+                mapping.positions[key] = positions[key]  # type: ignore[call-overload]
 
     def position(self, event: Any) -> int:
         return int(event.start_mark.index) + self.offset

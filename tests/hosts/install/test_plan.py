@@ -336,11 +336,11 @@ def test_a_home_with_a_space_is_quoted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"hooks": []}', "hooks must be a mapping"),
+        ('{"hooks": []}', "hooks must be an object"),
         ('{\n"hooks": {"PreToolUse": {}}}', "settings.json:2  hooks.PreToolUse must be a list"),
-        ("[1]", "a mapping is expected"),
+        ("[1]", "expected a JSON object"),
         ('{"a": 1', "never closed"),
-        ('{"a": 1, "a": 2}', "stands twice"),
+        ('{"a": 1, "a": 2}', "Duplicate key"),
     ],
 )
 def test_a_file_that_cannot_be_edited_is_not_touched(machine: Machine, text: str, said: str) -> None:

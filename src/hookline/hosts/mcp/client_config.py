@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hookline.config.json_edit import JsonSpan, NotJsonError, parse_spans
+from hookline.config.json_edit import JsonSpan, parse_spans
+from hookline.errors import HooklineError
 
 HEADERS_VARIABLE: Final = "HOOKLINE_MCP_HEADERS"
 ORIGINAL_VARIABLE: Final = "HOOKLINE_MCP_WAS"
@@ -54,7 +55,7 @@ def unwrappable_servers(text: str) -> tuple[str, ...]:
 def _find_servers(text: str) -> Iterator[tuple[str, JsonSpan]]:
     try:
         whole = parse_spans(text)
-    except NotJsonError as error:
+    except HooklineError as error:
         raise NotWrappableError(str(error)) from None
     lists = list(_find_server_lists(whole)) or list(_find_editor_list(whole))
     if not lists:
