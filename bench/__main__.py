@@ -1,4 +1,4 @@
-"""`make bench`: one table, our figures beside the others' in the same run."""
+"""`make bench`: hookline beside the alternatives, in one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.proxy import mcp_call
 from bench.rules import Workload
 from bench.sessions import MODEL, figures
 from bench.table import table
-from bench.timing import seconds_each, shown
+from bench.timing import format_seconds, seconds_each
 
 SIZES = (1, 10, 100, 1_000, 10_000)
 _LOAD_LIMIT = 1_000  # pluggy needs many seconds beyond this
@@ -50,7 +50,7 @@ def decision_rows(results: list[tuple[Workload, dict[str, float]]]) -> list[dict
     rows = []
     for load, times in results:
         row = {"decide": load.name, "rules": f"{load.rules:,}"}
-        row |= {name: shown(seconds) for name, seconds in times.items()}
+        row |= {name: format_seconds(seconds) for name, seconds in times.items()}
         row["re loop ÷ hookline"] = f"{times['re loop'] / times['hookline']:,.1f}"
         rows.append(row)
     return rows
@@ -66,7 +66,7 @@ def load_rows() -> list[dict[str, str]]:
                 continue
             begun = perf_counter()
             CONTENDERS[name](load)
-            row[name] = shown(perf_counter() - begun)
+            row[name] = format_seconds(perf_counter() - begun)
         rows.append(row)
     return rows
 
@@ -80,25 +80,33 @@ def main() -> None:
     print(table(load_rows()), end="\n\n")
     times = dialects.decisions()
     rows = [
-        {"10,000 rules": name, "none matches": shown(none), "the last matches": shown(last)}
+        {"10,000 rules": name, "none matches": format_seconds(none), "the last matches": format_seconds(last)}
         for name, (none, last) in times.items()
     ]
     print(table(rows), end="\n\n")
     print(
-        table([{"one script": "JavaScript, in a fresh context", "hookline": shown(dialects.javascript_hook())}]),
+        table(
+            [{"one script": "JavaScript, in a fresh context", "hookline": format_seconds(dialects.javascript_hook())}]
+        ),
         end="\n\n",
     )
     programs = shell_hook()
     print(
-        table([{"one program": "cat > /dev/null; printf ok", **{n: shown(t) for n, t in programs.items()}}]), end="\n\n"
+        table([{"one program": "cat > /dev/null; printf ok", **{n: format_seconds(t) for n, t in programs.items()}}]),
+        end="\n\n",
     )
     python = python_hook()
-    print(table([{"one Python file": "reads and writes JSON", **{n: shown(t) for n, t in python.items()}}]), end="\n\n")
+    print(
+        table([{"one Python file": "reads and writes JSON", **{n: format_seconds(t) for n, t in python.items()}}]),
+        end="\n\n",
+    )
     calls = round_trips()
-    print(table([{"an agent's hook": "one call", **{n: shown(t) for n, t in calls.items()}}]), end="\n\n")
+    print(table([{"an agent's hook": "one call", **{n: format_seconds(t) for n, t in calls.items()}}]), end="\n\n")
     proxied = mcp_call()
-    print(table([{"one MCP call": "2 KB, 100 hooks", **{n: shown(t) for n, t in proxied.items()}}]), end="\n\n")
-    starts = {name: shown(seconds) for name, seconds in start_times().items()}
+    print(
+        table([{"one MCP call": "2 KB, 100 hooks", **{n: format_seconds(t) for n, t in proxied.items()}}]), end="\n\n"
+    )
+    starts = {name: format_seconds(seconds) for name, seconds in start_times().items()}
     print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
     agents = [figures(sessions) for sessions in (1, 100)]
     print(table([each.row() for each in agents]), end="\n\n")
@@ -106,13 +114,13 @@ def main() -> None:
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     programs |= calls
     programs["MCP proxy"] = proxied["added"]
-    print(table(verdicts({(load.name, load.rules): times for load, times in results}, programs)))
+    print(table(goals({(load.name, load.rules): times for load, times in results}, programs)))
     if "--json" in sys.argv:
         print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
 
 
-def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str, float]) -> list[dict[str, str]]:
-    """The figures that we hold ourselves to, each as a ratio within this run."""
+def goals(times: dict[tuple[str, int], dict[str, float]], programs: dict[str, float]) -> list[dict[str, str]]:
+    """What hookline promises, each as a ratio within this run."""
     none, last = times["none matches", 10_000], times["the last matches", 10_000]
     ten, one = times["none matches", 10], times["none matches", 1]
     hit = times["the last matches", 1]
@@ -137,7 +145,7 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
             1 / 20,
             "of the turn",
         ),
-        *_bridged(programs),
+        *_bridge_goals(programs),
     ]
     return [
         {
@@ -149,7 +157,7 @@ def verdicts(times: dict[tuple[str, int], dict[str, float]], programs: dict[str,
     ]
 
 
-def _bridged(calls: dict[str, float]) -> list[tuple[str, float, float, str]]:
+def _bridge_goals(calls: dict[str, float]) -> list[tuple[str, float, float, str]]:
     if "C client" not in calls:
         return []
     return [

@@ -1,4 +1,4 @@
-"""What an agent waits for one of its hooks: a hook in Python, our clients with a warm engine, and the least there is."""
+"""How long an agent waits for a hook: a hook in Python, the bridge's clients with a warm engine, and an empty shell."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from hookline.hosts.install.launcher import compile_client, python_client
 
 _ROUNDS = 60
 _HOOK = """import json, sys
-told = json.load(sys.stdin)
-if "rm -rf" in told["tool_input"]["command"]:
+payload = json.load(sys.stdin)
+if "rm -rf" in payload["tool_input"]["command"]:
     print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}))
 """
 _GUARD = "hooks:\n  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: 'rm -rf'}}, then: {deny: No.}}\n"
 
 
 def round_trips() -> dict[str, float]:
-    """Seconds from starting the program to its end, its answer read, by what is started."""
+    """Seconds from starting each program until its answer is read and it has ended."""
     root = Path(tempfile.mkdtemp(prefix="hl"))
     try:
-        return _measured(root)
+        return _measure(root)
     finally:
         shutil.rmtree(root)
 
 
-def _measured(root: Path) -> dict[str, float]:
+def _measure(root: Path) -> dict[str, float]:
     (root / "home").mkdir()
     (root / "hookline.yaml").write_text(_GUARD)
     (root / "hook.py").write_text(_HOOK)
@@ -51,18 +51,18 @@ def _measured(root: Path) -> dict[str, float]:
         programs["C client"] = [str(root / "client"), *agent]
     engine = subprocess.Popen(client.hookline_command("serve"), env=environment, stderr=subprocess.DEVNULL)
     try:
-        _await(root / "hookline" / client.SOCKET_NAME)
+        _wait_for_file(root / "hookline" / client.SOCKET_NAME)
         times: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(_ROUNDS):
             for name, argv in programs.items():
-                times[name].append(_once(argv, payload, environment, root))
+                times[name].append(_time_call(argv, payload, environment, root))
     finally:
         engine.terminate()
         engine.wait()
     return {name: statistics.median(taken[3:]) for name, taken in times.items()}
 
 
-def _once(argv: list[str], payload: bytes, environment: dict[str, str], directory: Path) -> float:
+def _time_call(argv: list[str], payload: bytes, environment: dict[str, str], directory: Path) -> float:
     begun = perf_counter()
     done = subprocess.run(argv, input=payload, capture_output=True, env=environment, cwd=directory, check=True)
     taken = perf_counter() - begun
@@ -70,8 +70,8 @@ def _once(argv: list[str], payload: bytes, environment: dict[str, str], director
     return taken
 
 
-def _await(path: Path) -> None:
+def _wait_for_file(path: Path) -> None:
     until = perf_counter() + 30
     while not path.exists():
-        assert perf_counter() < until, "the engine does not come"
+        assert perf_counter() < until, "the engine did not start"
         time.sleep(0.01)

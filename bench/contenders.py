@@ -1,4 +1,4 @@
-"""What a user would pick instead, each given the same rules."""
+"""hookline and its alternatives, each with the same rules."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from bench.rules import TOOL, Decide, Workload, yaml_of
+from bench.rules import TOOL, Decide, Workload, rules_yaml
 
 
 def hookline(load: Workload) -> Decide:
     from hookline import Event
     from hookline.project import load_text
 
-    book = load_text(yaml_of(load), "hookline.yaml")
+    book = load_text(rules_yaml(load), "hookline.yaml")
     assert not book.problems
 
     def decide(tool: str, input: dict[str, Any]) -> bool:
@@ -24,8 +24,8 @@ def hookline(load: Workload) -> Decide:
 
 
 def re_loop(load: Workload) -> Decide:
-    """A list of compiled patterns, asked one after the other."""
-    rules = _compiled(load)
+    """A list of compiled patterns, tried one after the other."""
+    rules = _compile_rules(load)
 
     def decide(tool: str, input: dict[str, Any]) -> bool:
         return any(
@@ -37,8 +37,8 @@ def re_loop(load: Workload) -> Decide:
 
 
 def re_loop_by_tool(load: Workload) -> Decide:
-    """The fair one: rules grouped by the tool's name beforehand."""
-    rules = {"write_file": [(path, content) for _, path, content in _compiled(load)]}
+    """The fairer loop: rules grouped by the tool's name beforehand."""
+    rules = {"write_file": [(path, content) for _, path, content in _compile_rules(load)]}
 
     def decide(tool: str, input: dict[str, Any]) -> bool:
         return any(
@@ -69,7 +69,7 @@ def pluggy(load: Workload) -> Decide:
 
     manager = pluggy.PluginManager("bench")
     manager.add_hookspecs(Spec)
-    for rule in reversed(_compiled(load)):  # it asks the one registered last first
+    for rule in reversed(_compile_rules(load)):  # pluggy calls the last registered one first
         manager.register(Rule(rule))
     return lambda tool, input: bool(manager.hook.judge(tool=tool, input=input))
 
@@ -107,14 +107,14 @@ CONTENDERS: dict[str, Callable[[Workload], Decide]] = {
 }
 
 
-def _compiled(load: Workload) -> list[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
+def _compile_rules(load: Workload) -> list[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
     tool = re.compile(TOOL)
     return [(tool, re.compile(load.path_pattern(n)), re.compile(load.content_pattern(n))) for n in range(load.rules)]
 
 
-_fresh = count()
+_path_numbers = count()
 
 
 def fresh_path(input: dict[str, str]) -> dict[str, str]:
-    """The same call on another path, so that nobody can remember the answer."""
-    return {**input, "path": input["path"].replace("/home/", f"/home/{next(_fresh)}/")}
+    """The same call on another path, so that no cached answer helps."""
+    return {**input, "path": input["path"].replace("/home/", f"/home/{next(_path_numbers)}/")}

@@ -51,7 +51,7 @@ def decisions() -> dict[str, tuple[float, float]]:
     for name, (book, passes, denied) in cases.items():
         assert not book.decide_now(passes).denied
         assert book.decide_now(denied).denied
-        each = seconds_each({"none": _asked(book, passes), "last": _asked(book, denied)})
+        each = seconds_each({"none": _decision_call(book, passes), "last": _decision_call(book, denied)})
         times[name] = each["none"], each["last"]
     return times
 
@@ -60,7 +60,7 @@ def _call(tool: str, input: dict[str, str]) -> Event:
     return Event("tool.before", {"tool": {"name": tool, "input": input}})
 
 
-def _asked(book: Book, event: Event) -> Callable[[], object]:
+def _decision_call(book: Book, event: Event) -> Callable[[], object]:
     return lambda: book.decide_now(event)
 
 

@@ -1,4 +1,4 @@
-"""A shell hook beside the same command started by bare asyncio; what spawning Python costs; imports; memory."""
+"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; imports; memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hookline.runners.warm.pool import interpreter_pool
 
 SHELL = "cat > /dev/null; printf ok"
 _ROUNDS = 60
-_PAUSE = 0.015  # seconds; what one call leaves to be done is not counted as the next one's
+_PAUSE = 0.015  # seconds, so that work left over from one call does not count for the next
 
 
 def shell_hook() -> dict[str, float]:
@@ -35,7 +35,7 @@ async def _shell_hook() -> dict[str, float]:
     book = load_text(text, "hookline.yaml")
     event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
 
-    async def ours() -> None:
+    async def with_hookline() -> None:
         decision = await book.decide(event)
         assert not decision.failures
 
@@ -49,14 +49,14 @@ async def _shell_hook() -> dict[str, float]:
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", "pass")
         await process.wait()
 
-    return await _in_turns({"hookline": ours, "bare asyncio": bare, "spawned Python": python})
+    return await _alternate({"hookline": with_hookline, "bare asyncio": bare, "spawned Python": python})
 
 
 PYTHON_HOOK = "import json, sys\nevent = json.load(sys.stdin)\nprint(json.dumps({'decision': 'allow'}))\n"
 
 
 def python_hook() -> dict[str, float]:
-    """Seconds of one program that is a Python file, once an interpreter is warm, and spawned."""
+    """Seconds of one hook that is a Python file, in a warm interpreter and spawned."""
     return asyncio.run(_python_hook())
 
 
@@ -73,11 +73,11 @@ async def _python_hook() -> dict[str, float]:
             await run(hosts["warm"])
             await asyncio.sleep(_PAUSE)
         assert interpreter_pool().forked, "it is always spawned"
-        return await _in_turns({name: functools.partial(run, host) for name, host in hosts.items()}, _PAUSE)
+        return await _alternate({name: functools.partial(run, host) for name, host in hosts.items()}, _PAUSE)
 
 
-async def _in_turns(calls: dict[str, Callable[[], Awaitable[None]]], pause: float = 0) -> dict[str, float]:
-    """Whatever else the machine does hits them all alike; each round begins with another one."""
+async def _alternate(calls: dict[str, Callable[[], Awaitable[None]]], pause: float = 0) -> dict[str, float]:
+    """Medians of calls that alternate, so that a busy machine slows all alike; the first one changes with each round."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for number in range(_ROUNDS):
         for name in sorted(calls, reverse=bool(number % 2)):
@@ -89,23 +89,23 @@ async def _in_turns(calls: dict[str, Callable[[], Awaitable[None]]], pause: floa
 
 
 def start_times() -> dict[str, float]:
-    """Seconds from nothing to imported, or to the help's last line; what Python itself takes is taken off."""
-    nothing = _spawned("pass")
+    """Seconds of an import, without Python's own start, and of the whole help command."""
+    nothing = _time_python("pass")
     return {
-        "import hookline": _spawned("import hookline") - nothing,
-        "import hookline and decide": _spawned(
+        "import hookline": _time_python("import hookline") - nothing,
+        "import hookline and decide": _time_python(
             "from hookline.project import load_text; from hookline import Event;"
             "load_text('hooks: []', 'hookline.yaml').decide_now(Event('stop', {}))"
         )
         - nothing,
-        "hookline --help": _spawned(
+        "hookline --help": _time_python(
             "import sys; sys.argv = ['hookline', '--help']; from hookline.cli.main import main; main()"
         ),
         "bare python": nothing,
     }
 
 
-def _spawned(code: str) -> float:
+def _time_python(code: str) -> float:
     taken = []
     for _ in range(7):
         begun = perf_counter()
@@ -115,7 +115,7 @@ def _spawned(code: str) -> float:
 
 
 def memory(rules: int) -> float:
-    """MiB that a process grows by when it makes a book of so many rules, once what was only needed for it is gone."""
+    """MiB that a book of so many rules takes, after garbage collection."""
     code = (
         "import gc, sys; from bench.rules import Workload; from bench.contenders import hookline;"
         "held = hookline(Workload('m', int(sys.argv[1]), 10)); gc.collect();"

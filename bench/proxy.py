@@ -1,4 +1,4 @@
-"""What the proxy adds to a tool call: the official client with the same server, directly and behind 100 hooks."""
+"""What the proxy adds to a tool call: the official client and one server, directly and behind 100 hooks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hooks(count: int) -> str:
 
 
 def mcp_call() -> dict[str, float]:
-    """Median seconds of one call, and of what was added to it; the two take turns, so both see the same machine."""
+    """Median seconds of a direct call, of a call through the proxy, and of the difference; the two alternate."""
     return asyncio.run(_mcp_call())
 
 
@@ -52,7 +52,7 @@ async def _mcp_call() -> dict[str, float]:
         config.flush()
         behind = (*_PROXY, "--config", config.name, "--name", "bench", "--", *_SERVER)
         async with AsyncExitStack() as stack:
-            clients = {name: await _connected(stack, argv) for name, argv in (("direct", _SERVER), ("proxy", behind))}
+            clients = {name: await _connect(stack, argv) for name, argv in (("direct", _SERVER), ("proxy", behind))}
             times: dict[str, list[float]] = {name: [] for name in clients}
             for n in range(_CALLS + 20):
                 for name, client in clients.items():
@@ -65,7 +65,7 @@ async def _mcp_call() -> dict[str, float]:
     return {**medians, "added": statistics.median(added)}
 
 
-async def _connected(stack: AsyncExitStack, argv: tuple[str, ...]) -> ClientSession:
+async def _connect(stack: AsyncExitStack, argv: tuple[str, ...]) -> ClientSession:
     parameters = StdioServerParameters(command=argv[0], args=list(argv[1:]), cwd=str(_ROOT))
     read, write = await stack.enter_async_context(stdio_client(parameters))
     client = await stack.enter_async_context(ClientSession(read, write))

@@ -1,4 +1,4 @@
-"""The rule that every contender is given: tool regex + path regex + content regex → deny."""
+"""The rules of the benchmark: tool regex + path regex + content regex → deny."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ TOOL = "^write_file$"
 
 @dataclass(frozen=True)
 class Workload:
-    """`paths`: whether each rule's path is its own, or one that every event has."""
-
     name: str
     rules: int
     body: int  # characters
-    every_path_matches: bool = False
+    every_path_matches: bool = False  # else each rule has a path of its own
     matches: bool = False  # the last rule matches
 
     def path_pattern(self, number: int) -> str:
@@ -33,7 +31,7 @@ class Workload:
         return {"path": path, "content": f"{body} SECRET_{last} " if self.matches else body}
 
 
-def yaml_of(load: Workload) -> str:
+def rules_yaml(load: Workload) -> str:
     """The rules as a native file."""
     rows = [
         f"  - id: rule-{n}\n    on: tool.before\n    when: {{tool: '/{TOOL}/', input: {{path: '{load.path_pattern(n)}',"

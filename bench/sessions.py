@@ -1,4 +1,4 @@
-"""Many sessions of our own agent at once, with hooks and tools, in one process and one SQLite file.
+"""Many sessions of hookline's own agent at once, with hooks and tools, in one process and one SQLite file.
 
 `python -m bench.sessions [SESSIONS]` prints the table; without a number, the thousand of `make bench-load`.
 """
@@ -22,7 +22,7 @@ from time import perf_counter, process_time, thread_time
 from typing import Any
 
 from bench.table import table
-from bench.timing import shown
+from bench.timing import format_seconds
 from hookline.engine.book import Book, Layer
 from hookline.patterns.pattern import pattern
 from hookline.project import load, load_text
@@ -67,8 +67,8 @@ define_agent(name="helper", hooks=["the_last_hundred"])
 
 
 @dataclass
-class Spent:
-    hooks: float = 0.0  # seconds of the processor, with gathering what hooks are told
+class Costs:
+    hooks: float = 0.0  # processor seconds, including gathering facts
     turns: list[float] = field(default_factory=list)
 
 
@@ -86,40 +86,40 @@ class Figures:
         return {
             "sessions at once": f"{self.sessions:,}",
             "turns a second": f"{self.turns_per_second:,.0f}",
-            "turn, p50": shown(self.turn),
-            "turn, p99": shown(self.slowest_turns),
-            "processor, a turn": shown(self.cpu),
-            "of that, hooks": f"{shown(self.hooks)} ({self.hooks / self.cpu:.0%})",
+            "turn, p50": format_seconds(self.turn),
+            "turn, p99": format_seconds(self.slowest_turns),
+            "processor, a turn": format_seconds(self.cpu),
+            "of that, hooks": f"{format_seconds(self.hooks)} ({self.hooks / self.cpu:.0%})",
             "hooks in a turn of 50 ms": f"{self.hooks / MODEL.total_seconds():.2%}",
             "memory, a session": f"{self.memory * 1024:,.0f} KiB",
         }
 
 
 def figures(sessions: int) -> Figures:
-    """In a process of its own, for its memory is measured."""
+    """Measured in a process of its own, because of its memory."""
     run = [sys.executable, "-m", "bench.sessions", "--measure", str(sessions)]
-    said = subprocess.run(run, capture_output=True, text=True, check=False)
-    if said.returncode:
-        sys.exit(said.stderr)
-    return Figures(**json.loads(said.stdout))
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return Figures(**json.loads(done.stdout))
 
 
-async def _measured(sessions: int) -> Figures:
-    spent = _watched()
+async def _measure(sessions: int) -> Figures:
+    costs = _record_costs()
     with tempfile.TemporaryDirectory() as place:
         async with Runtime.open(place, _settings(Path(place))) as runtime:
             await _session(runtime, "warm up")
-            before, spent.hooks = _resident(), 0.0
-            spent.turns.clear()
+            before, costs.hooks = _resident(), 0.0
+            costs.turns.clear()
             begun, cpu = perf_counter(), process_time()
             await asyncio.gather(*(_session(runtime, f"task {n}") for n in range(sessions)))
             seconds, cpu = perf_counter() - begun, process_time() - cpu
-            turns = len(spent.turns)
+            turns = len(costs.turns)
             assert turns == sessions * TURNS, turns
             memory = (_resident() - before) / sessions
-    slowest = statistics.quantiles(spent.turns, n=100)[98]
+    slowest = statistics.quantiles(costs.turns, n=100)[98]
     return Figures(
-        sessions, turns / seconds, statistics.median(spent.turns), slowest, cpu / turns, spent.hooks / turns, memory
+        sessions, turns / seconds, statistics.median(costs.turns), slowest, cpu / turns, costs.hooks / turns, memory
     )
 
 
@@ -153,33 +153,33 @@ def _book(place: Path) -> Book:
     return book
 
 
-def _watched() -> Spent:
-    """Counts, from now on, what asking hooks costs the processor and how long turns take."""
-    spent = Spent()
+def _record_costs() -> Costs:
+    """Starts recording the processor time of hooks and the duration of turns."""
+    costs = Costs()
     decide, run = AgentSession.decide, Turn.run
 
     @wraps(decide)
-    async def decide_watched(*asked: Any) -> Any:
-        return await _Steps(decide(*asked), spent)
+    async def timed_decide(*asked: Any) -> Any:
+        return await _TimedSteps(decide(*asked), costs)
 
     @wraps(run)
-    async def run_watched(turn: Turn) -> Any:
+    async def timed_run(turn: Turn) -> Any:
         begun = perf_counter()
         try:
             return await run(turn)
         finally:
-            spent.turns.append(perf_counter() - begun)
+            costs.turns.append(perf_counter() - begun)
 
-    AgentSession.decide, Turn.run = decide_watched, run_watched  # type: ignore[method-assign]
-    return spent
+    AgentSession.decide, Turn.run = timed_decide, timed_run  # type: ignore[method-assign]
+    return costs
 
 
-class _Steps:
-    """A coroutine whose own steps are timed, and not the waiting between them."""
+class _TimedSteps:
+    """Times the steps of a coroutine, without the waiting between them."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any], spent: Spent) -> None:
+    def __init__(self, work: Coroutine[Any, Any, Any], costs: Costs) -> None:
         self._work = work
-        self._spent = spent
+        self._costs = costs
 
     def __await__(self) -> Generator[Any, Any, Any]:
         step: Callable[[], Any] = partial(self._work.send, None)
@@ -190,7 +190,7 @@ class _Steps:
             except StopIteration as done:
                 return done.value
             finally:
-                self._spent.hooks += thread_time() - begun
+                self._costs.hooks += thread_time() - begun
             try:
                 value = yield waits
                 step = partial(self._work.send, value)
@@ -207,7 +207,7 @@ def _resident() -> float:
 
 def main() -> None:
     if "--measure" in sys.argv:
-        print(json.dumps(asdict(asyncio.run(_measured(int(sys.argv[-1]))))))
+        print(json.dumps(asdict(asyncio.run(_measure(int(sys.argv[-1]))))))
         return
     sessions = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
     print(table([figures(1).row(), figures(sessions).row()]))

@@ -1,4 +1,4 @@
-"""Times as medians over interleaved repetitions: the machine may be busy, but it is busy for everyone."""
+"""Medians over interleaved repetitions, so that a busy machine slows all calls alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def seconds_each(calls: Mapping[str, Callable[[], object]], repetitions: int = 1
     gc.collect()
     for _ in range(repetitions):
         for name, call in calls.items():
-            times[name].append(_timed(call, counts[name]))
+            times[name].append(_time_calls(call, counts[name]))
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
@@ -28,14 +28,14 @@ def _count_for(call: Callable[[], object]) -> int:
     return max(1, int(_SLICE / max(perf_counter() - begun, 1e-7)))
 
 
-def _timed(call: Callable[[], object], count: int) -> float:
+def _time_calls(call: Callable[[], object], count: int) -> float:
     begun = perf_counter()
     for _ in range(count):
         call()
     return (perf_counter() - begun) / count
 
 
-def shown(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if seconds * factor >= 1:
             return f"{seconds * factor:,.3g} {unit}"
