@@ -21,9 +21,11 @@ from hookline.cli.chat.commands import COMMANDS
 from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
 from hookline.dialects.dialect import all_dialects
-from hookline.dialects.native import actions, conditions, programs
+from hookline.dialects.native.actions import ACTIONS, STEP_KEYS
+from hookline.dialects.native.conditions import CONDITIONS, EXPRESSION_NAMES, SYNTAXES, TESTS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
-from hookline.dialects.native.programs import DIAGNOSE_KEYS
+from hookline.dialects.native.keys import ActionKey, Key
+from hookline.dialects.native.on_error import ON_ERROR
 from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.events import COMMON_FACTS, EVENTS, EventKind
 from hookline.hooks.outcome import Audience, FailureKind, NotePlace, Verdict
@@ -86,45 +88,30 @@ def _dialect_event_names(kind: EventKind) -> str:
     return "; ".join(f"{dialect} {code(names)}" for dialect, names in kind.names.items()) or _NONE
 
 
-def _examples(known: Iterable[str], said: Mapping[str, tuple[str, str]], first: str) -> str:
+def _examples(keys: Mapping[str, Key], first: str) -> str:
     rows = [
-        (f"`{word}`", said[word][0], f"`{said[word][1]}`" if said[word][1] else "[below](#custom)") for word in known
+        (f"`{key.name}`", key.help, f"`{key.example}`" if key.example else "[below](#custom)") for key in keys.values()
     ]
-    return table((first, "means", "example"), rows)
+    return table((first, "meaning", "example"), rows)
 
 
-def _options(of: str) -> str:
-    said = words.OPTIONS[of]
-    rows = [(f"`{key}`", said[key][0], said[key][1]) for key in option_keys()[of]]
-    return table(("key", "without it", "means"), rows)
+def _keys(keys: Mapping[str, Key]) -> str:
+    rows = [(f"`{key.name}`", "required" if key.required else key.default, key.help) for key in keys.values()]
+    return table(("key", "default", "meaning"), rows)
 
 
-def option_keys() -> dict[str, tuple[str, ...]]:
-    """The options of each action, as the code that reads them knows them."""
-    known = {name: tuple(options) for name, (_, options) in actions.ACTIONS.items() if options}
-    for name in ("set", "remove", "append", "replace"):
-        del known[name]
-    known["run"] = programs.PROGRAM_KEYS
-    known["diagnose"] = DIAGNOSE_KEYS
-    return {**{name: tuple(said) for name, said in words.OPTIONS.items() if name not in known}, **known}
-
-
-def _steps() -> str:
-    rows = [(f"`{key}`", *words.STEP_OPTIONS[key]) for key in actions.STEP_KEYS]
-    return table(("key", "without it", "means"), rows)
+def _options(action: ActionKey) -> Mapping[str, Key]:
+    """The keys inside an action's mapping, or beside it; `set`, `remove` and `append` only have each other."""
+    return action.mapping or ({} if action.name in action.options else action.options)
 
 
 def _reads() -> str:
     rows = [(f"`{each}`", *words.READS[each]) for each in ResultFormat]
-    return table(("`reads`", "an exit code that is not 0", "stdout of exit code 0, beside `tell`"), rows)
+    return table(("`reads`", "exit code other than 0", "stdout after exit code 0, besides `tell`"), rows)
 
 
 def _meanings(head: tuple[str, ...], known: Iterable[str], said: Mapping[str, str]) -> str:
     return table(head, [(f"`{word}`", said[word]) for word in known])
-
-
-def _hook_keys() -> str:
-    return table(("key", "without it", "means"), [(f"`{key}`", *words.HOOK_KEYS[key]) for key in HOOK_KEYS])
 
 
 def _shapes() -> str:
@@ -232,16 +219,16 @@ def options_of(name: str) -> list[str]:
 TABLES: dict[str, Callable[[], str]] = {
     **{f"events-{group}": partial(_events, group) for group in words.GROUPS},
     "facts-everywhere": lambda: code(COMMON_FACTS),
-    "conditions": lambda: _examples(conditions.CONDITION_KEYS, words.CONDITIONS, "key"),
-    "tests": lambda: _examples(conditions.TEST_KEYS, words.TESTS, "word"),
-    "actions": lambda: _examples(actions.ACTIONS, words.ACTIONS, "key"),
-    **{f"options-{name}": partial(_options, name) for name in words.OPTIONS},
-    "options-step": _steps,
+    "conditions": lambda: _examples(CONDITIONS, "key"),
+    "tests": lambda: _examples(TESTS, "key"),
+    "actions": lambda: _examples(ACTIONS, "key"),
+    **{f"options-{name}": partial(_keys, _options(action)) for name, action in ACTIONS.items() if _options(action)},
+    "options-step": lambda: _keys(STEP_KEYS),
     "reads": _reads,
-    "on-error": lambda: _meanings(("`on_error`", "a failure counts as"), actions.ON_ERROR, words.ON_ERROR),
+    "on-error": lambda: _meanings(("`on_error`", "a failure counts as"), ON_ERROR, words.ON_ERROR),
     "failures": lambda: _meanings(("kind", "what happened"), FailureKind, words.FAILURES),
-    "hook-keys": _hook_keys,
-    "file-keys": lambda: _meanings(("key", "means"), FILE_KEYS, words.FILE_KEYS),
+    "hook-keys": lambda: _keys(HOOK_KEYS),
+    "file-keys": lambda: table(("key", "meaning"), [(f"`{key.name}`", key.help) for key in FILE_KEYS.values()]),
     "shapes": _shapes,
     "formats": _formats,
     "names": lambda: code(VOCABULARIES),
@@ -262,7 +249,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def documented_words() -> list[tuple[str, list[str]]]:
     """Each page, and the words that must stand in it as code."""
-    options = [key for keys in option_keys().values() for key in keys]
+    options = [name for action in ACTIONS.values() for name in (*action.mapping, *action.options)]
     return [
         (
             "events.md",
@@ -270,16 +257,16 @@ def documented_words() -> list[tuple[str, list[str]]]:
         ),
         (
             "conditions.md",
-            [*conditions.CONDITION_KEYS, *conditions.TEST_KEYS, *conditions.EXPRESSION_NAMES, "always", "never"],
+            [*CONDITIONS, *TESTS, *EXPRESSION_NAMES, "always", "never"],
         ),
         (
             "actions.md",
             [
-                *actions.ACTIONS,
+                *ACTIONS,
                 *options,
-                *actions.STEP_KEYS,
+                *STEP_KEYS,
                 *ResultFormat,
-                *actions.ON_ERROR,
+                *ON_ERROR,
                 *FailureKind,
                 *Audience,
                 *NotePlace,
@@ -292,21 +279,21 @@ def documented_words() -> list[tuple[str, list[str]]]:
         ("python.md", [*public_names, "BookWatcher", "load_for_directory", "load_text", "load_all", "Here"]),
         ("deciding.md", [verdict.word for verdict in Verdict]),
         ("templates.md", list(FILTERS)),
-        ("patterns.md", list(conditions.SYNTAXES)),
+        ("patterns.md", list(SYNTAXES)),
         ("tools.md", [*ToolKind, *VOCABULARIES]),
     ]
 
 
 def examples() -> Iterator[tuple[str, str]]:
     """Every example of the tables as (event, the part of a hook that it is)."""
-    for word, (_, example) in words.CONDITIONS.items():
-        if example:
-            yield words.EVENT_OF.get(word, "tool.before"), f"when: {{{example}}}, then: {{log: heard}}"
-    for _, example in words.TESTS.values():
-        yield "tool.before", f"when: {{fact: {{input.value: {example}}}}}, then: {{log: heard}}"
-    for word, (_, example) in words.ACTIONS.items():
-        if example:
-            yield words.EVENT_OF.get(word, "tool.before"), f"then: {example}"
+    for key in CONDITIONS.values():
+        if key.example:
+            yield key.example_event, f"when: {{{key.example}}}, then: {{log: matched}}"
+    for key in TESTS.values():
+        yield key.example_event, f"when: {{fact: {{input.value: {key.example}}}}}, then: {{log: matched}}"
+    for key in ACTIONS.values():
+        if key.example:
+            yield key.example_event, f"then: {key.example}"
     for _, example in words.SHAPES.values():
         yield "tool.after", f"then: {{log: '{example}'}}"
 

@@ -95,7 +95,7 @@ def _waits_for_trust(hook: Hook) -> bool:
 
 
 def error_word(outcome: Outcome) -> str:
-    from hookline.dialects.native.actions import ON_ERROR, undo_withhold_result
+    from hookline.dialects.native.on_error import ON_ERROR, undo_withhold_result
 
     said = undo_withhold_result(outcome)
     return next((word for word, known in ON_ERROR.items() if known == said), said.verdict.word)

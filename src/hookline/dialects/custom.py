@@ -35,6 +35,15 @@ def find_registered(registry: Registry, name: str, at: Node) -> Registration | N
         return None
 
 
+def find_or_report(registry: Registry, name: str, at: Node) -> Registration | None:
+    """None after a problem, such as an unknown name."""
+    before = len(at.problems)
+    entry = find_registered(registry, name, at)
+    if entry is None and len(at.problems) == before:
+        report_unknown_name(registry, name, at)
+    return entry
+
+
 def report_unknown_name(registry: Registry, name: str, at: Node, known: tuple[str, ...] = ()) -> None:
     names = (*known, *registry.names())
     guess = closest_match(name, names)
@@ -114,6 +123,7 @@ __all__ = [
     "CONDITION_REGISTRY",
     "build_registered_action",
     "build_registered_condition",
+    "find_or_report",
     "find_registered",
     "report_unknown_name",
 ]

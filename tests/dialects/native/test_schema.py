@@ -14,7 +14,7 @@ from hookline.config.problem import Severity
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import get_dialect
 from hookline.dialects.native.actions import ACTIONS
-from hookline.dialects.native.conditions import CONDITION_KEYS as QUESTIONS
+from hookline.dialects.native.conditions import CONDITIONS
 from hookline.dialects.native.dialect import HOOK_KEYS
 from hookline.project import load_text
 
@@ -89,7 +89,7 @@ def test_schema_and_loader_agree(key: str, value: Any, loads: bool) -> None:
 @settings(max_examples=400, deadline=None)
 def test_a_hook_loads_if_and_only_if_the_schema_accepts_it(data: st.DataObject) -> None:
     then = st.dictionaries(st.sampled_from([*ACTIONS, "env", "cwd", "stdin", "tell", "reads"]), ANYTHING, max_size=2)
-    when = st.dictionaries(st.sampled_from([*QUESTIONS]), ANYTHING, max_size=2)
+    when = st.dictionaries(st.sampled_from([*CONDITIONS]), ANYTHING, max_size=2)
     odd = st.dictionaries(st.sampled_from([*HOOK_KEYS, "other"]), ANYTHING, max_size=1)
     made = data.draw(st.fixed_dictionaries({"on": st.just("tool.before"), "then": then | ANYTHING}))
     agree({**made, **data.draw(st.fixed_dictionaries({}, optional={"when": when})), **data.draw(odd)})

@@ -1,43 +1,25 @@
-"""JSON Schema of what a native file says of an agent, for editors."""
+"""The keys of a native file that describe an agent, and their JSON Schema. The runtime reads them."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from hookline.config.scalars import duration_pattern
+from hookline.dialects.native.keys import (
+    ANY_TEXT,
+    DURATION,
+    FLAG,
+    TEXT,
+    TEXTS,
+    Key,
+    Schema,
+    integer_schema,
+    key_table,
+    object_schema,
+)
 
-Schema = dict[str, Any]
-
-_TEXT: Final[Schema] = {"type": "string", "minLength": 1}
-_ANY_TEXT: Final[Schema] = {"type": "string"}
-_FLAG: Final[Schema] = {"type": "boolean"}
-_TEXTS: Final[Schema] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
-_COUNT: Final[Schema] = {"type": "integer", "minimum": 1}
-_STEP_COUNT: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 250}
 _HOST_NAME: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z0-9_.:-]+$"}
-_TEXT_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": _ANY_TEXT}
-DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
-
-
-def app_properties() -> Schema:
-    return {
-        "agent": _nullable({"$ref": "#/$defs/agent"}),
-        "agents": {
-            "anyOf": [
-                {"type": "null"},
-                {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/agent"}, {"required": ["id"]}]}},
-                {"type": "object", "additionalProperties": {"$ref": "#/$defs/agent"}},
-            ]
-        },
-        "model": _nullable(_TEXT),
-        "models": _named_entries({"anyOf": [_TEXT, _model_schema()]}),
-        "mcp": _named_entries({"anyOf": [_TEXTS, _server_schema()]}),
-        "lsp": _named_entries(_language_server_schema()),
-        "triggers": _nullable({"type": "array", "items": _trigger_schema()}),
-        "skills": _nullable(_TEXTS),
-        "store": _nullable({"type": "string", "pattern": "^(sqlite|postgres|postgresql(\\+asyncpg)?):"}),
-        "private_hosts": _nullable({"anyOf": [_HOST_NAME, {"type": "array", "items": _HOST_NAME}]}),
-    }
+_TEXT_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": ANY_TEXT}
+_AGENT: Final[Schema] = {"$ref": "#/$defs/agent"}
 
 
 def app_definitions() -> Schema:
@@ -53,74 +35,107 @@ def _named_entries(schema: Schema) -> Schema:
     return _nullable({"type": "object", "propertyNames": names, "additionalProperties": schema})
 
 
-def _app_object(properties: Schema, *required: str) -> Schema:
-    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
-
-
-def _side_properties() -> Schema:
-    return {
-        "prompt": {"$ref": "#/$defs/prompt"},
-        "label": _TEXT,
-        "stop_on_response": _FLAG,
-        "stop_tool": _TEXT,
-        "max_steps": _STEP_COUNT,
-        "session_stop": _TEXT,
-        "session_fail": _TEXT,
-        "model": _TEXT,
-        "tools": _TEXTS,
-    }
-
-
 def _agent_schema() -> Schema:
-    own = {
-        "id": _TEXT,
-        "name": _TEXT,
-        "description": _TEXT,
-        "subagents": _TEXTS,
-        "max_turns": _COUNT,
-        "side_a": _app_object(_side_properties()),
-        "side_b": _app_object(_side_properties()),
+    side: Schema = {
+        "prompt": {"$ref": "#/$defs/prompt"},
+        "label": TEXT,
+        "stop_on_response": FLAG,
+        "stop_tool": TEXT,
+        "max_steps": {"type": "integer", "minimum": 1, "maximum": 250},
+        "session_stop": TEXT,
+        "session_fail": TEXT,
+        "model": TEXT,
+        "tools": TEXTS,
     }
-    return _app_object({**own, **_side_properties()})
+    own: Schema = {
+        "id": TEXT,
+        "name": TEXT,
+        "description": TEXT,
+        "subagents": TEXTS,
+        "max_turns": integer_schema(1),
+        "side_a": object_schema(side),
+        "side_b": object_schema(side),
+    }
+    return object_schema({**own, **side})
 
 
 def _prompt_schema() -> Schema:
-    more: Schema = {"name": _TEXT, "model": _TEXT, "tools": _TEXTS}
+    more: Schema = {"name": TEXT, "model": TEXT, "tools": TEXTS}
     return {
         "anyOf": [
-            _ANY_TEXT,
-            _app_object({**more, "text": _ANY_TEXT}, "text"),
-            _app_object({**more, "file": _TEXT}, "file"),
+            ANY_TEXT,
+            object_schema({**more, "text": ANY_TEXT}, ("text",)),
+            object_schema({**more, "file": TEXT}, ("file",)),
         ]
     }
 
 
 def _model_schema() -> Schema:
-    return _app_object({"model": _TEXT, "fallbacks": _TEXTS, "context_limit": _COUNT, "base_url": _TEXT}, "model")
+    properties = {"model": TEXT, "fallbacks": TEXTS, "context_limit": integer_schema(1), "base_url": TEXT}
+    return object_schema(properties, ("model",))
 
 
 def _server_schema() -> Schema:
-    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _TEXT_MAPPING, "timeout": DURATION}
-    remote: Schema = {"url": {"type": "string", "pattern": "^https?://"}, "headers": _TEXT_MAPPING, "timeout": DURATION}
+    shared: Schema = {"env": _TEXT_MAPPING, "headers": _TEXT_MAPPING, "timeout": DURATION}
     return {
         "anyOf": [
-            _app_object({**program, "headers": _TEXT_MAPPING}, "command"),
-            _app_object({**remote, "env": _TEXT_MAPPING}, "url"),
+            object_schema({**shared, "command": TEXTS, "args": TEXTS}, ("command",)),
+            object_schema({**shared, "url": {"type": "string", "pattern": "^https?://"}}, ("url",)),
         ]
     }
 
 
 def _language_server_schema() -> Schema:
-    program: Schema = {"command": _TEXTS, "args": _TEXTS, "env": _TEXT_MAPPING}
-    return _app_object({**program, "files": _TEXTS, "language": _TEXT}, "command", "files")
+    properties = {"command": TEXTS, "args": TEXTS, "env": _TEXT_MAPPING, "files": TEXTS, "language": TEXT}
+    return object_schema(properties, ("command", "files"))
 
 
 def _trigger_schema() -> Schema:
-    shared: Schema = {"id": _TEXT, "prompt": _TEXT, "agent": _TEXT, "timezone": _TEXT, "open": _FLAG}
+    shared: Schema = {"id": TEXT, "prompt": TEXT, "agent": TEXT, "timezone": TEXT, "open": FLAG}
     return {
         "anyOf": [
-            _app_object({**shared, "cron": _TEXT}, "cron", "prompt"),
-            _app_object({**shared, "files": _TEXT}, "files", "prompt"),
-            _app_object({**shared, "http": {"type": "string", "pattern": "^/"}}, "http", "prompt"),
+            object_schema({**shared, "cron": TEXT}, ("cron", "prompt")),
+            object_schema({**shared, "files": TEXT}, ("files", "prompt")),
+            object_schema({**shared, "http": {"type": "string", "pattern": "^/"}}, ("http", "prompt")),
         ]
     }
+
+
+APP_KEYS: Final = key_table(
+    Key("agent", schema=_nullable(_AGENT), help="the agent that `hookline run` starts; it does not affect hooks"),
+    Key(
+        "agents",
+        schema={
+            "anyOf": [
+                {"type": "null"},
+                {"type": "array", "items": {"allOf": [_AGENT, {"required": ["id"]}]}},
+                {"type": "object", "additionalProperties": _AGENT},
+            ]
+        },
+        help="several agents, as a list with ids or as a mapping by id; `hookline run` starts the first",
+    ),
+    Key(
+        "model",
+        schema=_nullable(TEXT),
+        help="the model of every agent that names none: `provider:model`, or a name in `models`",
+    ),
+    Key("models", schema=_named_entries({"anyOf": [TEXT, _model_schema()]}), help="models by names of your own"),
+    Key("mcp", schema=_named_entries({"anyOf": [TEXTS, _server_schema()]}), help="MCP servers by name"),
+    Key("lsp", schema=_named_entries(_language_server_schema()), help="language servers by name"),
+    Key(
+        "triggers",
+        schema=_nullable({"type": "array", "items": _trigger_schema()}),
+        help="what starts a turn: a time, changed files, an HTTP request",
+    ),
+    Key("skills", schema=_nullable(TEXTS), help="folders with skills, beside `.hookline/skills`"),
+    Key(
+        "store",
+        schema=_nullable({"type": "string", "pattern": "^(sqlite|postgres|postgresql(\\+asyncpg)?):"}),
+        help="where sessions are stored, as a URL",
+    ),
+    Key(
+        "private_hosts",
+        schema=_nullable({"anyOf": [_HOST_NAME, {"type": "array", "items": _HOST_NAME}]}),
+        help="hosts that `fetch` may reach although they are not public",
+    ),
+)

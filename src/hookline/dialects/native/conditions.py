@@ -1,20 +1,40 @@
-"""`when:` — a mapping of questions that must all hold, or a list of such mappings.
-
-Conditions in the native format's own words.
-"""
+"""`when:` is a mapping of conditions that must all hold, or a list of such mappings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hookline.config.node import Node, enclosing_hook_id
+from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible, condition_not_expressible
-from hookline.dialects.native.programs import parse_custom_conditions
+from hookline.dialects.native.keys import (
+    CUSTOM,
+    FACT,
+    FLAG,
+    NOT_WRITTEN,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    HookInfo,
+    Key,
+    Schema,
+    enum_schema,
+    flag_key,
+    integer_key,
+    integer_schema,
+    key_table,
+    list_schema,
+    mapping_schema,
+    read_mapping,
+    text_key,
+    write_mapping,
+)
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, AnyOf, Never, Not, all_of
-from hookline.hooks.conditions.numbers import COMPARISONS, Comparison, CustomCondition, ExpressionCondition, MultipleOf
+from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain
 from hookline.hooks.conditions.tool import ToolKindIs, ToolPath
 from hookline.hooks.event import FactPath, path_text
@@ -22,9 +42,9 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolKind, ToolName, Vocabulary, is_path_field
+from hookline.hooks.tools import ToolKind, ToolName, is_path_field
 from hookline.patterns.expressions import BadExpression, expression
-from hookline.patterns.matchers import MATCHERS, Shorthand, shorthand
+from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
@@ -36,59 +56,106 @@ EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
     "max_turns": ("turn", "max"),
 }
 SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
-MATCHER_KEYS: Final = tuple(word for word in MATCHERS if word != "tool")
-PATH_MATCHER_KEYS: Final = ("glob", "begins", "exactly")
-"""Asked of a path, these try it as given and relative to the project."""
-TEST_KEYS: Final = (*SYNTAXES, "whole", *MATCHER_KEYS, "is", "exists", "every", *COMPARISONS)
-"""What can be asked of a fact in the long form."""
+_PATH_MATCHERS: Final = ("glob", "begins", "exactly")  # for a path, they try it as given and relative to the project
+_PLAIN_NAME: Final = re.compile(r"[\w.:-]+")  # means the same as a glob
+
+_TEST: Final[Schema] = {"$ref": "#/$defs/test"}
+_LONG_TEST: Final[Schema] = {"allOf": [_TEST, OBJECT]}
+_TEST_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": _TEST}
+_KIND: Final[Schema] = enum_schema(ToolKind)
+
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionInfo:
-    """Whose condition is being read."""
-
-    event: str
-    vocabulary: Vocabulary
-
-
-def parse_condition(at: Node | None, asked: ConditionInfo) -> Condition | None:
-    """None after a problem was noted; an absent `when` always holds."""
+def parse_condition(at: Node | None, info: HookInfo) -> Condition | None:
+    """None after a problem. Without `when`, a hook's condition always holds."""
     if at is None:
         return ALWAYS
     if isinstance(at.value, list):
-        return _parse_all(at.items(), asked)
+        return _parse_all(at, info)
     if at.value == "always" or at.value == "never":
         return ALWAYS if at.value == "always" else NEVER_HOLDS
-    at.check_keys(CONDITION_KEYS, "when")
+    at.check_keys(CONDITIONS, "when")
     if at.mapping() is None:
         return None
-    parts = [CONDITION_KEYS[key](place, asked) for key, place in at.entries() if key in CONDITION_KEYS]
+    parts = _complete([CONDITIONS[key].read(place, info) for key, place in at.entries() if key in CONDITIONS])
+    known = all(key in CONDITIONS for key in at.value)
+    return all_of(parts) if parts is not None and known else None
+
+
+def _complete(parts: Sequence[_T | None]) -> list[_T] | None:
+    """The parts, or None if one of them had a problem."""
     found = [part for part in parts if part is not None]
-    known = all(key in CONDITION_KEYS for key in at.value)
-    return all_of(found) if len(found) == len(parts) and known else None
+    return found if len(found) == len(parts) else None
 
 
-def _parse_all(places: Iterator[Node], asked: ConditionInfo) -> Condition | None:
-    parts = [parse_condition(place, asked) for place in places]
-    found = [part for part in parts if part is not None]
-    return all_of(found) if len(found) == len(parts) else None
+def write_condition(condition: Condition) -> Any:
+    """A mapping, or `never`. An empty mapping always holds."""
+    match condition:
+        case Always():
+            return {}
+        case Never():
+            return "never"
+        case All(parts):
+            return _write_all(parts)
+    for key in CONDITIONS.values():
+        value = key.write(condition)
+        if value is not NOT_WRITTEN:
+            return {key.name: value}
+    raise condition_not_expressible(condition)
 
 
-def _parse_any(at: Node, asked: ConditionInfo) -> Condition | None:
-    parts = [parse_condition(place, asked) for place in at.items()]
-    found = tuple(part for part in parts if part is not None)
-    return AnyOf(found) if len(found) == len(parts) and at.sequence() is not None else None
+def _write_all(parts: tuple[Condition, ...]) -> Any:
+    """One mapping where no two parts need the same key, else a list."""
+    values = [write_condition(part) for part in parts]
+    merged: dict[str, Any] = {}
+    for value in values:
+        if not isinstance(value, dict) or not _merge_keys(merged, value):
+            return {"all": values}
+    return merged
 
 
-def _parse_not(at: Node, asked: ConditionInfo) -> Condition | None:
-    part = parse_condition(at, asked)
+def _merge_keys(into: dict[str, Any], value: dict[str, Any]) -> bool:
+    for key, written in value.items():
+        if key in ("input", "fact") and key in into:
+            if set(into[key]) & set(written):
+                return False
+            into[key] = {**into[key], **written}
+        elif key in into:
+            return False
+        else:
+            into[key] = written
+    return True
+
+
+def _parse_all(at: Node, info: HookInfo) -> Condition | None:
+    parts = _complete([parse_condition(place, info) for place in at.items()])
+    return None if parts is None else all_of(parts)
+
+
+def _parse_any(at: Node, info: HookInfo) -> Condition | None:
+    parts = _complete([parse_condition(place, info) for place in at.items()])
+    return AnyOf(tuple(parts)) if parts is not None and at.sequence() is not None else None
+
+
+def _write_any(condition: Condition) -> Any:
+    return [write_condition(part) for part in condition.parts] if isinstance(condition, AnyOf) else NOT_WRITTEN
+
+
+def _parse_not(at: Node, info: HookInfo) -> Condition | None:
+    part = parse_condition(at, info)
     return None if part is None else Not(part)
 
 
-def _parse_tool(at: Node, asked: ConditionInfo) -> Condition | None:
-    """Names, `*` and `?` in them, and /patterns/; the long form asks the name like any text."""
+def _write_not(condition: Condition) -> Any:
+    return write_condition(condition.part) if isinstance(condition, Not) else NOT_WRITTEN
+
+
+def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
+    """Names, in which `*` and `?` are wildcards, and /patterns/; the long form is a test of the name."""
+    subject = ToolName(info.vocabulary)
     if isinstance(at.value, dict):
-        return _parse_test(at, ToolName(asked.vocabulary), ("tool", "name"))
+        return _parse_test(at, subject, ("tool", "name"))
     names = at.texts()
     if not names:
         return None if names is None else NEVER_HOLDS
@@ -98,120 +165,124 @@ def _parse_tool(at: Node, asked: ConditionInfo) -> Condition | None:
             return None
     if not any(name.startswith("/") for name in names):
         names = ("|".join(names),)
-    return _match_any_text(at, ToolName(asked.vocabulary), _tool_pattern, names)
+    return _match_any(at, subject, _tool_pattern, names)
 
 
 def _tool_pattern(name: str) -> TextPattern:
     return pattern(name[1:-1]) if name.startswith("/") else shorthand("tool", name)
 
 
-def _parse_kind(at: Node, asked: ConditionInfo) -> Condition | None:
-    kinds = [place.one_of([str(kind) for kind in ToolKind]) for place in at.items(one_or_many=True)]
-    found = [kind for kind in kinds if kind is not None]
-    return _any_of([ToolKindIs(ToolKind(kind)) for kind in found]) if len(found) == len(kinds) else None
+def _write_tool(condition: Condition) -> Any:
+    match condition:
+        case Matches(ToolName(), compiled):
+            return _write_tool_pattern(compiled)
+    return NOT_WRITTEN
 
 
-def _parse_input(at: Node, asked: ConditionInfo) -> Condition | None:
-    if at.mapping() is None:
-        return None
-    parts = [_parse_field(name, place, asked) for name, place in at.entries()]
-    found = [part for part in parts if part is not None]
-    return all_of(found) if len(found) == len(parts) else None
+def _write_tool_pattern(compiled: TextPattern) -> Any:
+    """Names where they are enough, else the long form."""
+    if isinstance(compiled, Shorthand) and compiled.word == "tool":
+        names = [name.strip() for name in compiled.text.split("|")]
+        if all(names) and not any("/" in name for name in names):
+            return names[0] if len(names) == 1 else names
+        if all(name and not set(name) & set("?[") for name in names):
+            return {"like": names[0] if len(names) == 1 else names}
+    if isinstance(compiled, Shorthand) and compiled.word == "exactly" and _PLAIN_NAME.fullmatch(compiled.text):
+        return compiled.text
+    written = _write_pattern(compiled)
+    return {"matches": written} if isinstance(written, str) else written
 
 
-def _parse_field(name: str, at: Node, asked: ConditionInfo) -> Condition | None:
+def _parse_kind(at: Node, info: HookInfo) -> Condition | None:
+    kinds = _complete([place.one_of([str(kind) for kind in ToolKind]) for place in at.items(one_or_many=True)])
+    return None if kinds is None else _any_of([ToolKindIs(ToolKind(kind)) for kind in kinds])
+
+
+def _write_kind(condition: Condition) -> Any:
+    return str(condition.kind) if isinstance(condition, ToolKindIs) else NOT_WRITTEN
+
+
+def _parse_input(at: Node, info: HookInfo) -> Condition | None:
+    return _parse_each(at, info, _parse_field)
+
+
+def _parse_field(name: str, at: Node, info: HookInfo) -> Condition | None:
     path = fact_path(f"input.{name}") or ("tool", "input", name)
-    return _parse_test(at, ToolField(path[2:], asked.vocabulary), path)
+    return _parse_test(at, ToolField(path[2:], info.vocabulary), path)
 
 
-def _parse_facts(at: Node, asked: ConditionInfo) -> Condition | None:
-    if at.mapping() is None:
-        return None
-    parts = [_parse_fact(name, place, asked) for name, place in at.entries()]
-    found = [part for part in parts if part is not None]
-    return all_of(found) if len(found) == len(parts) else None
+def _write_input(condition: Condition) -> Any:
+    match condition:
+        case Matches(ToolPath(path), Shorthand(word) as compiled) if word in _PATH_MATCHERS:
+            return {_write_field_name(path): _write_pattern(compiled)}
+        case Matches(ToolField(path), Shorthand(word) as compiled) if _tries_as_path(word, path):
+            return {_write_field_name(path): _write_pattern(compiled.pattern)}
+        case Matches(ToolField(path), compiled):
+            return {_write_field_name(path): _write_pattern(compiled)}
+    return NOT_WRITTEN
 
 
-def _parse_fact(name: str, at: Node, asked: ConditionInfo) -> Condition | None:
+def _tries_as_path(word: str, path: FactPath) -> bool:
+    return word in _PATH_MATCHERS and is_path_field(str(path[-1]))
+
+
+def _write_field_name(path: FactPath) -> str:
+    if any("." in str(step) or step == "" for step in path):
+        raise NotExpressible(f"the input field {path_text(path)!r}: a dot in a name is read as a step of the path")
+    return path_text(path)
+
+
+def _parse_facts(at: Node, info: HookInfo) -> Condition | None:
+    return _parse_each(at, info, _parse_fact)
+
+
+def _parse_fact(name: str, at: Node, info: HookInfo) -> Condition | None:
     path = fact_path(name)
     if path is None:
-        facts = ", ".join(EVENTS[asked.event].facts) or "only those that every event has"
-        at.add_problem("unknown-fact", f"{name} is not a fact.", f"{asked.event} has {facts}.", at_key=True)
+        facts = ", ".join(EVENTS[info.event].facts) or "only the facts that every event has"
+        at.add_problem("unknown-fact", f"{name} is not a fact.", f"{info.event} has {facts}.", at_key=True)
         return None
-    subject: Subject = (
-        ToolField(path[2:], asked.vocabulary) if path[:2] == ("tool", "input") and path[2:] else Fact(path)
-    )
+    is_input = path[:2] == ("tool", "input") and path[2:]
+    subject: Subject = ToolField(path[2:], info.vocabulary) if is_input else Fact(path)
     return _parse_test(at, subject, path)
 
 
-def _fact_parser(path: FactPath) -> Callable[[Node, ConditionInfo], Condition | None]:
-    return lambda at, asked: _parse_test(at, Fact(path), path)
-
-
-def _parse_test(at: Node, subject: Subject, path: FactPath) -> Condition | None:
-    """The short forms: text is a pattern, a list is any of them, anything else is the value itself."""
-    if isinstance(at.value, str):
-        compiled = _compile_pattern(at, pattern, at.value)
-        return None if compiled is None else Matches(subject, compiled)
-    if isinstance(at.value, list):
-        parts = [_parse_test(place, subject, path) for place in at.items()]
-        found = [part for part in parts if part is not None]
-        return _any_of(found) if len(found) == len(parts) else None
-    if not isinstance(at.value, dict):
-        return Equals(path, at.value)
-    return _parse_long_form(at, subject, path)
-
-
-def _parse_long_form(at: Node, subject: Subject, path: FactPath) -> Condition | None:
-    before = len(at.problems)
-    at.check_keys(TEST_KEYS, "a test")
-    whole = at.get("whole")
-    flag = whole is not None and whole.flag() is True
-    if whole is not None and not any(word in SYNTAXES for word in at.value):
-        what = f"{whole.location}: there is no pattern here that could match the whole text."
-        whole.add_problem("no-pattern", what, "Write matches, javascript or python beside it.", at_key=True)
-    places = [(word, place) for word, place in at.entries() if word in TEST_KEYS and word != "whole"]
-    parts = [_parse_long_test(word, place, subject, path, whole=flag) for word, place in places]
-    found = [part for part in parts if part is not None]
-    return all_of(found) if len(found) == len(parts) and len(at.problems) == before else None
-
-
-def _parse_long_test(word: str, at: Node, subject: Subject, path: FactPath, *, whole: bool) -> Condition | None:
-    if word in COMPARISONS:
-        number = at.number()
-        return None if number is None else Comparison(path, word, number)
-    if word == "every":
-        every = at.integer(least=1)
-        return None if every is None else MultipleOf(path, every)
-    if word == "is":
-        return Equals(path, at.value)
-    if word == "exists":
-        flag = at.flag()
-        return None if flag is None else Exists(path) if flag else Not(Exists(path))
-    texts = at.texts()
-    if texts is None:
+def _parse_each(at: Node, info: HookInfo, parse: Callable[[str, Node, HookInfo], Condition | None]) -> Condition | None:
+    if at.mapping() is None:
         return None
-    if word in SYNTAXES:
-        return _match_any_text(at, subject, lambda text: pattern(text, SYNTAXES[word], whole=whole), texts)
-    if word in PATH_MATCHER_KEYS and isinstance(subject, ToolField) and is_path_field(str(subject.path[-1])):
-        subject = ToolPath(subject.path, subject.vocabulary)
-    return _match_any_text(at, subject, lambda text: shorthand(word, text), texts)
+    parts = _complete([parse(name, place, info) for name, place in at.entries()])
+    return None if parts is None else all_of(parts)
 
 
-def _number_parser(path: FactPath) -> Callable[[Node, ConditionInfo], Condition | None]:
+def _write_fact(condition: Condition) -> Any:
+    match condition:
+        case Matches(Fact(("error", "code")), Shorthand("tool")):
+            return NOT_WRITTEN
+        case Matches(Fact(path), compiled):
+            return {path_text(path): _write_pattern(compiled)}
+        case Equals(path) | Exists(path) | Comparison(path) | MultipleOf(path):
+            return {path_text(path): write_mapping(TESTS, condition)}
+    return NOT_WRITTEN
+
+
+def _fact_parser(path: FactPath) -> Callable[[Node, HookInfo], Condition | None]:
+    return lambda at, info: _parse_test(at, Fact(path), path)
+
+
+def _number_parser(path: FactPath) -> Callable[[Node, HookInfo], Condition | None]:
     """A bare number means: more than this."""
 
-    def read(at: Node, asked: ConditionInfo) -> Condition | None:
+    def parse(at: Node, info: HookInfo) -> Condition | None:
         if isinstance(at.value, dict):
             return _parse_test(at, Fact(path), path)
         number = at.number(hint="Write a number, or {at_least: …}, {below: …}, {every: …}.")
         return None if number is None else Comparison(path, "above", number)
 
-    return read
+    return parse
 
 
-def _parse_turn(at: Node, asked: ConditionInfo) -> Condition | None:
-    """A bare number means that very turn."""
+def _parse_turn(at: Node, info: HookInfo) -> Condition | None:
+    """A bare number means exactly this turn."""
     path = ("turn", "number")
     if isinstance(at.value, dict):
         return _parse_test(at, Fact(path), path)
@@ -219,54 +290,161 @@ def _parse_turn(at: Node, asked: ConditionInfo) -> Condition | None:
     return None if number is None else Comparison(path, "equals", number)
 
 
-def _parse_failed(at: Node, asked: ConditionInfo) -> Condition | None:
+def _parse_failed(at: Node, info: HookInfo) -> Condition | None:
     flag = at.flag()
     return None if flag is None else Equals(("tool", "ok"), not flag)
 
 
-def _parse_says(at: Node, asked: ConditionInfo) -> Condition | None:
+def _parse_says(at: Node, info: HookInfo) -> Condition | None:
     if isinstance(at.value, str):
         word = at.text()
         return None if word is None else RecentMessagesContain(word)
-    at.check_keys(("keyword", "last"), "says")
-    keyword, last = at.get("keyword"), at.get("last")
-    if keyword is None:
-        at.add_problem("missing-key", f"{at.location}: keyword is missing.", "Write says: {keyword: text, last: 5}.")
-        return None
-    text = keyword.text()
-    count = 5 if last is None else last.integer(least=1)
-    return None if text is None or count is None else RecentMessagesContain(text, count)
+    values = read_mapping(at, _SAYS_KEYS, "says", info, hint="Write says: {keyword: text, last: 5}.")
+    return None if values is None else RecentMessagesContain(**values)
 
 
-def _parse_error_code(at: Node, asked: ConditionInfo) -> Condition | None:
+def _write_says(condition: Condition) -> Any:
+    return write_mapping(_SAYS_KEYS, condition) if isinstance(condition, RecentMessagesContain) else NOT_WRITTEN
+
+
+def _parse_error_code(at: Node, info: HookInfo) -> Condition | None:
     codes = at.texts()
-    return (
-        None
-        if codes is None
-        else _match_any_text(at, Fact(("error", "code")), lambda code: shorthand("tool", code), codes)
-    )
+    if codes is None:
+        return None
+    return _match_any(at, Fact(("error", "code")), lambda code: shorthand("tool", code), codes)
 
 
-def _parse_expr(at: Node, asked: ConditionInfo) -> Condition | None:
+def _write_error_code(condition: Condition) -> Any:
+    match condition:
+        case Matches(Fact(("error", "code")), Shorthand("tool", text)):
+            return text
+    return NOT_WRITTEN
+
+
+def _parse_expr(at: Node, info: HookInfo) -> Condition | None:
     text = at.text()
     if text is None:
         return None
+    names = EXPRESSION_NAMES
     try:
-        return ExpressionCondition(
-            expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()), enclosing_hook_id(at)
-        )
+        return ExpressionCondition(expression(text, names), tuple(names.items()), enclosing_hook_id(at))
     except BadExpression as bad:
-        hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, arithmetic, and/or/not."
+        hint = f"Use {', '.join(names)}, numbers, comparisons, arithmetic, and/or/not."
         at.add_problem("bad-expression", f"{at.location}: {bad}.", hint)
         return None
 
 
-def _match_any_text(
+def _write_expr(condition: Condition) -> Any:
+    match condition:
+        case ExpressionCondition(formula, names) if dict(names) == EXPRESSION_NAMES:
+            return formula.source
+    return NOT_WRITTEN
+
+
+def _parse_custom(at: Node, info: HookInfo) -> Condition | None:
+    return _parse_each(at, info, _parse_custom_condition)
+
+
+def _parse_custom_condition(name: str, at: Node, info: HookInfo) -> Condition | None:
+    params = {} if at.value is None else at.mapping()
+    entry = custom.find_or_report(custom.CONDITION_REGISTRY, name, at)
+    return None if entry is None or params is None else custom.build_registered_condition(entry, at, params)
+
+
+def _write_custom(condition: Condition) -> Any:
+    return {condition.name: condition.params} if isinstance(condition, CustomCondition) else NOT_WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class TestTarget:
+    """What a test looks at: a pattern searches the text of `subject`, other tests compare the value at `path`."""
+
+    subject: Subject
+    path: FactPath
+    whole: bool  # whether a pattern must match all of the text
+
+
+def _parse_test(at: Node, subject: Subject, path: FactPath) -> Condition | None:
+    """A text is a pattern, a list means any of its tests, a mapping is the long form, and other values are compared."""
+    if isinstance(at.value, str):
+        compiled = _compile_pattern(at, pattern, at.value)
+        return None if compiled is None else Matches(subject, compiled)
+    if isinstance(at.value, list):
+        parts = _complete([_parse_test(place, subject, path) for place in at.items()])
+        return None if parts is None else _any_of(parts)
+    if not isinstance(at.value, dict):
+        return Equals(path, at.value)
+    return _parse_long_form(at, subject, path)
+
+
+def _parse_long_form(at: Node, subject: Subject, path: FactPath) -> Condition | None:
+    before = len(at.problems)
+    at.check_keys(TESTS, "a test")
+    whole = at.get("whole")
+    if whole is not None and not any(word in SYNTAXES for word in at.value):
+        what = f"{whole.location}: there is no pattern that could match the whole text."
+        whole.add_problem("no-pattern", what, "Write matches, javascript or python beside it.", at_key=True)
+    target = TestTarget(subject, path, whole is not None and whole.flag() is True)
+    places = [(word, place) for word, place in at.entries() if word in TESTS and word != "whole"]
+    parts = _complete([TESTS[word].read(place, target) for word, place in places])
+    return all_of(parts) if parts is not None and len(at.problems) == before else None
+
+
+def _syntax_key(word: str, **rest: Any) -> Key:
+    """A pattern in one of the three syntaxes."""
+
+    def parse(at: Node, target: TestTarget) -> Condition | None:
+        texts = at.texts()
+        if texts is None:
+            return None
+        return _match_any(at, target.subject, lambda text: pattern(text, SYNTAXES[word], whole=target.whole), texts)
+
+    return Key(word, read=parse, schema=TEXTS, **rest)
+
+
+def _matcher_key(word: str, **rest: Any) -> Key:
+    """A matcher of patterns.matchers."""
+
+    def parse(at: Node, target: TestTarget) -> Condition | None:
+        texts, subject = at.texts(), target.subject
+        if texts is None:
+            return None
+        if isinstance(subject, ToolField) and _tries_as_path(word, subject.path):
+            subject = ToolPath(subject.path, subject.vocabulary)
+        return _match_any(at, subject, lambda text: shorthand(word, text), texts)
+
+    return Key(word, read=parse, schema=TEXTS, **rest)
+
+
+def _comparison_key(word: str, **rest: Any) -> Key:
+    def parse(at: Node, target: TestTarget) -> Condition | None:
+        number = at.number()
+        return None if number is None else Comparison(target.path, word, number)
+
+    def write(condition: Condition) -> Any:
+        if isinstance(condition, Comparison) and condition.comparison == word:
+            return condition.number
+        return NOT_WRITTEN
+
+    return Key(word, read=parse, write=write, schema=NUMBER, **rest)
+
+
+def _parse_exists(at: Node, target: TestTarget) -> Condition | None:
+    flag, exists = at.flag(), Exists(target.path)
+    return None if flag is None else exists if flag else Not(exists)
+
+
+def _parse_every(at: Node, target: TestTarget) -> Condition | None:
+    every = at.integer(least=1)
+    return None if every is None else MultipleOf(target.path, every)
+
+
+def _match_any(
     at: Node, subject: Subject, make: Callable[[str], TextPattern], texts: tuple[str, ...]
 ) -> Condition | None:
-    """The subject matches one of the texts' patterns."""
-    found = [compiled for text in texts if (compiled := _compile_pattern(at, make, text)) is not None]
-    return _any_of([Matches(subject, each) for each in found]) if len(found) == len(texts) else None
+    """The subject matches the pattern of one of the texts."""
+    found = _complete([_compile_pattern(at, make, text) for text in texts])
+    return None if found is None else _any_of([Matches(subject, each) for each in found])
 
 
 def _any_of(parts: Sequence[Condition]) -> Condition:
@@ -281,136 +459,243 @@ def _compile_pattern(at: Node, make: Callable[[str], TextPattern], text: str) ->
         return None
 
 
-CONDITION_KEYS: Final[dict[str, Callable[[Node, ConditionInfo], Condition | None]]] = {
-    "tool": _parse_tool,
-    "kind": _parse_kind,
-    "input": _parse_input,
-    "fact": _parse_facts,
-    "prompt": _fact_parser(("prompt",)),
-    "result": _fact_parser(("tool", "result")),
-    "error": _fact_parser(("tool", "error")),
-    "failed": _parse_failed,
-    "pressure": _number_parser(("context", "pressure")),
-    "tokens": _number_parser(("context", "tokens")),
-    "tool_calls": _number_parser(("session", "tool_calls")),
-    "messages": _number_parser(("messages",)),
-    "turn": _parse_turn,
-    "says": _parse_says,
-    "error_code": _parse_error_code,
-    "expr": _parse_expr,
-    "custom": parse_custom_conditions,
-    "all": lambda at, asked: _parse_all(at.items(), asked),
-    "any": _parse_any,
-    "not": _parse_not,
-}
-
-
-_PLAIN_NAME: Final = re.compile(r"[\w.:-]+")  # means the same as a glob
-
-
-def write_condition(condition: Condition) -> Any:
-    """A mapping, or `never`; {} always holds."""
-    match condition:
-        case Always():
-            return {}
-        case Never():
-            return "never"
-        case All(parts):
-            return _write_all(parts)
-        case AnyOf(parts):
-            return {"any": [write_condition(part) for part in parts]}
-        case Not(part):
-            return {"not": write_condition(part)}
-        case _:
-            return _write_leaf(condition)
-
-
-def _write_all(parts: tuple[Condition, ...]) -> Any:
-    """One mapping where no two parts need the same key, else a list."""
-    values = [write_condition(part) for part in parts]
-    merged: dict[str, Any] = {}
-    for value in values:
-        if not isinstance(value, dict) or not _merge_keys(merged, value):
-            return {"all": values}
-    return merged
-
-
-def _merge_keys(into: dict[str, Any], value: dict[str, Any]) -> bool:
-    for key, held in value.items():
-        if key in ("input", "fact") and key in into:
-            if set(into[key]) & set(held):
-                return False
-            into[key] = {**into[key], **held}
-        elif key in into:
-            return False
-        else:
-            into[key] = held
-    return True
-
-
-def _write_leaf(condition: Condition) -> dict[str, Any]:
-    match condition:
-        case Matches(ToolName(), compiled):
-            return {"tool": _write_tool(compiled)}
-        case Matches(ToolPath(path), Shorthand(word) as compiled) if word in PATH_MATCHER_KEYS:
-            return {"input": {_field_name(path): _write_pattern(compiled)}}
-        case Matches(ToolField(path), Shorthand(word) as compiled) if word in PATH_MATCHER_KEYS and is_path_field(
-            str(path[-1])
-        ):
-            return {"input": {_field_name(path): _write_pattern(compiled.pattern)}}
-        case Matches(ToolField(path), compiled):
-            return {"input": {_field_name(path): _write_pattern(compiled)}}
-        case Matches(Fact(("error", "code")), Shorthand("tool", text)):
-            return {"error_code": text}
-        case Matches(Fact(path), compiled):
-            return {"fact": {path_text(path): _write_pattern(compiled)}}
-        case ToolKindIs(kind):
-            return {"kind": str(kind)}
-        case Equals(path, value):
-            return {"fact": {path_text(path): {"is": value}}}
-        case Exists(path):
-            return {"fact": {path_text(path): {"exists": True}}}
-        case Comparison(path, comparison, number):
-            return {"fact": {path_text(path): {comparison: number}}}
-        case MultipleOf(path, every):
-            return {"fact": {path_text(path): {"every": every}}}
-        case RecentMessagesContain(keyword, last):
-            return {"says": {"keyword": keyword, "last": last}}
-        case ExpressionCondition(formula, places) if dict(places) == EXPRESSION_NAMES:
-            return {"expr": formula.source}
-        case CustomCondition(name, _, params):
-            return {"custom": {name: params}}
-        case _:
-            raise condition_not_expressible(condition)
-
-
-def _field_name(path: FactPath) -> str:
-    if any("." in str(step) or step == "" for step in path):
-        raise NotExpressible(f"the input field {path_text(path)!r}: a dot in a name means a step here")
-    return path_text(path)
-
-
-def _write_tool(compiled: Any) -> Any:
-    """A name where that says it, else the long form."""
-    if isinstance(compiled, Shorthand) and compiled.word == "tool":
-        names = [name.strip() for name in compiled.text.split("|")]
-        if all(names) and not any("/" in name for name in names):
-            return names[0] if len(names) == 1 else names
-        if all(name and not set(name) & set("?[") for name in names):
-            return {"like": names[0] if len(names) == 1 else names}
-    if isinstance(compiled, Shorthand) and compiled.word == "exactly" and _PLAIN_NAME.fullmatch(compiled.text):
-        return compiled.text
-    said = _write_pattern(compiled)
-    return {"matches": said} if isinstance(said, str) else said
-
-
 def _write_pattern(compiled: Any) -> Any:
-    """Text in native syntax, or the long form that names another."""
+    """A text in native syntax, or the long form that names another syntax."""
     if isinstance(compiled, Shorthand):
         return _write_pattern(compiled.pattern) if compiled.word == "tool" else {compiled.word: compiled.text}
     if not isinstance(compiled, Pattern):
-        raise NotExpressible("a pattern that is not one of ours")
+        raise NotExpressible("a pattern of another kind")
     if compiled.syntax is Syntax.NATIVE and not compiled.whole:
         return compiled.source
     word = next(word for word, syntax in SYNTAXES.items() if syntax is compiled.syntax)
     return {word: compiled.source, "whole": True} if compiled.whole else {word: compiled.source}
+
+
+TESTS: Final = key_table(
+    _syntax_key("matches", help="it contains a match of this [pattern](patterns.md)", example=r"{matches: 'rm\s+-rf'}"),
+    _syntax_key("javascript", help="it contains a match of this JavaScript `RegExp`", example=r"{javascript: '^rm\b'}"),
+    _syntax_key("python", help="it contains a match of this Python `re` pattern", example=r"{python: '\Arm\b'}"),
+    flag_key(
+        "whole",
+        help="beside a pattern: it must match the whole text",
+        example="{matches: 'git (status|diff)', whole: true}",
+    ),
+    _matcher_key("exactly", help="it is this text", example="{exactly: README.md}"),
+    _matcher_key("contains", help="it contains this text", example="{contains: --force}"),
+    _matcher_key(
+        "begins",
+        help="it begins with this text, up to the end of a word: `src` matches `src/a.py`, not `srcs`",
+        example="{begins: src}",
+    ),
+    _matcher_key("like", help="it is this text, in which `*` stands for any text", example="{like: 'feature/*'}"),
+    _matcher_key("glob", help="it is a path that this [glob](patterns.md#globs) matches", example="{glob: '**/*.py'}"),
+    _matcher_key(
+        "command",
+        help="it is a command that begins with these words: `git` matches `git push`, not `gitk`",
+        example="{command: git push}",
+    ),
+    _matcher_key(
+        "starts",
+        help="it is a shell line that starts such a command anywhere (`*` stands for any text), or is too long to tell",
+        example="{starts: 'git push *'}",
+    ),
+    _matcher_key(
+        "host",
+        help="it is a URL of this host; `*.example.com` is the host and its subdomains",
+        example="{host: '*.example.com'}",
+    ),
+    Key(
+        "is",
+        read=lambda at, target: Equals(target.path, at.value),
+        write=lambda condition: condition.value if isinstance(condition, Equals) else NOT_WRITTEN,
+        schema={},
+        help="it is this value, of any type",
+        example="{is: 3}",
+    ),
+    Key(
+        "exists",
+        read=_parse_exists,
+        write=lambda condition: True if isinstance(condition, Exists) else NOT_WRITTEN,
+        schema=FLAG,
+        help="the fact is there, or with `false` is not there",
+        example="{exists: false}",
+    ),
+    Key(
+        "every",
+        read=_parse_every,
+        write=lambda condition: condition.number if isinstance(condition, MultipleOf) else NOT_WRITTEN,
+        schema=integer_schema(1),
+        help="it is a multiple of this number, and not 0",
+        example="{every: 5}",
+    ),
+    _comparison_key("above", help="it is more than this number", example="{above: 10}"),
+    _comparison_key("at_least", help="it is this number or more", example="{at_least: 10}"),
+    _comparison_key("below", help="it is less than this number", example="{below: 10}"),
+    _comparison_key("at_most", help="it is this number or less", example="{at_most: 10}"),
+    _comparison_key("equals", help="it is this number", example="{equals: 10}"),
+)
+"""The long form of a test."""
+
+_SAYS_KEYS: Final = key_table(
+    text_key("keyword", required=True, help="the keyword", write=lambda condition: condition.keyword),
+    integer_key(
+        "last", least=1, default="`5`", help="how many messages to look at", write=lambda condition: condition.last
+    ),
+)
+CONDITIONS: Final = key_table(
+    Key(
+        "tool",
+        read=_parse_tool,
+        write=_write_tool,
+        schema={"anyOf": [TEXTS, _LONG_TEST]},
+        help="the tool's name: text with `*`, `?`, `[…]` and `\\|`, or `/pattern/`, or a list of which one must match",
+        example="tool: [write_file, edit_file]",
+    ),
+    Key(
+        "kind",
+        read=_parse_kind,
+        write=_write_kind,
+        schema={"anyOf": [_KIND, {"type": "array", "items": _KIND}]},
+        help="the tool's [kind](tools.md), or a list of which one must match",
+        example="kind: shell",
+    ),
+    Key(
+        "input",
+        read=_parse_input,
+        write=_write_input,
+        schema=_TEST_MAPPING,
+        help="fields of the tool's input, each with a [test](#tests); all must hold",
+        example=r"input: {path: '\.env$'}",
+    ),
+    Key(
+        "fact",
+        read=_parse_facts,
+        write=_write_fact,
+        schema={**_TEST_MAPPING, "propertyNames": FACT},
+        help="any facts by their paths, each with a test; all must hold",
+        example="fact: {agent.name: '^reviewer$'}",
+    ),
+    Key(
+        "prompt",
+        read=_fact_parser(("prompt",)),
+        schema=_TEST,
+        help="a test of the user's prompt",
+        example="prompt: '(?i)deploy'",
+        example_event="prompt.submit",
+    ),
+    Key(
+        "result",
+        read=_fact_parser(("tool", "result")),
+        schema=_TEST,
+        help="a test of the tool's result",
+        example="result: Traceback",
+        example_event="tool.after",
+    ),
+    Key(
+        "error",
+        read=_fact_parser(("tool", "error")),
+        schema=_TEST,
+        help="a test of the tool's error",
+        example="error: {contains: timed out}",
+        example_event="tool.after",
+    ),
+    Key(
+        "failed",
+        read=_parse_failed,
+        schema=FLAG,
+        help="whether the tool failed",
+        example="failed: true",
+        example_event="tool.after",
+    ),
+    Key(
+        "pressure",
+        read=_number_parser(("context", "pressure")),
+        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        help="how full the context is, from 0 to 1; a number means more than that",
+        example="pressure: 0.8",
+    ),
+    Key(
+        "tokens",
+        read=_number_parser(("context", "tokens")),
+        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        help="tokens in the context; a number means more than that",
+        example="tokens: {above: 50000}",
+    ),
+    Key(
+        "tool_calls",
+        read=_number_parser(("session", "tool_calls")),
+        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        help="tool calls of the session so far; a number means more than that",
+        example="tool_calls: 100",
+    ),
+    Key(
+        "messages",
+        read=_number_parser(("messages",)),
+        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        help="the number of messages; a number means more than that",
+        example="messages: {at_least: 40}",
+    ),
+    Key(
+        "turn",
+        read=_parse_turn,
+        schema={"anyOf": [integer_schema(0), _LONG_TEST]},
+        help="the turn's number, from 0; a number means exactly that turn",
+        example="turn: {every: 5}",
+    ),
+    Key(
+        "says",
+        read=_parse_says,
+        write=_write_says,
+        schema={"anyOf": [TEXT, mapping_schema(_SAYS_KEYS)]},
+        help="a keyword in one of the last 5 messages, in upper or lower case",
+        example="says: {keyword: deploy, last: 3}",
+        mapping=_SAYS_KEYS,
+    ),
+    Key(
+        "error_code",
+        read=_parse_error_code,
+        write=_write_error_code,
+        schema=TEXTS,
+        help="the code of a failed model call, or a list of which one must match",
+        example="error_code: [rate_limit, timeout]",
+        example_event="model.error",
+    ),
+    Key(
+        "expr",
+        read=_parse_expr,
+        write=_write_expr,
+        schema=TEXT,
+        help="arithmetic with [six numbers](#says-error_code-expr)",
+        example="expr: pressure > 0.5 and turn % 10 == 0",
+    ),
+    Key(
+        "custom",
+        read=_parse_custom,
+        write=_write_custom,
+        schema=CUSTOM,
+        help="conditions that a Python package registers; all must hold",
+    ),
+    Key(
+        "all",
+        read=_parse_all,
+        schema=list_schema("when"),
+        help="a list of conditions that must all hold",
+        example="all: [{tool: bash}, {turn: 0}]",
+    ),
+    Key(
+        "any",
+        read=_parse_any,
+        write=_write_any,
+        schema=list_schema("when"),
+        help="a list of conditions of which one must hold",
+        example="any: [{tool: bash}, {turn: 0}]",
+    ),
+    Key(
+        "not",
+        read=_parse_not,
+        write=_write_not,
+        schema={"$ref": "#/$defs/when"},
+        help="a condition that must not hold",
+        example=r"not: {input: {path: '^docs/'}}",
+    ),
+)

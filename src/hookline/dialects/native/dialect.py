@@ -1,9 +1,8 @@
-"""Reads `hookline.yaml`: `on / when / then`."""
+"""Reads and writes `hookline.yaml`: `on / when / then`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -11,49 +10,55 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
+from hookline.config.scalars import MAX_DURATION, format_duration
 from hookline.dialects.capabilities import native_capabilities
+from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
 from hookline.dialects.native.actions import (
-    ON_ERROR,
     has_disabling_error,
     may_fail,
     may_stop,
+    own_timeout,
     parse_action,
-    parse_on_error,
     total_timeout,
-    withhold_result,
+    write_action,
 )
-from hookline.dialects.native.conditions import ConditionInfo, parse_condition
-from hookline.dialects.native.keys import HookInfo
+from hookline.dialects.native.app_schema import APP_KEYS
+from hookline.dialects.native.conditions import parse_condition, write_condition
+from hookline.dialects.native.keys import (
+    NOT_WRITTEN,
+    TEXTS,
+    HookInfo,
+    Key,
+    Schema,
+    choice_key,
+    duration_key,
+    enum_schema,
+    flag_key,
+    integer_key,
+    key_table,
+    list_schema,
+    mapping_schema,
+    read_mapping,
+    text_key,
+    texts_key,
+    write_mapping,
+)
+from hookline.dialects.native.on_error import (
+    ON_ERROR,
+    ON_ERROR_SCHEMA,
+    parse_on_error,
+    withhold_result,
+    write_on_error,
+)
 from hookline.formatting import closest_match
 from hookline.hooks.events import EVENTS, all_event_names, canonical_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
+from hookline.hooks.protocols import Action
 from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "native"
-APP_KEYS: Final = ("agent", "agents", "model", "models", "mcp", "lsp", "triggers", "skills", "store", "private_hosts")
-"""What an agent is made of: the runtime reads it."""
-
-FILE_KEYS: Final = ("version", "hooks", *APP_KEYS, "standard_agents")
-HOOK_KEYS: Final = (
-    "id",
-    "on",
-    "when",
-    "then",
-    "timeout",
-    "on_error",
-    "order",
-    "enabled",
-    "tags",
-    "scope",
-    "cooldown",
-    "cooldown_turns",
-    "max_fires",
-    "background",
-    "group",
-    "names",
-)
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
 
 
@@ -79,7 +84,7 @@ class NativeDialect:
         problems: list[Problem] = []
         at = Node.of(document, problems)
         hooks, folders = tuple(_parse_hooks(at)), _parse_folders(at)
-        at.has_unreadable_parts()  # all of the file is ours, so it is an error wherever it stands
+        at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
         return LoadResult(hooks, tuple(problems), folders, native_capabilities(document))
 
     def schema(self) -> dict[str, Any]:
@@ -88,9 +93,14 @@ class NativeDialect:
         return build_schema()
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
-        from hookline.dialects.native.writer import write_hooks
-
-        return write_hooks(hooks)
+        written: list[dict[str, Any]] = []
+        not_expressible: list[str] = []
+        for hook in hooks:
+            try:
+                written.append(_write_hook(hook))
+            except NotExpressible as missing:
+                not_expressible.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
+        return WriteResult({"version": 1, "hooks": written}, "yaml", tuple(not_expressible))
 
 
 DIALECT: Final = NativeDialect()
@@ -119,7 +129,6 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
 
 
 def _parse_folders(at: Node) -> tuple[NamedFolder, ...]:
-    """The folders whose Python files define hooks, agents and prompts."""
     named = at.get("standard_agents")
     if named is None:
         return ()
@@ -131,38 +140,86 @@ def _parse_folders(at: Node) -> tuple[NamedFolder, ...]:
 
 
 def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
-    """One hook for each event that it names; nothing after a problem, unless it still can answer its on_error."""
+    """One hook for each event that it names; none after a problem that leaves nothing to run."""
     before = len(at.problems)
     if at.has_unreadable_parts():
         return
     at.check_keys(HOOK_KEYS, "a hook")
     if at.mapping() is None:
         return
-    events = _parse_events(at)
-    shared = _parse_shared_keys(at)
+    values = {
+        name: value
+        for name, place in at.entries()
+        if name in HOOK_KEYS
+        and name not in ("when", "then")
+        and (value := HOOK_KEYS[name].read(place, None)) is not None
+    }
+    if at.get("on") is None:
+        at.add_problem("missing-key", f"{at.location}: on is missing.", _ON_HINT)
+    events = values.get("on", ())
     for event in events:
         index = counts.get(event, 0)
         counts[event] = index + 1
-        id = shared.get("id") or f"{PurePath(at.document.file).name}:{event}[{index}]"
+        id = values.get("id") or f"{PurePath(at.document.file).name}:{event}[{index}]"
         own: list[Problem] = []  # a problem that another event noted first is this one's too
         place = at if event == events[0] else Node(at.document, at.path, own, at.value)
-        hook = _build_hook(place, event, {**shared, "id": id})
+        hook = _build_hook(place, id, event, values)
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
         if hook is not None and not has_disabling_error(at.problems[before:]):
             yield hook
 
 
-def _parse_events(at: Node) -> list[str]:
-    on = at.get("on")
-    if on is None:
-        at.add_problem("missing-key", f"{at.location}: on is missing.", "Write on: and an event, such as tool.before.")
-        return []
-    if on.value == []:
-        on.add_problem(
-            "empty", f"{on.location}: no event is named here.", "Write on: and an event, such as tool.before."
-        )
+def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook | None:
+    timeout = values.get("timeout", DEFAULT_TIMEOUT)
+    info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id)
+    when = parse_condition(at.get("when"), info)
+    place = at.get("then")
+    if place is None:
+        hint = "Write then: {deny: reason}, or another action."
+        at.add_problem("missing-key", f"{at.location}: then is missing.", hint)
+        return None
+    then = parse_action(place, info)
+    if when is None or then is None:
+        return None
+    return Hook(
+        id=id,
+        event=event,
+        when=when,
+        then=then,
+        origin=Origin(at.document.file, at.line, NAME),
+        timeout=total_timeout(then, timeout),
+        on_error=withhold_result(values["on_error"], event, id)
+        if "on_error" in values
+        else _default_on_error(at, then),
+        order=values.get("order", 0),
+        group=values.get("group", NAME),
+        wait=not values.get("background", False),
+        enabled=values.get("enabled", True),
+        tags=values.get("tags", ()),
+        scope=values.get("scope", GLOBAL_SCOPE),
+        limit=_build_limit(values),
+    )
+
+
+def _build_limit(values: dict[str, Any]) -> Limit:
+    fires, cooldown, turns = (values.get(name) for name in ("max_fires", "cooldown", "cooldown_turns"))
+    return UNLIMITED if fires is cooldown is turns is None else Limit(fires, cooldown, turns)
+
+
+def _default_on_error(at: Node, then: Action) -> Outcome:
+    if at.get("on_error") is not None or not may_fail(then) or not may_stop(then):
+        return SILENT
+    text = f"{at.location}: on_error is not written; it counts as closed."
+    hint = "Write on_error: closed, or open to let the event proceed when the hook fails."
+    at.add_problem("on-error", text, hint, severity=Severity.WARNING)
+    return ON_ERROR["closed"]
+
+
+def _parse_events(at: Node, info: object) -> list[str]:
+    if at.value == []:
+        at.add_problem("empty", f"{at.location}: no event is named here.", _ON_HINT)
     found: list[str] = []
-    for place in on.items(one_or_many=True):
+    for place in at.items(one_or_many=True):
         text = place.text()
         event = None if text is None else canonical_event(text)
         if event is not None:
@@ -174,69 +231,196 @@ def _parse_events(at: Node) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _build_hook(at: Node, event: str, shared: dict[str, Any]) -> Hook | None:
-    names, timeout = shared.pop("names"), shared["timeout"]
-    vocabulary = VOCABULARIES[names]
-    when = parse_condition(at.get("when"), ConditionInfo(event, vocabulary))
-    then = at.get("then")
-    if then is None:
-        at.add_problem(
-            "missing-key", f"{at.location}: then is missing.", "Write then: {deny: reason}, or another action."
-        )
-        return None
-    made = parse_action(then, HookInfo(event, vocabulary, timeout, shared["id"]))
-    if when is None or made is None:
-        return None
-    on_error = withhold_result(shared["on_error"], event, shared["id"])
-    shared |= {"timeout": total_timeout(made, timeout), "on_error": on_error}
-    hook = Hook(event=event, when=when, then=made, origin=Origin(at.document.file, at.line, NAME), **shared)
-    if at.get("on_error") is None and may_fail(made) and may_stop(made):
-        text = f"{at.location}: on_error is not written; it counts as closed."
-        hint = "Write on_error: closed, or open to let the event proceed when the hook fails."
-        at.add_problem("on-error", text, hint, severity=Severity.WARNING)
-        return replace(hook, on_error=ON_ERROR["closed"])
-    return hook
+def _parse_scope(at: Node, info: object) -> Scope | None:
+    values = read_mapping(at, _SCOPE_KEYS, "scope", info)
+    return None if values is None else Scope(**values)
 
 
-def _parse_shared_keys(at: Node) -> dict[str, Any]:
-    """What all hooks of one entry share; a value that is wrong has noted its problem and stands as the default."""
-    id, timeout, order, enabled = (at.get(key) for key in ("id", "timeout", "order", "enabled"))
-    tags, group, background, names = (at.get(key) for key in ("tags", "group", "background", "names"))
-    return {
-        "id": None if id is None else id.text(),
-        "timeout": DEFAULT_TIMEOUT if timeout is None else timeout.duration() or DEFAULT_TIMEOUT,
-        "order": 0 if order is None else order.integer() or 0,
-        "enabled": True if enabled is None else enabled.flag() is not False,
-        "tags": () if tags is None else tags.texts() or (),
-        "group": NAME if group is None else group.text(empty=True) or "",
-        "wait": True if background is None else background.flag() is not True,
-        "names": NAME if names is None else names.one_of(VOCABULARIES) or NAME,
-        "on_error": _parse_on_error(at),
-        "scope": _parse_scope(at),
-        "limit": _parse_limit(at),
-    }
+def _write_hook(hook: Hook) -> dict[str, Any]:
+    names = _used_vocabularies(hook)
+    if len(names) > 1:
+        raise NotExpressible(f"it names tools in the words of {' and '.join(sorted(names))}")
+    info = HookInfo(hook.event, VOCABULARIES[next(iter(names))], hook.timeout, hook.id)
+    return write_mapping(HOOK_KEYS, hook, info)
 
 
-def _parse_on_error(at: Node) -> Outcome:
-    written = at.get("on_error")
-    return SILENT if written is None else parse_on_error(written) or SILENT
+def _used_vocabularies(hook: Hook) -> set[str]:
+    """The vocabularies of the tool names in the hook; native if there are none."""
+    found: set[str] = set()
+    _collect_vocabularies(hook.when, found)
+    _collect_vocabularies(hook.then, found)
+    return found or {NAME}
 
 
-def _parse_scope(at: Node) -> Scope:
-    scope = at.get("scope")
-    if scope is None:
-        return GLOBAL_SCOPE
-    scope.check_keys(("agent", "prompt", "session"), "scope")
-    places = [scope.get(key) for key in ("agent", "prompt", "session")]
-    return Scope(*(None if place is None else place.text() for place in places))
+def _collect_vocabularies(value: Any, found: set[str]) -> None:
+    vocabulary = getattr(value, "vocabulary", None)
+    if vocabulary is not None:
+        found.add(vocabulary.name)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            _collect_vocabularies(part, found)
+    elif isinstance(value, dict):
+        _collect_vocabularies(list(value.values()), found)
+    elif hasattr(value, "__dataclass_fields__"):
+        _collect_vocabularies([getattr(value, name) for name in value.__dataclass_fields__], found)
 
 
-def _parse_limit(at: Node) -> Limit:
-    fires, cooldown, turns = (at.get(key) for key in ("max_fires", "cooldown", "cooldown_turns"))
-    if fires is None and cooldown is None and turns is None:
-        return UNLIMITED
-    return Limit(
-        None if fires is None else fires.integer(least=1, hint="Leave it out for no limit."),
-        None if cooldown is None else cooldown.duration(),
-        None if turns is None else turns.integer(least=1),
-    )
+def _write_when(hook: Hook, info: HookInfo) -> Any:
+    when = write_condition(hook.when)
+    return NOT_WRITTEN if when == {} else when
+
+
+def _write_timeout(hook: Hook, info: HookInfo) -> Any:
+    timeout = own_timeout(hook.then, hook.timeout)
+    return NOT_WRITTEN if timeout == DEFAULT_TIMEOUT else format_duration(timeout)
+
+
+def _write_on_error(hook: Hook, info: HookInfo) -> Any:
+    return NOT_WRITTEN if hook.then.instant and hook.on_error == SILENT else write_on_error(hook.on_error)
+
+
+def _write_scope(hook: Hook, info: HookInfo) -> Any:
+    return write_mapping(_SCOPE_KEYS, hook.scope) or NOT_WRITTEN
+
+
+def _write_cooldown(hook: Hook, info: HookInfo) -> Any:
+    if hook.limit.cooldown is None:
+        return NOT_WRITTEN
+    if hook.limit.cooldown > MAX_DURATION:
+        raise NotExpressible("a cooldown of more than 24h")
+    return format_duration(hook.limit.cooldown)
+
+
+def _write_unless_none(value: Any) -> Any:
+    return NOT_WRITTEN if value is None else value
+
+
+_ON_HINT: Final = "Write on: and an event, such as tool.before."
+_EVENT: Final[Schema] = enum_schema(sorted(set(all_event_names())))
+_SCOPE_KEYS: Final = key_table(
+    text_key("agent", help="the agent's id or name", write=lambda scope: scope.agent or NOT_WRITTEN),
+    text_key("prompt", help="the prompt's name", write=lambda scope: scope.prompt or NOT_WRITTEN),
+    text_key("session", help="the session's id", write=lambda scope: scope.session or NOT_WRITTEN),
+)
+HOOK_KEYS: Final = key_table(
+    text_key(
+        "id",
+        default="`<file>:<event>[<index>]`",
+        help="its name in reasons, the log and `by`",
+        write=lambda hook, _: hook.id,
+    ),
+    Key(
+        "on",
+        read=_parse_events,
+        write=lambda hook, _: hook.event,
+        schema={"anyOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1}]},
+        required=True,
+        help="an [event](../events.md), or a list of events; the names of every dialect work",
+    ),
+    Key(
+        "when",
+        read=parse_condition,
+        write=_write_when,
+        schema={"$ref": "#/$defs/when"},
+        default="always",
+        help="its [condition](../conditions.md)",
+    ),
+    Key(
+        "then",
+        read=parse_action,
+        write=lambda hook, info: write_action(hook.then, info),
+        schema={"$ref": "#/$defs/then"},
+        required=True,
+        help="its [action](../actions.md), or a list of actions as a chain",
+    ),
+    duration_key(
+        "timeout",
+        default="`30s`",
+        help="how long the action may take: a number and `ms`, `s`, `m` or `h`, at most `24h`",
+        write=_write_timeout,
+    ),
+    Key(
+        "on_error",
+        read=parse_on_error,
+        write=_write_on_error,
+        schema=ON_ERROR_SCHEMA,
+        default="`open`, or `closed` for a waiting action that may deny or ask",
+        help="[what a failure counts as](../actions.md#when-an-action-fails)",
+    ),
+    choice_key(
+        "names",
+        VOCABULARIES,
+        default="`native`",
+        help="whose names for tools and fields it uses, and its programs get",
+        write=lambda hook, info: NOT_WRITTEN if info.vocabulary.name == NAME else info.vocabulary.name,
+    ),
+    Key(
+        "order",
+        read=lambda at, _: at.integer(),
+        write=lambda hook, _: hook.order or NOT_WRITTEN,
+        schema={"type": "integer"},
+        default="`0`",
+        help="lower runs first; equal ones run in the order in which they were loaded",
+    ),
+    text_key(
+        "group",
+        empty=True,
+        default="`native`",
+        help="hooks that `on_error: stop` ends together",
+        write=lambda hook, _: NOT_WRITTEN if hook.group == NAME else hook.group,
+    ),
+    flag_key(
+        "background",
+        default="`false`",
+        help="`true`: start it and do not wait, so its answer cannot count",
+        write=lambda hook, _: NOT_WRITTEN if hook.wait else True,
+    ),
+    flag_key(
+        "enabled",
+        default="`true`",
+        help="`false` turns it off",
+        write=lambda hook, _: NOT_WRITTEN if hook.enabled else False,
+    ),
+    texts_key(
+        "tags",
+        default="none",
+        help="words for `hookline list` and your own tools",
+        write=lambda hook, _: list(hook.tags) or NOT_WRITTEN,
+    ),
+    Key(
+        "scope",
+        read=_parse_scope,
+        write=_write_scope,
+        schema=mapping_schema(_SCOPE_KEYS),
+        mapping=_SCOPE_KEYS,
+        default="everywhere",
+        help="`{agent: …, prompt: …, session: …}`: only for that agent (its id or name), prompt or session",
+    ),
+    integer_key(
+        "max_fires",
+        least=1,
+        hint="Leave it out for no limit.",
+        default="no limit",
+        help="how often it may fire in a session",
+        write=lambda hook, _: _write_unless_none(hook.limit.max_fires),
+    ),
+    duration_key(
+        "cooldown",
+        default="none",
+        help="how long it does not fire again in a session after it fired",
+        write=_write_cooldown,
+    ),
+    integer_key(
+        "cooldown_turns",
+        least=1,
+        default="none",
+        help="for how many turns it does not fire again after it fired",
+        write=lambda hook, _: _write_unless_none(hook.limit.cooldown_turns),
+    ),
+)
+FILE_KEYS: Final = key_table(
+    Key("version", schema={"const": 1}, help="`1`, if you write it; another number is a problem"),
+    Key("hooks", schema=list_schema("hook"), help="the list of hooks"),
+    *APP_KEYS.values(),
+    Key("standard_agents", schema=TEXTS, help="the folder with the project's standard_agents definitions"),
+)

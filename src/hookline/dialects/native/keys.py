@@ -1,36 +1,195 @@
-"""Texts with placeholders, read from a document.
+"""The keys of the native format.
 
-Whose action is being read, and what reads it.
+A key is declared once, as a Key that says how its value is read, written, described to editors and to people. The
+loader, the writer, the JSON Schema and the tables of the documentation are loops over the keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from hookline.config.node import Node
+from hookline.config.scalars import duration_pattern
 from hookline.errors import BadTemplate
-from hookline.hooks.placeholders import PlaceholderResolver
-from hookline.hooks.protocols import Action
-from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, parse_shell_template, parse_template
+from hookline.hooks.placeholders import FACT_ROOTS, PlaceholderResolver
+from hookline.hooks.protocols import May
+from hookline.hooks.templates import (
+    DOUBLE_BRACES,
+    DataTemplate,
+    ShellTemplate,
+    Template,
+    parse_shell_template,
+    parse_template,
+)
 from hookline.hooks.tools import Vocabulary
+
+Schema = dict[str, Any]
+
+TEXT: Final[Schema] = {"type": "string", "minLength": 1}
+ANY_TEXT: Final[Schema] = {"type": "string"}
+TEXTS: Final[Schema] = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
+FLAG: Final[Schema] = {"type": "boolean"}
+NUMBER: Final[Schema] = {"type": "number"}
+OBJECT: Final[Schema] = {"type": "object"}
+DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
+FACT: Final[Schema] = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACT_ROOTS))})(?![^.])"}
+CUSTOM: Final[Schema] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
+
+NOT_WRITTEN: Final = object()
+"""For a key to be left out: null is a value."""
+BAD_TEMPLATE: Final = "bad-template"
+_PLACEHOLDER_HINT: Final = (
+    "Placeholders name facts: {{tool.name}}, {{input.path}}, {{result}}, {{prompt}}, {{cwd}}, {{session.id}}."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class HookInfo:
+    """The hook that a condition or action belongs to."""
+
     event: str
     vocabulary: Vocabulary
     timeout: timedelta
-    hook_id: str  # its id
+    hook_id: str
 
 
-ActionParser = Callable[[Node, Node, HookInfo], Action | None]  # the action's mapping, the main key's value
+def _not_read(at: Node, info: Any) -> Any:
+    """For the keys of an agent, which the runtime reads."""
+    return at.value
 
 
-BAD_TEMPLATE = "bad-template"
-PLACEHOLDER_EXAMPLES = "{{tool.name}}, {{input.path}}, {{result}}, {{prompt}}, {{cwd}}, {{session.id}}"
+def _not_written(*_: Any) -> Any:
+    return NOT_WRITTEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key of the native format.
+
+    `read` gets the key's value and the hook's HookInfo; it returns None if it added a problem.
+    `write` gets the hook, condition or action; it returns the key's value, or NOT_WRITTEN.
+    """
+
+    name: str = field(kw_only=False)
+    schema: Schema
+    help: str
+    read: Callable[..., Any] = _not_read
+    write: Callable[..., Any] = _not_written
+    default: str = ""  # as the documentation shows it
+    example: str = ""
+    example_event: str = "tool.before"
+    required: bool = False
+    mapping: Mapping[str, Key] = field(default_factory=dict)  # the keys of the mapping that may be its value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionKey(Key):
+    """The key that names an action, with its options: the keys that may stand beside it.
+
+    `read` also gets the values of the options; `write` also gets the HookInfo.
+    """
+
+    options: Mapping[str, Key] = field(default_factory=dict)
+    intended: Callable[[Node, HookInfo], May] = lambda at, info: May.NOTHING
+    """What the action could answer if its placeholders were right."""
+
+
+def key_table(*keys: Key) -> dict[str, Key]:
+    return {key.name: key for key in keys}
+
+
+def text_key(name: str, *, empty: bool = False, **rest: Any) -> Key:
+    return Key(name, read=lambda at, _: at.text(empty=empty), schema=ANY_TEXT if empty else TEXT, **rest)
+
+
+def texts_key(name: str, **rest: Any) -> Key:
+    return Key(name, read=lambda at, _: at.texts(), schema=TEXTS, **rest)
+
+
+def flag_key(name: str, **rest: Any) -> Key:
+    return Key(name, read=lambda at, _: at.flag(), schema=FLAG, **rest)
+
+
+def duration_key(name: str, **rest: Any) -> Key:
+    return Key(name, read=lambda at, _: at.duration(), schema=DURATION, **rest)
+
+
+def integer_key(name: str, *, least: int, hint: str = "", **rest: Any) -> Key:
+    return Key(name, read=lambda at, _: at.integer(least=least, hint=hint), schema=integer_schema(least), **rest)
+
+
+def choice_key(name: str, words: Iterable[str], **rest: Any) -> Key:
+    """One of the words; for the words of an enum, its member."""
+    known = {str(word): word for word in words}
+
+    def read(at: Node, info: Any) -> str | None:
+        word = at.one_of(known)
+        return None if word is None else known[word]
+
+    return Key(name, read=read, schema=enum_schema(known), **rest)
+
+
+def template_key(name: str, **rest: Any) -> Key:
+    return Key(name, read=lambda at, info: read_template(at, info.vocabulary), schema=TEXT, **rest)
+
+
+def data_key(name: str, **rest: Any) -> Key:
+    """A mapping in which every text may have placeholders."""
+
+    def read(at: Node, info: HookInfo) -> DataTemplate | None:
+        return None if at.mapping() is None else read_data_template(at, info.vocabulary)
+
+    return Key(name, read=read, schema=OBJECT, **rest)
+
+
+def integer_schema(least: int) -> Schema:
+    return {"type": "integer", "minimum": least}
+
+
+def enum_schema(words: Iterable[str]) -> Schema:
+    return {"enum": [str(word) for word in words]}
+
+
+def list_schema(definition: str) -> Schema:
+    return {"type": "array", "items": {"$ref": f"#/$defs/{definition}"}}
+
+
+def object_schema(properties: Schema, required: Collection[str] = ()) -> Schema:
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+
+
+def mapping_schema(keys: Mapping[str, Key]) -> Schema:
+    required = [key.name for key in keys.values() if key.required]
+    return object_schema({key.name: key.schema for key in keys.values()}, required)
+
+
+def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:
+    """The values of the keys that are there; None after a problem. `what` says whose keys they are: "a hook"."""
+    if at.mapping() is None:
+        return None
+    before = len(at.problems)
+    at.check_keys(keys, what)
+    for key in keys.values():
+        if key.required and key.name not in at.value:
+            at.add_problem("missing-key", f"{at.location}: {key.name} is missing.", hint)
+    values = read_values(at, keys, info)
+    return values if len(at.problems) == before else None
+
+
+def read_values(at: Node, keys: Mapping[str, Key], info: Any) -> dict[str, Any] | None:
+    """Like read_mapping, but passes over unknown and missing keys."""
+    before = len(at.problems)
+    values = {name: keys[name].read(place, info) for name, place in at.entries() if name in keys}
+    return values if len(at.problems) == before else None
+
+
+def write_mapping(keys: Mapping[str, Key], *subject: Any) -> dict[str, Any]:
+    """What the keys write, in the order in which they are declared."""
+    values = ((key.name, key.write(*subject)) for key in keys.values())
+    return {name: value for name, value in values if value is not NOT_WRITTEN}
 
 
 def read_template(at: Node, vocabulary: Vocabulary, *, empty: bool = False) -> Template | None:
@@ -42,28 +201,21 @@ def compile_template(at: Node, text: str, vocabulary: Vocabulary) -> Template | 
     try:
         return parse_template(text, PlaceholderResolver(vocabulary))
     except BadTemplate as bad:
-        at.add_problem(
-            BAD_TEMPLATE, f"{at.location}: {bad.what}.", bad.hint or f"Placeholders name facts: {PLACEHOLDER_EXAMPLES}."
-        )
+        _add_template_problem(at, bad)
         return None
 
 
 def read_shell_template(at: Node, vocabulary: Vocabulary) -> ShellTemplate | None:
     text = at.text()
-    if text is None:
-        return None
     try:
-        return parse_shell_template(text, PlaceholderResolver(vocabulary))
+        return None if text is None else parse_shell_template(text, PlaceholderResolver(vocabulary))
     except BadTemplate as bad:
-        at.add_problem(
-            BAD_TEMPLATE, f"{at.location}: {bad.what}.", bad.hint or f"Placeholders name facts: {PLACEHOLDER_EXAMPLES}."
-        )
+        _add_template_problem(at, bad)
         return None
 
 
-def read_choice(at: Node, key: str, words: Collection[str], default: str) -> str | None:
-    place = at.get(key)
-    return default if place is None else place.one_of(words)
+def _add_template_problem(at: Node, bad: BadTemplate) -> None:
+    at.add_problem(BAD_TEMPLATE, f"{at.location}: {bad.what}.", bad.hint or _PLACEHOLDER_HINT)
 
 
 def read_data_template(at: Node, vocabulary: Vocabulary) -> DataTemplate | None:
@@ -82,3 +234,33 @@ def _read_data(at: Node, vocabulary: Vocabulary) -> Any:
         text = compile_template(at, at.value, vocabulary)
         return at.value if text is None or text.constant else text
     return at.value
+
+
+def event_template(vocabulary: Vocabulary) -> DataTemplate:
+    """The whole event."""
+    return DataTemplate(parse_template("{{event}}", PlaceholderResolver(vocabulary)))
+
+
+def write_data(data: DataTemplate) -> Any:
+    return _template_sources(data.value)
+
+
+def _template_sources(value: Any) -> Any:
+    if isinstance(value, Template):
+        return value.source
+    if isinstance(value, dict):
+        return {key: _template_sources(part) for key, part in value.items()}
+    if isinstance(value, str):
+        return escape_braces(value)
+    return [_template_sources(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def write_unless_event(data: DataTemplate) -> Any:
+    """For data that is the whole event by default."""
+    written = write_data(data)
+    return NOT_WRITTEN if written == "{{event}}" else written
+
+
+def escape_braces(text: str) -> str:
+    """The text as a template that renders to it."""
+    return DOUBLE_BRACES.sub(lambda found: "{{open_braces}}" + found[0][2:], text)

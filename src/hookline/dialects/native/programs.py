@@ -1,219 +1,342 @@
-"""`run:` — the whole contract of a program.
-
-`diagnose:` and `custom:` — what a language server or somebody else's function does.
-"""
+"""`run:`, `post:` and `script:`: actions that hand the event to a program, a URL or JavaScript and read its answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.node import Node
-from hookline.dialects import custom
-from hookline.dialects.native.keys import compile_template, read_data_template, read_shell_template, read_template
-from hookline.extensions import Registration, Registry
-from hookline.hooks.actions.diagnose import Diagnose
+from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.native.keys import (
+    ANY_TEXT,
+    FLAG,
+    NOT_WRITTEN,
+    TEXT,
+    TEXTS,
+    ActionKey,
+    HookInfo,
+    Key,
+    Schema,
+    choice_key,
+    compile_template,
+    data_key,
+    event_template,
+    key_table,
+    object_schema,
+    read_data_template,
+    read_shell_template,
+    read_template,
+    template_key,
+    text_key,
+    texts_key,
+    write_data,
+    write_unless_event,
+)
 from hookline.hooks.actions.post import URL_PATTERN, PostEvent
 from hookline.hooks.actions.program_result import DEFAULT_REASON, ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
-from hookline.hooks.conditions.logic import all_of
+from hookline.hooks.actions.script import RunScript
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience
-from hookline.hooks.placeholders import PlaceholderResolver
-from hookline.hooks.protocols import Action, Condition, May
-from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, parse_template
-from hookline.hooks.tools import Vocabulary
+from hookline.hooks.protocols import Action, May
+from hookline.hooks.templates import DOUBLE_BRACES, DataTemplate, ShellTemplate, Template
 
-DIAGNOSE_KEYS: Final = ("path", "content", "publish", "inject", "read_from_disk")
+_STOPPING: Final = May.DENY | May.ASK
+_ONLY_IF_TIMEOUT: Final = timedelta(seconds=1)
+_COMMAND: Final[Schema] = {
+    "anyOf": [
+        TEXT,
+        {"type": "array", "items": ANY_TEXT, "minItems": 1},
+        object_schema({"literal": TEXT}, ("literal",)),
+    ]
+}
 
 
-def parse_diagnose(at: Node, value: Node, doing: object) -> Action | None:
-    usual = Diagnose()
-    if value.value is True:
-        return usual
-    before = len(at.problems)
-    value.check_keys(DIAGNOSE_KEYS, "diagnose")
-    fields = {key: place.texts() for key in ("path", "content") if (place := value.get(key)) is not None}
-    flags = {key: place.flag() for key in DIAGNOSE_KEYS[2:] if (place := value.get(key)) is not None}
-    if len(at.problems) > before:
+def _parse_run(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    command = _parse_command(value, info)
+    if command is None:
         return None
-    return Diagnose(
-        fields.get("path", usual.path_fields) or (),
-        fields.get("content", usual.content_fields) or (),
-        flags.get("publish") is not False,
-        flags.get("inject") is not False,
-        flags.get("read_from_disk") is not False,
+    stdin = options["stdin"] if "stdin" in options else event_template(info.vocabulary)
+    given = {
+        "stdin": None if stdin.value is None else stdin,
+        "env": options.get("env", ()),
+        "inherit_env": options.get("inherit_env", True),
+        "cwd": options.get("cwd"),
+    }
+    only_if = options.get("only_if")
+    return RunProgram(
+        replace(command, **given),
+        _result_parser(options, default_result_format(info)),
+        info.timeout,
+        None if only_if is None else replace(only_if, **given),
+        _ONLY_IF_TIMEOUT,
     )
 
 
-def write_diagnose(action: Diagnose) -> Any:
-    if action == Diagnose():
-        return True
-    return {
-        "path": list(action.path_fields),
-        "content": list(action.content_fields),
-        "publish": action.publish,
-        "inject": action.inject,
-        "read_from_disk": action.read_from_disk,
-    }
+def _write_run(action: Action, info: HookInfo) -> Any:
+    if not isinstance(action, RunProgram):
+        return NOT_WRITTEN
+    if action.total_timeout != info.timeout:
+        raise NotExpressible("a program with a timeout other than its hook's")
+    return _write_command(action.program)
 
 
-def parse_custom_action(at: Node, value: Node, doing: object) -> Action | None:
-    if value.mapping() is None:
+def default_result_format(info: HookInfo) -> ResultFormat:
+    """If the event can be denied, an exit code other than 0 denies it; if not, the exit code is ignored."""
+    return ResultFormat.NONZERO if EVENTS[info.event].accepts & May.DENY else ResultFormat.NEVER
+
+
+def _parse_post(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    url = value.text()
+    if url is None:
         return None
-    if len(value.value) != 1:
-        value.add_problem("no-action", f"{value.location}: one action is expected here.", "Write custom: {name: {…}}.")
+    if not URL_PATTERN.fullmatch(url):
+        value.add_problem("bad-url", f"{value.location}: this is not a URL to post to.", "Write http://… or https://….")
         return None
-    [(name, place)] = value.entries()
-    params = _parse_params(place)
-    entry = _find_entry(custom.ACTION_REGISTRY, name, place)
-    return None if entry is None or params is None else custom.build_registered_action(entry, place, params)
+    body = options["body"] if "body" in options else event_template(info.vocabulary)
+    parser = _result_parser(options, ResultFormat.JSON)
+    return PostEvent(url, body, parser, info.timeout, options.get("headers", ()), options.get("variables", ()))
 
 
-def parse_custom_conditions(at: Node, asked: object) -> Condition | None:
-    """All that are named must hold."""
-    if at.mapping() is None:
-        return None
-    parts = [_parse_custom_condition(name, place) for name, place in at.entries()]
-    found = [part for part in parts if part is not None]
-    return all_of(found) if len(found) == len(parts) else None
+def _write_post(action: Action, info: HookInfo) -> Any:
+    if not isinstance(action, PostEvent):
+        return NOT_WRITTEN
+    if action.timeout != info.timeout:
+        raise NotExpressible("a URL with a timeout other than its hook's")
+    return action.url
 
 
-def _parse_custom_condition(name: str, at: Node) -> Condition | None:
-    params = _parse_params(at)
-    entry = _find_entry(custom.CONDITION_REGISTRY, name, at)
-    return None if entry is None or params is None else custom.build_registered_condition(entry, at, params)
+def _result_parser(options: dict[str, Any], default: ResultFormat) -> ResultParser:
+    return ResultParser(options.get("reads", default), options.get("tell"), options.get("reason", DEFAULT_REASON))
 
 
-def _parse_params(at: Node) -> dict[str, Any] | None:
-    return {} if at.value is None else at.mapping()
+def may_by_format(default: Callable[[HookInfo], ResultFormat]) -> Callable[[Node, HookInfo], May]:
+    """For an action whose result is read as `reads` says: whether it may deny or ask."""
+
+    def intended(at: Node, info: HookInfo) -> May:
+        reads = at.get("reads")
+        return ResultParser(default(info) if reads is None else ResultFormat(reads.value)).may & _STOPPING
+
+    return intended
 
 
-def _find_entry(register: Registry, name: str, at: Node) -> Registration | None:
-    before = len(at.problems)
-    entry = custom.find_registered(register, name, at)
-    if entry is None and len(at.problems) == before:
-        custom.report_unknown_name(register, name, at)
-    return entry
-
-
-PROGRAM_KEYS: Final = ("tell", "stdin", "env", "inherit_env", "cwd", "reads", "reason", "only_if")
-POST_KEYS: Final = ("tell", "body", "headers", "variables", "reads", "reason")
-ONLY_IF_TIMEOUT: Final = timedelta(seconds=1)
-
-
-def parse_run(at: Node, value: Node, event: str, vocabulary: Vocabulary, timeout: timedelta) -> Action | None:
-    before = len(at.problems)
-    program = _parse_program(at, value, vocabulary)
-    reading = parse_result_keys(at, default_result_format(event))
-    only_if = at.get("only_if")
-    asked = None if only_if is None or program is None else _parse_only_if(program, only_if, vocabulary)
-    if program is None or reading is None or len(at.problems) > before:
-        return None
-    return RunProgram(program, reading, timeout, asked, ONLY_IF_TIMEOUT)
-
-
-def default_result_format(event: str) -> ResultFormat:
-    """Before something happens a non-zero exit denies it; afterwards the exit code says nothing."""
-    return ResultFormat.NONZERO if EVENTS[event].accepts & May.DENY else ResultFormat.NEVER
-
-
-def parse_post(at: Node, value: Node, event: str, vocabulary: Vocabulary, timeout: timedelta) -> Action | None:
-    before = len(at.problems)
-    url, body, reading = value.text(), at.get("body"), parse_result_keys(at, ResultFormat.JSON)
-    if url is not None and not URL_PATTERN.fullmatch(url):
-        value.add_problem("bad-url", f"{value.location}: this is no URL to post to.", "Write http://… or https://….")
-    given = _parse_stdin(body, vocabulary)
-    headers, variables = at.get("headers"), at.get("variables")
-    named = [(name, place.text(empty=True)) for name, place in headers.entries()] if headers is not None else []
-    allowed = () if variables is None else variables.texts() or ()
-    if url is None or given is None or reading is None or len(at.problems) > before:
-        return None
-    return PostEvent(url, given, reading, timeout, tuple((name, text or "") for name, text in named), allowed)
-
-
-def parse_result_keys(at: Node, usual: ResultFormat, *, telling: bool = True) -> ResultParser | None:
-    """`telling`: the key `tell` says whom stdout is for."""
-    reads, tell, reason = at.get("reads"), at.get("tell") if telling else None, at.get("reason")
-    how = usual if reads is None else reads.one_of([str(each) for each in ResultFormat])
-    to = None if tell is None else tell.one_of([str(each) for each in Audience])
-    words = DEFAULT_REASON if reason is None else reason.text()
-    if how is None or words is None or (tell is not None and to is None):
-        return None
-    return ResultParser(ResultFormat(how), None if to is None else Audience(to), words)
-
-
-def _parse_program(at: Node, value: Node, vocabulary: Vocabulary) -> CommandTemplate | None:
-    shell, argv = _parse_command(value, vocabulary)
-    stdin, cwd = at.get("stdin"), at.get("cwd")
-    given = _parse_stdin(stdin, vocabulary)
-    place = None if cwd is None else read_template(cwd, vocabulary)
-    if (shell is None and argv is None) or given is None:
-        return None
-    handed = given if given.value is not None else None
-    return CommandTemplate(shell, argv or (), handed, _parse_env(at, vocabulary), _parse_inherit_env(at), place)
-
-
-def _parse_command(value: Node, vocabulary: Vocabulary) -> tuple[ShellTemplate | None, tuple[Template, ...] | None]:
-    """Shell text, or an argv; `{literal: text}` is shell text in which nothing is a placeholder."""
-    if isinstance(value.value, list):
-        return None, _parse_argv(value, vocabulary)
-    if not isinstance(value.value, dict):
-        return read_shell_template(value, vocabulary), None
-    value.check_keys(("literal",), "a command")
-    literal = value.get("literal")
-    text = None if literal is None else literal.text()
+def _parse_command(at: Node, info: HookInfo) -> CommandTemplate | None:
+    """A shell command, or a list of arguments. `{literal: …}` is a shell command without placeholders."""
+    if isinstance(at.value, list):
+        arguments = _parse_arguments(at, info)
+        return None if arguments is None else CommandTemplate(argv=arguments)
+    if not isinstance(at.value, dict):
+        shell = read_shell_template(at, info.vocabulary)
+        return None if shell is None else CommandTemplate(shell)
+    at.check_keys(("literal",), "a command")
+    literal = at.get("literal")
     if literal is None:
-        value.add_problem("missing-key", f"{value.location}: literal is missing.", "Write {literal: the command}.")
-    return (None if text is None else ShellTemplate(text, (), (text,))), None
-
-
-def _parse_argv(value: Node, vocabulary: Vocabulary) -> tuple[Template, ...] | None:
-    parts = [read_template(place, vocabulary, empty=True) for place in value.items()]
-    found = tuple(part for part in parts if part is not None)
-    if not parts:
-        value.add_problem("empty", f"{value.location}: a program's name is missing.", "Write [program, argument, …].")
+        at.add_problem("missing-key", f"{at.location}: literal is missing.", "Write {literal: the command}.")
         return None
+    text = literal.text()
+    return None if text is None else CommandTemplate(ShellTemplate(text, (), (text,)))
+
+
+def _parse_arguments(at: Node, info: HookInfo) -> tuple[Template, ...] | None:
+    parts = [read_template(place, info.vocabulary, empty=True) for place in at.items()]
+    if not parts:
+        at.add_problem("empty", f"{at.location}: a program's name is missing.", "Write [program, argument, …].")
+        return None
+    found = tuple(part for part in parts if part is not None)
     return found if len(found) == len(parts) else None
 
 
-def _parse_stdin(at: Node | None, vocabulary: Vocabulary) -> DataTemplate | None:
-    """Absent or `event`: the whole event as JSON; `none`: nothing; else the JSON of what is written there."""
-    if at is None or at.value == "event":
-        return DataTemplate(parse_template("{{event}}", PlaceholderResolver(vocabulary)))
-    if at.value == "none":
-        return DataTemplate(None)
-    return read_data_template(at, vocabulary)
+def _write_command(command: CommandTemplate) -> Any:
+    if command.shell is None:
+        return [argument.source for argument in command.argv]
+    has_braces = DOUBLE_BRACES.search(command.shell.source)
+    return {"literal": command.shell.source} if has_braces and not command.shell.names else command.shell.source
 
 
-def _parse_env(at: Node, vocabulary: Vocabulary) -> tuple[tuple[str, Template | None], ...]:
-    """A variable that is null is not set, even where our own environment has it."""
-    env = at.get("env")
-    if env is None:
-        return ()
-    return tuple((name, _parse_env_value(place, vocabulary)) for name, place in env.entries())
+def _parse_event_data(at: Node, info: HookInfo) -> DataTemplate | None:
+    """`event` is the whole event, `none` is nothing."""
+    if at.value == "event":
+        return event_template(info.vocabulary)
+    return DataTemplate(None) if at.value == "none" else read_data_template(at, info.vocabulary)
 
 
-def _parse_env_value(at: Node, vocabulary: Vocabulary) -> Template | None:
+def _parse_env(at: Node, info: HookInfo) -> tuple[tuple[str, Template | None], ...]:
+    return tuple((name, _parse_variable(place, info)) for name, place in at.entries())
+
+
+def _parse_variable(at: Node, info: HookInfo) -> Template | None:
+    """null removes the variable from the environment that the program inherits."""
     if at.value is None:
         return None
     if isinstance(at.value, (int, float)) and not isinstance(at.value, bool):
-        return compile_template(at, str(at.value), vocabulary)
-    return read_template(at, vocabulary, empty=True)
+        return compile_template(at, str(at.value), info.vocabulary)
+    return read_template(at, info.vocabulary, empty=True)
 
 
-def _parse_inherit_env(at: Node) -> bool | tuple[str, ...]:
-    inherit = at.get("inherit_env")
-    if inherit is None:
-        return True
-    if isinstance(inherit.value, bool):
-        return inherit.value
-    return inherit.texts() or ()
+def _write_env(action: RunProgram, info: HookInfo) -> Any:
+    return {name: None if text is None else text.source for name, text in action.program.env} or NOT_WRITTEN
 
 
-def _parse_only_if(program: CommandTemplate, at: Node, vocabulary: Vocabulary) -> CommandTemplate | None:
-    """The program of `only_if` gets what the hook's own program gets."""
-    shell, argv = _parse_command(at, vocabulary)
-    if shell is None and argv is None:
-        return None
-    return CommandTemplate(shell, argv or (), program.stdin, program.env, program.inherit_env, program.cwd)
+def _parse_inherit_env(at: Node, info: HookInfo) -> bool | tuple[str, ...] | None:
+    return at.value if isinstance(at.value, bool) else at.texts()
+
+
+def _write_inherit_env(action: RunProgram, info: HookInfo) -> Any:
+    inherit = action.program.inherit_env
+    return NOT_WRITTEN if inherit is True else inherit if inherit is False else list(inherit)
+
+
+def _parse_headers(at: Node, info: HookInfo) -> tuple[tuple[str, str], ...]:
+    return tuple((name, place.text(empty=True) or "") for name, place in at.entries())
+
+
+def _reads_key(usual: Callable[[HookInfo], ResultFormat], **rest: Any) -> Key:
+    def write(action: RunProgram | PostEvent, info: HookInfo) -> Any:
+        return NOT_WRITTEN if action.result_parser.format is usual(info) else str(action.result_parser.format)
+
+    return choice_key("reads", ResultFormat, write=write, **rest)
+
+
+def _tell_key(**rest: Any) -> Key:
+    def write(action: RunProgram | PostEvent, info: HookInfo) -> Any:
+        tell = action.result_parser.tell
+        return NOT_WRITTEN if tell is None else str(Audience(tell))
+
+    return choice_key("tell", Audience, default="nobody", write=write, **rest)
+
+
+def _reason_key(**rest: Any) -> Key:
+    def write(action: RunProgram | PostEvent, info: HookInfo) -> Any:
+        return NOT_WRITTEN if action.result_parser.reason == DEFAULT_REASON else action.result_parser.reason
+
+    return text_key("reason", default=f"`{DEFAULT_REASON}`", write=write, **rest)
+
+
+_RUN_OPTIONS: Final = key_table(
+    Key(
+        "stdin",
+        read=_parse_event_data,
+        write=lambda action, _: "none" if action.program.stdin is None else write_unless_event(action.program.stdin),
+        schema={},
+        default="`event`",
+        help="what the program reads: `event`, `none`, or any value with placeholders, as JSON",
+    ),
+    Key(
+        "env",
+        read=_parse_env,
+        write=_write_env,
+        schema={"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}},
+        default="nothing",
+        help="variables to add; `null` removes one",
+    ),
+    Key(
+        "inherit_env",
+        read=_parse_inherit_env,
+        write=_write_inherit_env,
+        schema={"anyOf": [FLAG, TEXTS]},
+        default="`true`",
+        help="hookline's own environment: all of it, nothing (`false`), or a list of names",
+    ),
+    template_key(
+        "cwd",
+        write=lambda action, _: NOT_WRITTEN if action.program.cwd is None else action.program.cwd.source,
+        default="the event's `cwd`",
+        help="the working directory, with placeholders",
+    ),
+    Key(
+        "only_if",
+        read=_parse_command,
+        write=lambda action, _: NOT_WRITTEN if action.only_if is None else _write_command(action.only_if),
+        schema=_COMMAND,
+        default="always",
+        help="a program that must exit with 0 first, within 1 s",
+    ),
+    _reads_key(
+        default_result_format,
+        default="`nonzero` if the event can be denied, else `never`",
+        help="[how its result is read](#how-its-result-is-read)",
+    ),
+    _tell_key(help="who gets stdout after exit code 0: `agent` or `user`"),
+    _reason_key(help="the reason of a deny"),
+)
+_RUN: Final = ActionKey(
+    "run",
+    read=_parse_run,
+    write=_write_run,
+    schema=_COMMAND,
+    options=_RUN_OPTIONS,
+    intended=may_by_format(default_result_format),
+    help="run a program",
+    example="{run: 'ruff check -- {{input.path}}', reads: nonzero}",
+)
+
+_POST_OPTIONS: Final = key_table(
+    Key(
+        "body",
+        read=_parse_event_data,
+        write=lambda action, _: write_unless_event(action.body),
+        schema={},
+        default="`event`",
+        help="what is posted: `event`, or any value with placeholders, as JSON",
+    ),
+    Key(
+        "headers",
+        read=_parse_headers,
+        write=lambda action, _: dict(action.headers) or NOT_WRITTEN,
+        schema={"type": "object", "additionalProperties": ANY_TEXT},
+        default="none",
+        help="headers, in which `$NAME` stands for an environment variable",
+    ),
+    texts_key(
+        "variables",
+        write=lambda action, _: list(action.variables) or NOT_WRITTEN,
+        default="none",
+        help="the environment variables that the headers may name",
+    ),
+    _reads_key(
+        lambda info: ResultFormat.JSON,
+        default="`json`",
+        help="how an answer with status 2xx is read, as if it were stdout after exit code 0",
+    ),
+    _tell_key(help="who gets an answer that is plain text: `agent` or `user`"),
+    _reason_key(help="as for `run`"),
+)
+_POST: Final = ActionKey(
+    "post",
+    read=_parse_post,
+    write=_write_post,
+    schema={"type": "string", "pattern": f"^{URL_PATTERN.pattern}$"},
+    options=_POST_OPTIONS,
+    intended=may_by_format(lambda info: ResultFormat.JSON),
+    help="post the event to a URL",
+    example="{post: 'http://127.0.0.1:8080/hook', headers: {X-From: hookline}}",
+)
+
+
+def _parse_script(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    source = value.text()
+    variables = options.get("variables") or DataTemplate({"event": event_template(info.vocabulary).value})
+    return None if source is None else RunScript(source, variables, info.timeout)
+
+
+_SCRIPT: Final = ActionKey(
+    "script",
+    read=_parse_script,
+    write=lambda action, _: action.source if isinstance(action, RunScript) else NOT_WRITTEN,
+    schema=TEXT,
+    options=key_table(
+        data_key(
+            "variables",
+            default="`{event: '{{event}}'}`",
+            help="the variables that the script can use",
+            write=lambda action, _: write_data(action.variables),
+        )
+    ),
+    intended=lambda at, info: _STOPPING,
+    help="run JavaScript",
+    example='{script: \'if (event.tool.input.command === "ls") return {decision: "allow"}\'}',
+)
+
+PROGRAM_KEYS: Final = (_RUN, _POST, _SCRIPT)

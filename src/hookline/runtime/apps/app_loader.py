@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import read_file, read_text
 from hookline.dialects.dialect import recognise_dialect
-from hookline.dialects.native.dialect import APP_KEYS
+from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.standard_agents.folder import DefinitionsFolder
 from hookline.formatting import closest_match
 from hookline.project import Source, SourceLayer, Trust, find_sources, named_source, trust_file_path

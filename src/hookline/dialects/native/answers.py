@@ -1,0 +1,249 @@
+"""`deny:`, `ask:`, `allow:`, `halt:`, `tell:`, `log:` and `notify:`: actions that only say something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from hookline.config.node import Node
+from hookline.dialects.native.keys import (
+    NOT_WRITTEN,
+    TEXT,
+    ActionKey,
+    HookInfo,
+    Schema,
+    choice_key,
+    compile_template,
+    escape_braces,
+    key_table,
+    mapping_schema,
+    read_mapping,
+    read_template,
+    template_key,
+    text_key,
+    write_mapping,
+)
+from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
+from hookline.hooks.actions.notify import LEVELS, Log, Notify
+from hookline.hooks.event import Event
+from hookline.hooks.outcome import SILENT, Audience, Note, NotePlace, Outcome, Verdict
+from hookline.hooks.protocols import Action, May
+from hookline.hooks.templates import Template
+
+ROLES: Final = ("user", "assistant", "system")
+_POSITIONS: Final = ("start", "before_last", "end")
+_REASON: Final[Schema] = {"anyOf": [TEXT, {"const": True}, {"type": "null"}]}
+
+
+def _parse_answer(outcome: Outcome) -> Callable[[Node, HookInfo, dict[str, Any]], Action | None]:
+    def parse(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+        if value.value is True or value.value is None:
+            return FixedAnswer(outcome)
+        reason = read_template(value, info.vocabulary)
+        if reason is None:
+            return None
+        if all(name == "open_braces" for name in reason.names):
+            return FixedAnswer(replace(outcome, reason=reason.render(Event("", {}))))
+        return TemplateAnswer(outcome, reason)
+
+    return parse
+
+
+def _write_verdict(verdict: Verdict) -> Callable[[Action, HookInfo], Any]:
+    def write(action: Action, info: HookInfo) -> Any:
+        match action:
+            case FixedAnswer(Outcome(halt=False, notes=(), requests=()) as outcome) if outcome.verdict is verdict:
+                return escape_braces(outcome.reason) or True
+            case TemplateAnswer(Outcome(halt=False) as outcome, Template() as reason, ()) if outcome.verdict is verdict:
+                return reason.source
+        return NOT_WRITTEN
+
+    return write
+
+
+def _write_halt(action: Action, info: HookInfo) -> Any:
+    match action:
+        case FixedAnswer(Outcome(halt=True) as outcome):
+            return escape_braces(outcome.reason) or True
+        case TemplateAnswer(Outcome(halt=True), Template() as reason, ()):
+            return reason.source
+    return NOT_WRITTEN
+
+
+def _answer_key(name: str, outcome: Outcome, intended: May, **rest: Any) -> ActionKey:
+    return ActionKey(
+        name,
+        read=_parse_answer(outcome),
+        write=_write_halt if outcome.halt else _write_verdict(outcome.verdict),
+        schema=_REASON,
+        intended=lambda at, info: intended,
+        **rest,
+    )
+
+
+_VERDICT_KEYS: Final = (
+    _answer_key(
+        "deny",
+        Outcome(Verdict.DENY),
+        May.DENY,
+        help="block it; the text is the reason",
+        example="{deny: Not on a Friday.}",
+    ),
+    _answer_key(
+        "ask",
+        Outcome(Verdict.ASK),
+        May.ASK,
+        help="let a person decide; the text is the reason",
+        example="{ask: This pushes to production.}",
+    ),
+    _answer_key(
+        "allow",
+        Outcome(Verdict.ALLOW),
+        May.NOTHING,
+        help="approve it, unless another hook denies or asks",
+        example="{allow: true}",
+    ),
+    _answer_key("halt", Outcome(halt=True), May.DENY, help="stop the agent", example="{halt: The budget is spent.}"),
+)
+
+
+def _parse_tell(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    if isinstance(value.value, str):
+        return _note_action(read_template(value, info.vocabulary))
+    values = read_mapping(value, _TELL_KEYS, "tell", info, hint="Write tell: {text: …, to: agent}.")
+    if values is None:
+        return None
+    return _note_action(
+        values["text"],
+        audience=values.get("to", Audience.AGENT),
+        place=values.get("place", NotePlace.CONTEXT),
+        role=values.get("role", "user"),
+        position=values.get("position", "end"),
+    )
+
+
+def _note_action(text: Template | None, **rest: Any) -> Action | None:
+    if text is None:
+        return None
+    if text.constant:
+        return FixedAnswer(Outcome(notes=(Note(text.source, **rest),)))
+    return TemplateAnswer(SILENT, notes=((Note("", **rest), text),))
+
+
+def _write_tell(action: Action, info: HookInfo) -> Any:
+    match action:
+        case FixedAnswer(Outcome(halt=False, verdict=Verdict.SILENT, notes=(note,))):
+            return _write_note(note, escape_braces(note.text))
+        case TemplateAnswer(outcome, None, ((note, text),)) if outcome == SILENT:
+            return _write_note(note, text.source)
+    return NOT_WRITTEN
+
+
+def _write_note(note: Note, text: str) -> Any:
+    return text if note == Note(note.text) else write_mapping(_TELL_KEYS, note, text)
+
+
+_TELL_KEYS: Final = key_table(
+    template_key("text", required=True, help="the text", write=lambda note, text: text),
+    choice_key("to", Audience, default="`agent`", help="`agent` or `user`", write=lambda note, _: str(note.audience)),
+    choice_key(
+        "place",
+        NotePlace,
+        default="`context`",
+        help="`context`, `result`, `last_user`, `system` or `message`",
+        write=lambda note, _: str(note.place),
+    ),
+    choice_key(
+        "role",
+        ROLES,
+        default="`user`",
+        help="of a `message`: `user`, `assistant`, `system`",
+        write=lambda note, _: note.role if note.place is NotePlace.MESSAGE else NOT_WRITTEN,
+    ),
+    choice_key(
+        "position",
+        _POSITIONS,
+        default="`end`",
+        help="of a `message`: `start`, `before_last`, `end`",
+        write=lambda note, _: note.position if note.place is NotePlace.MESSAGE else NOT_WRITTEN,
+    ),
+)
+_TELL: Final = ActionKey(
+    "tell",
+    read=_parse_tell,
+    write=_write_tell,
+    schema={"anyOf": [TEXT, mapping_schema(_TELL_KEYS)]},
+    mapping=_TELL_KEYS,
+    help="a note for the agent or the user",
+    example="{tell: Run the tests before you commit.}",
+)
+
+
+def _parse_log(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    if isinstance(value.value, str):
+        text = read_template(value, info.vocabulary)
+        return None if text is None else Log(text)
+    values = read_mapping(value, _LOG_KEYS, "log", info, hint="Write log: {message: …, level: info}.")
+    return None if values is None else Log(values["message"], values.get("level", "info"))
+
+
+_LOG_KEYS: Final = key_table(
+    template_key("message", required=True, help="the line", write=lambda log: log.text.source),
+    choice_key(
+        "level",
+        LEVELS,
+        default="`info`",
+        help="`debug`, `info`, `warning` or `error`",
+        write=lambda log: log.level,
+    ),
+)
+_LOG: Final = ActionKey(
+    "log",
+    read=_parse_log,
+    write=lambda action, _: write_mapping(_LOG_KEYS, action) if isinstance(action, Log) else NOT_WRITTEN,
+    schema={"anyOf": [TEXT, mapping_schema(_LOG_KEYS)]},
+    mapping=_LOG_KEYS,
+    help="a line in the log",
+    example="{log: '{{tool.name}} was called'}",
+)
+
+
+def _parse_notify(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    values: dict[str, Any] | None
+    if isinstance(value.value, str):
+        text = read_template(value, info.vocabulary)
+        values = None if text is None else {"message": text}
+    else:
+        values = read_mapping(value, _NOTIFY_KEYS, "notify", info, hint="Write notify: {message: …, title: …}.")
+    return None if values is None else Notify(**{"title": compile_template(value, "", info.vocabulary), **values})
+
+
+_NOTIFY_KEYS: Final = key_table(
+    template_key("message", required=True, help="the text", write=lambda notify: notify.message.source or NOT_WRITTEN),
+    template_key("title", default="nothing", help="a title", write=lambda notify: notify.title.source or NOT_WRITTEN),
+    choice_key(
+        "level",
+        ("info", "warning", "error"),
+        default="`info`",
+        help="`info`, `warning` or `error`",
+        write=lambda notify: notify.level or NOT_WRITTEN,
+    ),
+    text_key(
+        "tag",
+        default="nothing",
+        help="a word by which a host groups notifications",
+        write=lambda notify: notify.tag or NOT_WRITTEN,
+    ),
+)
+_NOTIFY: Final = ActionKey(
+    "notify",
+    read=_parse_notify,
+    write=lambda action, _: write_mapping(_NOTIFY_KEYS, action) if isinstance(action, Notify) else NOT_WRITTEN,
+    schema={"anyOf": [TEXT, mapping_schema(_NOTIFY_KEYS)]},
+    mapping=_NOTIFY_KEYS,
+    help="a notification for the people who watch the agent",
+    example="{notify: {message: Done, level: info}}",
+)
+
+ANSWER_KEYS: Final = (*_VERDICT_KEYS, _TELL, _LOG, _NOTIFY)

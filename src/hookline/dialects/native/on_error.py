@@ -1,0 +1,74 @@
+"""`on_error:` says what a failure of a hook or of a step counts as."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from hookline.config.node import Node
+from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.native.keys import TEXT, Schema, enum_schema, object_schema
+from hookline.hooks.event import REMOVED, FactPath
+from hookline.hooks.events import EVENTS
+from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
+from hookline.hooks.protocols import May
+
+ON_ERROR: Final = {
+    "open": SILENT,
+    "closed": Outcome(Verdict.DENY),
+    "ask": Outcome(Verdict.ASK),
+    "stop": Outcome(final=True),
+    "tell": Outcome(notes=(Note(""),)),
+    "tell_user": Outcome(notes=(Note("", Audience.USER),)),
+}
+_WITH_REASON: Final = {"deny": ON_ERROR["closed"], "ask": ON_ERROR["ask"]}
+ON_ERROR_SCHEMA: Final[Schema] = {
+    "anyOf": [enum_schema(ON_ERROR), *(object_schema({word: TEXT}, (word,)) for word in _WITH_REASON)]
+}
+_RESULT_PATH: Final[FactPath] = ("tool", "result")
+_OK_PATH: Final[FactPath] = ("tool", "ok")
+
+
+def parse_on_error(at: Node, _: object = None) -> Outcome | None:
+    """A word, or `{deny: reason}`; `{failure}` in the reason is what happened."""
+    if isinstance(at.value, dict):
+        return _parse_on_error_reason(at)
+    word = at.one_of(ON_ERROR, hint="open lets the event proceed when the hook fails; closed denies it.")
+    return None if word is None else ON_ERROR[word]
+
+
+def _parse_on_error_reason(at: Node) -> Outcome | None:
+    at.check_keys(_WITH_REASON, "on_error")
+    reasons = [(word, place.text()) for word, place in at.entries() if word in _WITH_REASON]
+    if len(reasons) != 1 or len(at.value) != 1:
+        at.add_problem("wrong-type", f"{at.location}: one answer is expected.", "Write on_error: {deny: reason}.")
+        return None
+    word, reason = reasons[0]
+    return None if reason is None else replace(_WITH_REASON[word], reason=reason)
+
+
+def write_on_error(outcome: Outcome) -> Any:
+    outcome = undo_withhold_result(outcome)
+    for word, known in ON_ERROR.items():
+        if outcome == known:
+            return word
+    for word, known in _WITH_REASON.items():
+        if outcome == replace(known, reason=outcome.reason):
+            return {word: outcome.reason}
+    raise NotExpressible("an on_error of another kind")
+
+
+def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
+    """After a tool has run it is too late to deny: there, `closed` keeps the whole result from the agent."""
+    kind = EVENTS[event]
+    if on_error.verdict is not Verdict.DENY or kind.accepts & May.DENY or not kind.accepts_change(_RESULT_PATH):
+        return on_error
+    removed = tuple((path, REMOVED) for path in kind.changeable if path not in (_RESULT_PATH, _OK_PATH))
+    notice = (_RESULT_PATH, f"[withheld: hook {hook_id} could not check it]")
+    return replace(on_error, verdict=Verdict.SILENT, changes=(notice, *removed))
+
+
+def undo_withhold_result(on_error: Outcome) -> Outcome:
+    """The on_error as it was written."""
+    withholds = any(path == _RESULT_PATH for path, _ in on_error.changes)
+    return replace(on_error, verdict=Verdict.DENY, changes=()) if withholds else on_error
