@@ -7,8 +7,7 @@ from functools import partial
 
 from hookline.hooks.events import EVENTS
 from hookline.hosts.agents import AGENT_NAMES, get_agent
-from hookline.hosts.agents.adapter import ABILITY_EFFECTS
-from hookline.hosts.agents.agent import AgentEvent
+from hookline.hosts.agents.agent_event import ABILITY_EFFECTS, AgentEvent
 
 _HEADS = {
     "deny": "deny",

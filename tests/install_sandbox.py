@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hookline.hosts.agents import get_agent
-from hookline.hosts.install.entries import MissingPolicy
-from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.agents.entries import MissingPolicy
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.plan import apply_changes, plan_install, plan_uninstall
 
 

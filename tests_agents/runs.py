@@ -18,9 +18,8 @@ from typing import Any, Final
 
 from agents import Agent, Place
 
+from hookline.hosts.agents import get_agent
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
-from hookline.hosts.doctor.headless import HEADLESS_RUNS
-from hookline.hosts.install.setups import AGENT_SETUPS
 
 HOOKS: Final = Path(__file__).parent / "hookline.yaml"
 SCRIPT: Final = {
@@ -59,7 +58,8 @@ class Ran:
 def run(agent: Agent, place: Place, model: ModelServer) -> Ran:
     """What was written is read, and gone when it returns."""
     model.requests.clear()
-    start = HEADLESS_RUNS[agent.name](model.url, place.home)
+    start = get_agent(agent.name).headless_run(model.url, place.home)
+    assert start is not None
     done = _finished([*agent.command, *start.arguments], place, start.environment)
     files = {step: place.project / f"{step}.txt" for step in SCRIPT}
     written = {step: file.read_text("utf-8").strip() for step, file in files.items() if file.exists()}
@@ -85,7 +85,7 @@ def diagnosed(agent: Agent, place: Place) -> dict[str, Any]:
     """What `hookline doctor` says of the agent, which it finds on the PATH by the name that people type."""
     programs = place.root / "bin"
     programs.mkdir()
-    file = programs / AGENT_SETUPS[agent.name].programs[0]
+    file = programs / get_agent(agent.name).programs[0]
     file.write_text(f'#!/bin/sh\nexec {shlex.join(agent.command)} "$@"\n', "utf-8")
     file.chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"

@@ -11,7 +11,7 @@ from agents import AGENTS, Agent
 from runs import SCRIPT, Ran, end_engine, hookline, new_place, run
 
 from hookline.hosts.agents import get_agent as coding_agent
-from hookline.hosts.agents.agent import Ability
+from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.doctor.fake_model import FINAL_TEXT, ModelServer
 
 PLAIN = {"denied": "secret", "changed": "plain", "noted": "noted", "reported": "reported", "passed": "passed"}

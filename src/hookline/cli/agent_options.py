@@ -9,7 +9,7 @@ import click
 
 from hookline.cli.context import current_directory, home
 from hookline.cli.options import NameParameter
-from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.project import project_directories
 
 

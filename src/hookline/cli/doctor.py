@@ -40,7 +40,9 @@ def verb(agent: str | None, as_json: bool) -> int:
     here = machine()
     names = [agent] if agent else [name for name in AGENT_NAMES if is_plugged_in(agent_named(name), here)]
     diagnoses = [examine_agent(agent_named(name), here, _load_agent_book(agent_named(name))) for name in names]
-    others = [name for name in AGENT_NAMES if not agent and name not in names and is_agent_present(name, here)]
+    others = [
+        name for name in AGENT_NAMES if not agent and name not in names and is_agent_present(agent_named(name), here)
+    ]
     if as_json:
         out_json({"agents": [each.as_json() for each in diagnoses], "not_plugged_in": others})
     else:

@@ -27,17 +27,10 @@ from hookline.cli.output import err, out, out_as_is
 from hookline.errors import HooklineError
 from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.agents.entries import MissingPolicy
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install import launcher
-from hookline.hosts.install.entries import MissingPolicy
 from hookline.hosts.install.installed_agents import is_agent_present
-from hookline.hosts.install.machine import (
-    InstallScope,
-    Machine,
-    file_mode,
-    read_file_text,
-    remove_file,
-    write_atomically,
-)
 from hookline.hosts.install.plan import (
     BACKUP_SUFFIX,
     FileChange,
@@ -46,7 +39,7 @@ from hookline.hosts.install.plan import (
     plan_install,
     unified_diff,
 )
-from hookline.hosts.install.setups import AGENT_SETUPS
+from hookline.hosts.install.text_files import file_mode, read_file_text, remove_file, write_atomically
 from hookline.hosts.mcp.client_config import NotWrappableError, unwrap_servers, unwrappable_servers, wrap_servers
 
 
@@ -147,7 +140,7 @@ class _InstallOptions:
 
 
 def _install_found(wish: _InstallOptions, yes: bool) -> int:
-    here = [name for name in AGENT_NAMES if is_agent_present(name, machine())]
+    here = [name for name in AGENT_NAMES if is_agent_present(get_agent(name), machine())]
     if not here:
         out(f"No coding agent was found here. hookline knows {', '.join(AGENT_NAMES)}.")
         return 0
@@ -208,6 +201,6 @@ def _print_installed(spoken: CodingAgent, here: Machine, changes: tuple[FileChan
     out(f"{spoken.title} {done}, on {len(spoken.events)} events: {', '.join(paths)}")
     if not spoken.verified:
         out("  This is from its documentation: not verified by running.")
-    if AGENT_SETUPS[spoken.name].advice:
-        out(f"  {AGENT_SETUPS[spoken.name].advice}")
+    if spoken.advice:
+        out(f"  {spoken.advice}")
     out(f"  Next: hookline doctor {spoken.name}")

@@ -18,8 +18,8 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Note, Verdict
 from hookline.hooks.protocols import May
 from hookline.hosts.agents import AGENT_NAMES, get_agent
-from hookline.hosts.agents.adapter import ABILITY_EFFECTS
 from hookline.hosts.agents.agent import Reply
+from hookline.hosts.agents.agent_event import ABILITY_EFFECTS
 
 AGENTS = [get_agent(name) for name in AGENT_NAMES]
 SENT = [pytest.param(each, file, id=f"{each.name}-{file}") for each in AGENTS for file in payloads(each.name)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from hookline.engine.decision import Decision
 from hookline.hooks.event import MISSING, Event
 from hookline.hooks.outcome import Audience, Note, Verdict
-from hookline.hosts.agents.agent import Ability
+from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import (
     TRUNCATION_MARK,
     MergedDecision,

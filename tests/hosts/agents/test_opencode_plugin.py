@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookline.hosts.install.machine import Machine
+from hookline.hosts.agents.machine import Machine
 from install_sandbox import install, make_machine
 
 NODE = shutil.which("node")

@@ -15,10 +15,10 @@ from bridge_sandbox import GUARD, BridgeSandbox, deny_reason
 from hookline.engine.book import Book
 from hookline.hosts.agents import get_agent
 from hookline.hosts.agents.agent import Reply
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import respond
-from hookline.hosts.install.machine import InstallScope, Machine
 from hookline.hosts.install.plan import apply_changes, plan_install
 from hookline.project import SourceLayer
 

@@ -7,11 +7,11 @@ import pytest
 
 from hookline.engine.book import Book
 from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.agent import SAMPLE_COMMAND
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.checks import examine_agent, is_plugged_in
 from hookline.hosts.doctor.finding import Diagnosis, Finding, Mark
-from hookline.hosts.doctor.sample_payloads import SAMPLE_PAYLOADS, TEST_COMMAND
 from hookline.hosts.install import launcher
-from hookline.hosts.install.machine import InstallScope, Machine
 from hookline.project import load_for_directory, load_text
 from install_sandbox import install, make_machine, running_engine
 
@@ -51,12 +51,11 @@ def found(diagnosis: Diagnosis, about: str) -> Finding:
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
-    event, payload = SAMPLE_PAYLOADS[name]
-    (read,) = get_agent(name).read(event, payload("/p")).events
+    (read,) = get_agent(name).read(*get_agent(name).sample_call("/p")).events
     assert (read.name, read.facts["tool"]["kind"], read.facts["tool"]["input"]["command"]) == (
         "tool.before",
         "shell",
-        TEST_COMMAND,
+        SAMPLE_COMMAND,
     )
     assert read.facts["cwd"] == "/p"
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from hookline.config.json_edit import parse_object
+from hookline.hosts.agents.machine import Machine
 from hookline.hosts.doctor.codex_trust import check_trust
 from hookline.hosts.doctor.finding import Finding, Mark
-from hookline.hosts.install.entries import hook_command
-from hookline.hosts.install.machine import InstallScope, Machine
 from install_sandbox import install, make_machine
 
 pytestmark = pytest.mark.slow
@@ -30,9 +29,7 @@ def machine(tmp_path: Path) -> Machine:
 
 def found(machine: Machine) -> Finding:
     path = machine.home / ".codex/hooks.json"
-    return check_trust(
-        parse_object(path.read_text(), "hooks.json"), path, hook_command("codex", machine, InstallScope.USER), machine
-    )
+    return check_trust(parse_object(path.read_text(), "hooks.json"), path, machine)
 
 
 def states(machine: Machine) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline.hosts.agents import get_agent
 from hookline.hosts.doctor.finding import Mark
 from hookline.hosts.doctor.probe import prove_with_agent
 from install_sandbox import make_machine, read_files
@@ -33,14 +34,16 @@ def program(directory: Path, text: str) -> Path:
 
 
 def test_an_agent_that_runs_what_a_hook_denies_is_a_problem(tmp_path: Path) -> None:
-    proved = prove_with_agent("claude-code", program(tmp_path, DEAF), make_machine(tmp_path))
+    proved = prove_with_agent(get_agent("claude-code"), program(tmp_path, DEAF), make_machine(tmp_path))
     assert proved is not None
     assert proved.mark is Mark.PROBLEM
     assert "was not obeyed" in proved.said
 
 
 def test_an_agent_that_never_asks_its_model_proves_nothing(tmp_path: Path) -> None:
-    proved = prove_with_agent("claude-code", program(tmp_path, "print('sign in first')"), make_machine(tmp_path))
+    proved = prove_with_agent(
+        get_agent("claude-code"), program(tmp_path, "print('sign in first')"), make_machine(tmp_path)
+    )
     assert proved is not None
     assert proved.mark is Mark.UNKNOWN
     assert proved.said.endswith("sign in first")
@@ -51,11 +54,11 @@ def test_the_agent_sees_no_key_and_nothing_of_the_users(tmp_path: Path) -> None:
     (machine.home / ".claude.json").write_text("{}")
     before = read_files(machine.home)
     text = f"import os; print(os.path.realpath(os.environ['HOME']) == {str(machine.home)!r}, 'real' in str(os.environ))"
-    proved = prove_with_agent("claude-code", program(tmp_path, text), machine)
+    proved = prove_with_agent(get_agent("claude-code"), program(tmp_path, text), machine)
     assert proved is not None
     assert proved.said.endswith("False False")
     assert read_files(machine.home) == before
 
 
 def test_what_cannot_be_run_without_a_person_is_not_proved(tmp_path: Path) -> None:
-    assert prove_with_agent("cursor", program(tmp_path, ""), make_machine(tmp_path)) is None
+    assert prove_with_agent(get_agent("cursor"), program(tmp_path, ""), make_machine(tmp_path)) is None

@@ -11,7 +11,7 @@ from hookline.config.json_edit import Splice
 from hookline.config.reader import FileFormat, read_text
 from hookline.errors import ConfigError, HooklineError
 from hookline.hosts.agents import AGENT_NAMES, get_agent
-from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.plan import BACKUP_SUFFIX, apply_changes, installed_entries, plan_install, plan_uninstall
 from hookline.hosts.install.undo import InstallRecord, save_record
 from install_sandbox import install, make_machine, read_files, uninstall

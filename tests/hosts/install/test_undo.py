@@ -11,16 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.config.json_edit import Addition, addition_splices, apply_splices, parse_object
-from hookline.hosts.agents.adapter import agent_event
-from hookline.hosts.install.entries import hook_command
-from hookline.hosts.install.machine import InstallScope, Machine
-from hookline.hosts.install.undo import InstallRecord, own_entry_paths, restore_text
+from hookline.hosts.agents.agent_event import agent_event
+from hookline.hosts.agents.entries import hook_command
+from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.install.undo import InstallRecord, is_own_entry, own_entry_paths, restore_text
 
 pytestmark = pytest.mark.slow
 
 
 MACHINE = Machine(Path("/home/somebody"), Path("/home/somebody/project"))
-CALL = hook_command("claude-code", MACHINE, InstallScope.USER)
+AGENT = "claude-code"
+CALL = hook_command(AGENT, MACHINE, InstallScope.USER)
 EVENTS = ("Start", "PreToolUse", "Stop")
 ADDITIONS = tuple(
     Addition(
@@ -79,7 +80,7 @@ def others(text: str) -> Any:
     value = dict(parse_object(text, "settings.json").value)
     value.pop("version", None)
     kept = {
-        event: [entry for entry in entries if not CALL.is_ours(entry)]
+        event: [entry for entry in entries if not is_own_entry(entry, AGENT)]
         for event, entries in value.pop("hooks", {}).items()
     }
     return value, {event: entries for event, entries in kept.items() if entries}
@@ -90,9 +91,9 @@ def others(text: str) -> Any:
 def test_our_entries_are_there_and_all_else_is_as_it_was(text: str) -> None:
     installed = record(text).installed_text
     document = parse_object(installed, "settings.json")
-    assert sorted(path[1] for path in own_entry_paths(document, CALL)) == sorted(EVENTS)
+    assert sorted(path[1] for path in own_entry_paths(document, AGENT)) == sorted(EVENTS)
     assert others(installed) == others(text)
-    assert restore_text(installed, "settings.json", CALL, record(text)) == text
+    assert restore_text(installed, "settings.json", AGENT, record(text)) == text
 
 
 @settings(max_examples=300, deadline=None)
@@ -106,12 +107,12 @@ def test_after_an_edit_exactly_our_entries_go(text: str, data: st.DataObject) ->
         before = others(edited)
     except Exception:  # the edit broke the file; then nothing is promised but an error
         return
-    result = restore_text(edited, "settings.json", CALL, kept)
+    result = restore_text(edited, "settings.json", AGENT, kept)
     assert result is not None
-    still_ours = list(own_entry_paths(parse_object(edited, "settings.json"), CALL))
+    still_ours = list(own_entry_paths(parse_object(edited, "settings.json"), AGENT))
     if len(still_ours) == len(EVENTS):
         assert others(result) == before
-    assert not list(own_entry_paths(parse_object(result, "settings.json"), CALL))
+    assert not list(own_entry_paths(parse_object(result, "settings.json"), AGENT))
 
 
 @settings(max_examples=200, deadline=None)
@@ -121,19 +122,19 @@ def test_entries_that_only_were_edited_leave_the_text_to_the_byte(text: str) -> 
     older = kept.installed_text.replace("/.local/share/hookline/bridge", "/tools/hookline/bridge")
     edited = older.replace('"type": "command",', '"type": "command", "timeout": 7,', 1)
     for each in (older, edited):
-        assert restore_text(each, "settings.json", CALL, kept) == text
+        assert restore_text(each, "settings.json", AGENT, kept) == text
     noted = edited.replace('"timeout": 7,', '"timeout": 7, // mine\n')
-    assert "// mine" not in (restore_text(noted, "settings.json", CALL, kept) or "// mine")
+    assert "// mine" not in (restore_text(noted, "settings.json", AGENT, kept) or "// mine")
 
 
 @settings(max_examples=200, deadline=None)
 @given(files())
 def test_without_a_record_exactly_our_entries_go(text: str) -> None:
     installed = record(text).installed_text
-    result = restore_text(installed, "settings.json", CALL, None)
+    result = restore_text(installed, "settings.json", AGENT, None)
     assert result is not None
     assert others(result) == others(installed)
-    assert not list(own_entry_paths(parse_object(result, "settings.json"), CALL))
+    assert not list(own_entry_paths(parse_object(result, "settings.json"), AGENT))
 
 
 @settings(max_examples=100, deadline=None)
@@ -147,9 +148,9 @@ def test_all_of_a_text_but_the_splices_is_the_text_before(text: str) -> None:
 
 def test_a_new_file_goes_again_unless_somebody_uses_it() -> None:
     kept = record(None)
-    assert restore_text(kept.installed_text, "settings.json", CALL, kept) is None
+    assert restore_text(kept.installed_text, "settings.json", AGENT, kept) is None
     assert (
-        restore_text(kept.installed_text.replace('"version": 1', '"version":  1'), "settings.json", CALL, kept) is None
+        restore_text(kept.installed_text.replace('"version": 1', '"version":  1'), "settings.json", AGENT, kept) is None
     )
     used = kept.installed_text.replace('"version": 1', '"version": 1, "mine": true')
-    assert json.loads(restore_text(used, "settings.json", CALL, kept) or "") == {"version": 1, "mine": True}
+    assert json.loads(restore_text(used, "settings.json", AGENT, kept) or "") == {"version": 1, "mine": True}

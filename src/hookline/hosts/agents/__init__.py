@@ -1,7 +1,8 @@
-"""The coding agents, by name. A new one is a module and a line here."""
+"""The coding agents, by name. A new agent is a module and a row here."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from importlib import import_module
 from typing import Final, cast
 
@@ -9,22 +10,28 @@ from hookline.errors import HooklineError
 from hookline.hosts.agents.agent import CodingAgent
 
 _MODULES: Final = {
-    "claude-code": "hookline.hosts.agents.claude_code",
-    "codex": "hookline.hosts.agents.codex",
-    "gemini-cli": "hookline.hosts.agents.gemini_cli",
-    "copilot-cli": "hookline.hosts.agents.copilot_cli",
-    "qwen-code": "hookline.hosts.agents.qwen_code",
-    "opencode": "hookline.hosts.agents.opencode",
-    "cursor": "hookline.hosts.agents.cursor",
-    "cline": "hookline.hosts.agents.cline",
-    "windsurf": "hookline.hosts.agents.windsurf",
-    "kiro": "hookline.hosts.agents.kiro",
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini-cli": "gemini_cli",
+    "copilot-cli": "copilot_cli",
+    "qwen-code": "qwen_code",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "cline": "cline",
+    "windsurf": "windsurf",
+    "kiro": "kiro",
 }
 AGENT_NAMES: Final = tuple(_MODULES)
+_UNKNOWN_AGENT_TIMEOUT: Final = timedelta(seconds=30)
 
 
 def get_agent(name: str) -> CodingAgent:
-    """Imported when first named."""
+    """Imports the agent's module on first use."""
     if name not in _MODULES:
         raise HooklineError(f"there is no coding agent {name!r}; the agents are {', '.join(AGENT_NAMES)}")
-    return cast(CodingAgent, import_module(_MODULES[name]).AGENT)
+    return cast(CodingAgent, import_module(f"{__name__}.{_MODULES[name]}").AGENT)
+
+
+def event_timeout(agent: str, event: str) -> timedelta:
+    """The time after which the agent kills its hook and continues."""
+    return get_agent(agent).event_timeout(event) if agent in _MODULES else _UNKNOWN_AGENT_TIMEOUT

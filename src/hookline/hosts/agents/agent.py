@@ -1,50 +1,45 @@
-"""What a coding agent is to us: it fires events, and obeys a decision that is said in its own protocol."""
+"""A coding agent: the events it fires, how it takes a decision, and what installs and tests hookline in it.
+
+Everything about one agent is in its own module, which defines `AGENT`.
+"""
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
+from hookline.hooks.events import EVENTS
+from hookline.hosts.agents.agent_event import AgentEvent
+from hookline.hosts.agents.entries import DesiredFile, HookCommand
+from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.agents.merged_decision import MergedDecision, limit_to, merge_decisions, replace_surrogates
+from hookline.hosts.agents.payload import Facts
 from hookline.project.sources import SourceLayer
 
 DialectLayer = tuple[str, SourceLayer]
 """A dialect's user, project or local files."""
 
-FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
-"""Denied when no decision can be made. `stop` is not among them: denying it makes the agent continue."""
+SAMPLE_COMMAND: Final = "echo hookline doctor"
+SAMPLE_ID: Final = "hookline-doctor"
+HEADLESS_PROMPT: Final = "Do what the script says."
+FAKE_API_KEY: Final = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the agent reads: a hook program's output and exit code."""
+    """What the agent reads: the output and exit code of a hook program."""
 
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Ability:
-    """What one event of an agent can be told. What it cannot becomes the safe nearest answer, as `instead` says."""
-
-    deny: bool = False
-    ask: bool = False
-    allow: bool = False
-    change: bool = False  # the facts that the event lets hooks change
-    context: bool = False  # text for the agent
-    halt: bool = False
-    user: bool = False  # text for the user, beside the reason of a deny
-    instead: Mapping[str, str] = field(default_factory=dict)  # "ask" → "deny: nobody can be asked"
-
-
-@dataclass(frozen=True, slots=True)
-class AgentEvent:
-    name: str  # as the agent calls it
-    event: str  # ours
-    ability: Ability
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +54,46 @@ class ParsedPayload:
     events: tuple[Event, ...] = ()
 
 
-class CodingAgent(Protocol):
-    @property
-    def name(self) -> str:
-        """As `hookline install NAME` says it, and as `host.name` tells hooks: claude-code, codex, gemini-cli …"""
+@dataclass(frozen=True, slots=True)
+class HeadlessRun:
+    """How to start the agent without a person."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodingAgent(ABC):
+    name: str  # as in `hookline install NAME` and in the fact `host.name`: claude-code, codex, gemini-cli …
+    title: str
+    verified: bool  # by running the agent itself; otherwise written from its documentation
+    events: tuple[AgentEvent, ...]  # those to install; no two fire for the same thing
+    timeout: timedelta  # after this the agent kills its hook and continues
+    programs: tuple[str, ...]  # its names on the PATH
+    homes: tuple[str, ...]  # the directories that it creates in the user's home
+    home_variable: str = ""  # the environment variable that moves the first of them
+    advice: str = ""  # what the user still has to do after `hookline install`
+    project_variables: tuple[str, ...] = ()  # that tell hooks where the project is, best first
+    hook_environment: Mapping[str, str] = field(default_factory=dict)  # that marks a program as a hook of this agent
+    native_layers: frozenset[DialectLayer] = frozenset()  # hooks that the agent runs itself, so hookline must not
+    event_aliases: Mapping[str, str] = field(default_factory=dict)  # other names of an event → the listed one
+    project_settings: tuple[str, ...] = ()  # files that can disable hooks and override the user's, strongest first
 
     @property
-    def title(self) -> str: ...
-    @property
-    def verified(self) -> bool:
-        """True if it was seen to work by running the agent itself; else from its documentation."""
-
-    @property
-    def events(self) -> Sequence[AgentEvent]:
-        """Those to install, none of which fires for the same thing as another."""
-
-    @property
-    def project_variables(self) -> Sequence[str]:
-        """The environment variables in which the agent tells its hooks where the project is, best first."""
-
-    @property
-    def native_layers(self) -> frozenset[DialectLayer]:
-        """The files that the agent obeys without us, so that their hooks are not run twice."""
+    def vocabulary_name(self) -> str:
+        return self.name.replace("-", "_")
 
     def find_event(self, name: str) -> AgentEvent | None:
-        """The event that goes by that name, or by another one that the agent has for it."""
+        """The event with that name, or with that alias."""
+        return self._events_by_name.get(self.event_aliases.get(name, name))
+
+    @cached_property
+    def _events_by_name(self) -> Mapping[str, AgentEvent]:
+        return {each.name: each for each in reversed(self.events)}
+
+    def event_timeout(self, name: str) -> timedelta:
+        known = self.find_event(name)
+        return known.timeout if known is not None and known.timeout is not None else self.timeout
 
     def read(self, name: str, payload: Mapping[str, Any], workspace: str = "") -> ParsedPayload:
         """Never raises, whatever the payload contains.
@@ -91,6 +101,14 @@ class CodingAgent(Protocol):
         `workspace` is the project directory that the agent's environment names. Without it, the payload's own
         directory counts.
         """
+        known = self.find_event(name)
+        if known is None or not isinstance(payload, Mapping):
+            return ParsedPayload(name, payload)
+        events = tuple(
+            Event(known.event, {"host": {"name": self.name}, **_with_directories(facts, workspace)})
+            for facts in self.facts(name, known.event, payload)
+        )
+        return ParsedPayload(name, payload, events)
 
     def reply(self, parsed: ParsedPayload, decisions: Sequence[Decision]) -> Reply:
         """One reply to all decisions about a payload, in the agent's own protocol. Any deny denies the whole call.
@@ -99,3 +117,69 @@ class CodingAgent(Protocol):
         can do that: nothing runs without a decision. Notes are included; failures are not, because only the caller
         knows which ones the user has already seen.
         """
+        known = self.find_event(parsed.name)
+        if known is None or not parsed.events or not EVENTS[known.event].accepts:
+            return self.empty_reply()
+        answer = limit_to(merge_decisions(parsed.events, decisions), known.ability)
+        reply = self.render(parsed, answer)
+        return reply if known.ability.user or not answer.message else _append_stderr(reply, answer.message)
+
+    @abstractmethod
+    def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
+        """The facts of each event in the payload; empty if hooks have nothing to decide there."""
+
+    @abstractmethod
+    def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
+        """The answer in the agent's own protocol. It never exceeds the event's ability."""
+
+    def empty_reply(self) -> Reply:
+        """The reply that leaves everything to the agent."""
+        return Reply()
+
+    def home_directories(self, machine: Machine) -> tuple[Path, ...]:
+        first, *others = (machine.home / name for name in self.homes)
+        return (machine.directory_from_variable(self.home_variable, first), *others)
+
+    def settings_path(self, machine: Machine, scope: InstallScope, user: str, project: str) -> Path:
+        """`user` is relative to the agent's own directory, `project` to the project."""
+        if scope is InstallScope.PROJECT:
+            return machine.project / project
+        return self.home_directories(machine)[0] / user
+
+    @abstractmethod
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        """The files that make the agent call hookline. They need not exist yet."""
+
+    @abstractmethod
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        """The event and payload that the agent sends before it runs `SAMPLE_COMMAND` in the directory."""
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun | None:
+        """How to start it with the model at `url` and nothing of the user's. None if that is not possible.
+
+        It may write a file that the agent needs into `home`.
+        """
+        return None
+
+    def hook_switch(self, settings: Mapping[str, Any]) -> tuple[str, bool | None]:
+        """The setting that disables hooks, and whether it does so in this file. None if the file does not set it."""
+        return "disableAllHooks", settings.get("disableAllHooks")
+
+
+def write_if_absent(file: Path, settings: Mapping[str, Any]) -> str:
+    """Writes the settings unless the file exists. Returns its path."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings), "utf-8")
+    return str(file)
+
+
+def _with_directories(facts: Facts, workspace: str) -> Facts:
+    """Fills in `cwd` and `workspace`, each from the other where only one is known."""
+    cwd = facts.get("cwd") or workspace
+    return {**facts, "cwd": cwd, "workspace": workspace or facts.get("workspace") or cwd} if cwd else facts
+
+
+def _append_stderr(reply: Reply, message: str) -> Reply:
+    stderr = "\n".join(part for part in (reply.stderr, replace_surrogates(message)) if part)
+    return Reply(reply.stdout, stderr, reply.exit_code)

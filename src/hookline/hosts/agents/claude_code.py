@@ -1,22 +1,27 @@
-"""Claude Code. Answers are JSON on stdout with exit code 0. Context at a stop is not said: the agent would go on."""
+"""Claude Code. Replies are JSON on stdout with exit code 0. Context at a stop is left out: it makes the agent continue."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hookline.hooks.event import MISSING
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import FAKE_API_KEY, HEADLESS_PROMPT, CodingAgent, HeadlessRun, ParsedPayload, Reply
+from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, grouped_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import Facts
 from hookline.project.sources import SourceLayer
 
 
 @dataclass(frozen=True)
-class ClaudeCodeAdapter(Adapter):
+class ClaudeCode(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         return claude_protocol.payload_facts(
             self.vocabulary_name, event, {**payload, "hook_event_name": name}, claude_protocol.claude_result_facts
@@ -26,6 +31,27 @@ class ClaudeCodeAdapter(Adapter):
         if answer.event == "tool.after" and answer.is_changed:
             answer = _match_result_shape(answer)
         return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
+
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "settings.json", ".claude/settings.json")
+        return (grouped_entries(path, self.events, partial(self._entry, command)),)
+
+    def _entry(self, command: HookCommand, event: AgentEvent) -> Entry:
+        """`onFailure` is what Claude Code does when a command cannot start. Older versions ignore it."""
+        block = {"onFailure": "block"} if command.fails_closed(event) else {}
+        return {**claude_protocol.entry_in_seconds(self, command, event), **block}
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "PreToolUse", claude_protocol.sample_payload(directory)
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with Claude Code 2.1.325."""
+        environment = {
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": FAKE_API_KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+        return HeadlessRun(("-p", HEADLESS_PROMPT, "--allowedTools", "Bash"), environment)
 
 
 def _match_result_shape(answer: MergedDecision) -> MergedDecision:
@@ -39,13 +65,13 @@ def _match_result_shape(answer: MergedDecision) -> MergedDecision:
     return replace(answer, new=MISSING, context=join_texts((answer.context, told)))
 
 
-AGENT = ClaudeCodeAdapter(
+AGENT = ClaudeCode(
     name="claude-code",
     title="Claude Code",
     verified=True,
     events=(
         agent_event("SessionStart", "session.start", "context user"),
-        agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user"),
+        agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user", timedelta(seconds=30)),
         agent_event("PreToolUse", "tool.before", "deny ask allow change context halt user"),
         agent_event("PermissionRequest", "approval.request", "deny allow halt user"),
         agent_event("PostToolUse", "tool.after", "change context halt user"),
@@ -54,8 +80,14 @@ AGENT = ClaudeCodeAdapter(
         agent_event("SubagentStart", "subagent.start", "context user"),
         agent_event("SubagentStop", "subagent.end", "deny halt user"),
         agent_event("Stop", "stop", "deny halt user"),
-        agent_event("SessionEnd", "session.end"),
+        agent_event("SessionEnd", "session.end", timeout=timedelta(seconds=1.5)),
     ),
+    timeout=timedelta(minutes=10),
+    programs=("claude",),
+    homes=(".claude",),
+    home_variable="CLAUDE_CONFIG_DIR",
+    hook_environment={"CLAUDECODE": "1"},
+    project_settings=(".claude/settings.local.json", ".claude/settings.json"),
     project_variables=("CLAUDE_PROJECT_DIR",),
     native_layers=frozenset(("claude_code", each) for each in SourceLayer),
 )

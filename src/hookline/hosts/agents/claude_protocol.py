@@ -1,11 +1,15 @@
-"""The protocol that began with Claude Code and that others took over: what its payloads tell, how it is answered."""
+"""Claude Code's protocol, which other agents share: payloads, replies, entries in settings files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from hookline.hooks.outcome import Verdict
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent
+from hookline.hosts.agents.agent_event import AgentEvent
+from hookline.hosts.agents.entries import Entry, HookCommand
 from hookline.hosts.agents.merged_decision import MergedDecision, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -153,3 +157,26 @@ def _approval_output(answer: MergedDecision) -> dict[str, Any]:
         interrupt = {"interrupt": True} if answer.halt else {}
         return {"decision": {"behavior": "deny", "message": answer.reason, **interrupt}}
     return {"decision": {"behavior": "allow"}} if answer.verdict is Verdict.ALLOW else {}
+
+
+def entry_in_seconds(agent: CodingAgent, command: HookCommand, event: AgentEvent) -> Entry:
+    seconds = math.ceil(agent.event_timeout(event.name).total_seconds())
+    return {"type": "command", "command": command.shell_command(event), "timeout": seconds}
+
+
+def entry_in_milliseconds(agent: CodingAgent, command: HookCommand, event: AgentEvent) -> Entry:
+    milliseconds = round(agent.event_timeout(event.name).total_seconds() * 1000)
+    return {"type": "command", "name": "hookline", "command": command.shell_command(event), "timeout": milliseconds}
+
+
+def sample_payload(directory: str) -> dict[str, Any]:
+    return {
+        "session_id": SAMPLE_ID,
+        "transcript_path": f"{directory}/transcript.jsonl",
+        "cwd": directory,
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": SAMPLE_COMMAND, "description": "a test by hookline doctor"},
+        "tool_use_id": "toolu_hookline_doctor",
+    }

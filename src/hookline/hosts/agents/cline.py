@@ -1,17 +1,17 @@
-"""Cline: an executable file for each event, in a directory for hooks.
-
-Cline, from its source: one executable file for each event, and an answer that cancels the task or does not.
-"""
+"""Cline, from its source: one executable file for each event, and a reply that may cancel the task."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, ParsedPayload, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
+from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.entries import DesiredFile, HookCommand, OwnFile
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8
 from hookline.hosts.agents.payload import (
     Facts,
@@ -23,14 +23,12 @@ from hookline.hosts.agents.payload import (
     result_facts,
     tool_facts,
 )
-from hookline.hosts.install.entries import HookCommand, OwnFile
-from hookline.hosts.install.machine import InstallScope, Machine
 
-MAX_CONTEXT: Final = 50_000  # of added context that it reads
+MAX_CONTEXT: Final = 50_000  # bytes of added context that it reads
 
 
 @dataclass(frozen=True)
-class ClineAdapter(Adapter):
+class Cline(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         roots = payload.get("workspaceRoots")
         root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
@@ -65,16 +63,44 @@ class ClineAdapter(Adapter):
             said["errorMessage"] = answer.reason
         return Reply(json_line(said))
 
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        user = machine.home / "Documents" / "Cline" / "Hooks"
+        directory = user if scope is InstallScope.USER else machine.project / ".clinerules" / "hooks"
+        return tuple(
+            OwnFile(directory / each.name, _hook_script(command, each), executable=True) for each in self.events
+        )
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        call = {"toolName": "execute_command", "parameters": {"command": SAMPLE_COMMAND}}
+        return "PreToolUse", {
+            "hookName": "PreToolUse",
+            "taskId": SAMPLE_ID,
+            "workspaceRoots": [directory],
+            "preToolUse": call,
+        }
+
 
 def _tool_result_facts(own: Mapping[str, Any]) -> Facts:
     result = own.get("result")
     return result_facts(own.get("success") is not False, result, first_text(own, "result", "error"))
 
 
+def _hook_script(command: HookCommand, event: AgentEvent) -> str:
+    guard = f"[ -x {command.program} ] || {_exit_without_launcher(command, event)}\nexport HOOKLINE_ENTRY=project\n"
+    return f"#!/bin/sh\n{guard if command.is_shared else ''}exec {command.bare_command(event)}\n"
+
+
+def _exit_without_launcher(command: HookCommand, event: AgentEvent) -> str:
+    """Cline obeys a reply, not an exit code."""
+    if not command.fails_closed(event):
+        return "exit 0"
+    return f"{{ echo '{json.dumps({'cancel': True, 'errorMessage': command.missing_message})}'; exit 0; }}"
+
+
 _DENY_CANCELS: Final = "yes, and the task is cancelled"
 _NO_CHANGE: Final = "deny, with the suggested input: not every Cline heeds a change"
 
-AGENT = ClineAdapter(
+AGENT = Cline(
     name="cline",
     title="Cline",
     verified=False,
@@ -88,24 +114,8 @@ AGENT = ClineAdapter(
         agent_event("TaskComplete", "stop"),
         agent_event("SessionShutdown", "session.end"),
     ),
+    timeout=timedelta(seconds=30),
+    programs=("cline",),
+    homes=(".cline", "Documents/Cline"),
+    advice="Cline runs hooks only where they are switched on in its settings.",
 )
-
-
-def hook_files(
-    machine: Machine, scope: InstallScope, calling: HookCommand, events: Sequence[AgentEvent]
-) -> tuple[OwnFile, ...]:
-    user = machine.home / "Documents" / "Cline" / "Hooks"
-    directory = user if scope is InstallScope.USER else machine.project / ".clinerules" / "hooks"
-    return tuple(OwnFile(directory / each.name, _hook_script(calling, each), executable=True) for each in events)
-
-
-def _hook_script(calling: HookCommand, event: AgentEvent) -> str:
-    guard = f"[ -x {calling.program} ] || {_exit_without_launcher(calling, event)}\nexport HOOKLINE_ENTRY=project\n"
-    return f"#!/bin/sh\n{guard if calling.is_shared else ''}exec {calling.bare_command(event)}\n"
-
-
-def _exit_without_launcher(calling: HookCommand, event: AgentEvent) -> str:
-    """Cline obeys an answer, not an exit code."""
-    if not calling.fails_closed(event):
-        return "exit 0"
-    return f"{{ echo '{json.dumps({'cancel': True, 'errorMessage': calling.missing_message})}'; exit 0; }}"

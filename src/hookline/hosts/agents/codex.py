@@ -1,27 +1,41 @@
-"""Codex CLI. It refuses an answer with one key or word that it does not know, and then runs the tool.
+"""Codex CLI. It rejects a reply that contains an unknown key or value, and then runs the tool.
 
-So nothing is said that is not in its schemas and in use there: no ask, no bare allow, no halt before a tool, no
-context beside a deny.
+So replies contain only what its schemas list and its code uses: no ask, no allow without a change, no halt before a
+tool, no context besides a deny.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol, payload
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    SAMPLE_COMMAND,
+    SAMPLE_ID,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Reply,
+)
+from hookline.hosts.agents.agent_event import agent_event
+from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_as_reason, value_text
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts
 
 
 @dataclass(frozen=True)
-class CodexAdapter(Adapter):
+class Codex(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         found = claude_protocol.payload_facts(self.vocabulary_name, event, payload, _tool_result_facts)
         return [*found, *(patched for facts in found for patched in _patch_facts(facts))]
@@ -35,6 +49,28 @@ class CodexAdapter(Adapter):
             said = claude_protocol.build_output(parsed.name, replace(answer, new=MISSING))
             return Reply(json_line({"decision": "block", "reason": value_as_reason(answer.new), **said}))
         return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
+
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "hooks.json", ".codex/hooks.json")
+        return (grouped_entries(path, self.events, partial(claude_protocol.entry_in_seconds, self, command)),)
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        own = {"turn_id": SAMPLE_ID, "model": "none", "tool_input": {"command": SAMPLE_COMMAND}}
+        return "PreToolUse", {**claude_protocol.sample_payload(directory), **own}
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with Codex 0.166.0. Its trust is bound to the user's own files, so the run bypasses it."""
+        provider = f'{{name = "loopback", base_url = "{url}/v1", wire_api = "responses", env_key = "LOOPBACK_KEY"}}'
+        arguments = (
+            "exec",
+            "--dangerously-bypass-hook-trust",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "--skip-git-repo-check",
+            *("-c", 'model = "scripted"', "-c", 'model_provider = "loopback"'),
+            *("-c", f"model_providers.loopback = {provider}"),
+            HEADLESS_PROMPT,
+        )
+        return HeadlessRun(arguments, {"LOOPBACK_KEY": FAKE_API_KEY})
 
 
 def _patch_facts(facts: Facts) -> list[Facts]:
@@ -66,7 +102,7 @@ def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
 _PATCH_BEGIN, _PATCH_END = "*** Begin Patch", "*** End Patch"
 _NO_ASK = "deny: Codex runs the tool when a hook asks"
 
-AGENT = CodexAdapter(
+AGENT = Codex(
     name="codex",
     title="Codex CLI",
     verified=True,
@@ -80,6 +116,11 @@ AGENT = CodexAdapter(
         agent_event("SubagentStart", "subagent.start", "context user"),
         agent_event("SubagentStop", "subagent.end", "deny halt user"),
         agent_event("Stop", "stop", "deny halt user"),
-        agent_event("SessionEnd", "session.end"),
+        agent_event("SessionEnd", "session.end", timeout=timedelta(seconds=1)),
     ),
+    timeout=timedelta(minutes=10),
+    programs=("codex",),
+    homes=(".codex",),
+    home_variable="CODEX_HOME",
+    advice="Codex runs no hook before you have trusted it: start codex, type /hooks and accept those of hookline.",
 )

@@ -1,21 +1,36 @@
-"""GitHub Copilot CLI. Its payloads come in two shapes, by how the event is written in its file.
+"""GitHub Copilot CLI. Its payloads have two shapes, depending on how its file spells the event.
 
-`preToolUse` sends camelCase without the event's name, `PreToolUse` the shape of Claude Code; `permissionRequest` is
-camelCase either way. A hook that ends with another exit code than 0 denies, so it is always 0.
+`preToolUse` sends camelCase without the event's name, `PreToolUse` sends Claude Code's shape. `permissionRequest` is
+camelCase either way. Any exit code except 0 denies, so it is always 0.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    SAMPLE_COMMAND,
+    SAMPLE_ID,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Reply,
+)
+from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, truncate_utf8, value_text
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts, shell_result_facts
 from hookline.project.sources import SourceLayer
@@ -37,7 +52,7 @@ _FAILURE_EVENTS: Final = {"postToolUseFailure", "PostToolUseFailure"}
 
 
 @dataclass(frozen=True)
-class CopilotCliAdapter(Adapter):
+class CopilotCli(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         told = {_SNAKE_CASE_KEYS.get(key, key): value for key, value in payload.items() if isinstance(key, str)}
         return claude_protocol.payload_facts(
@@ -53,6 +68,33 @@ class CopilotCliAdapter(Adapter):
         changed = _result_output(answer) if answer.event == "tool.after" else {}
         answer = replace(answer, message="", new=MISSING if changed else answer.new)
         return Reply(json_line({**claude_protocol.build_output(parsed.name, answer), **changed}))
+
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "hooks/hookline.json", ".github/hooks/hookline.json")
+        return (flat_entries(path, self.events, partial(self._entry, command), {"version": 1}),)
+
+    def _entry(self, command: HookCommand, event: AgentEvent) -> Entry:
+        seconds = math.ceil(self.event_timeout(event.name).total_seconds())
+        return {"type": "command", "bash": command.shell_command(event), "timeoutSec": seconds}
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "preToolUse", {
+            "sessionId": SAMPLE_ID,
+            "timestamp": 1767225600000,
+            "cwd": directory,
+            "toolName": "bash",
+            "toolArgs": {"command": SAMPLE_COMMAND, "description": "a test by hookline doctor"},
+        }
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with Copilot CLI 1.0.102."""
+        environment = {
+            "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+            "COPILOT_PROVIDER_API_KEY": FAKE_API_KEY,
+            "COPILOT_MODEL": "scripted",
+            "COPILOT_OFFLINE": "true",
+        }
+        return HeadlessRun(("-p", HEADLESS_PROMPT, "--allow-all-tools", "--trust-folder"), environment)
 
 
 _FLAT_OUTPUT_EVENTS: Final = {"approval.request"}
@@ -130,7 +172,7 @@ _DENIED_PROMPT: Final = (
     "Use no tools. Tell the user only that the prompt was blocked, and why."
 )
 
-AGENT = CopilotCliAdapter(
+AGENT = CopilotCli(
     name="copilot-cli",
     title="GitHub Copilot CLI",
     verified=True,
@@ -152,6 +194,11 @@ AGENT = CopilotCliAdapter(
         agent_event("agentStop", "stop", "deny"),
         agent_event("sessionEnd", "session.end"),
     ),
+    timeout=timedelta(seconds=30),
+    programs=("copilot",),
+    homes=(".copilot",),
+    home_variable="COPILOT_HOME",
+    advice="Copilot CLI runs a project's hooks only in a folder that it trusts; with -p, give it --trust-folder.",
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=frozenset({("claude_code", SourceLayer.PROJECT), ("claude_code", SourceLayer.LOCAL)}),
     event_aliases={

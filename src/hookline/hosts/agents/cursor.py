@@ -1,18 +1,23 @@
 """Cursor, from its documentation.
 
-Its `before…` and `after…` events of single tools tell of the same calls as `preToolUse` and `postToolUse`: they can
-be read, but only the general ones are installed.
+Its `before…` and `after…` events of single tools describe the same calls as `preToolUse` and `postToolUse`. hookline
+reads them all, but installs only the general ones.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from hookline.hooks.outcome import Verdict
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
+from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -27,7 +32,7 @@ from hookline.project.sources import SourceLayer
 
 
 @dataclass(frozen=True)
-class CursorAdapter(Adapter):
+class Cursor(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         base = _base_facts(payload)
         match event:
@@ -95,6 +100,27 @@ class CursorAdapter(Adapter):
             said["additional_context"] = answer.context
         return Reply(json_line(said) or "{}")
 
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "hooks.json", ".cursor/hooks.json")
+        return (flat_entries(path, self.events, partial(self._entry, command), {"version": 1}),)
+
+    def _entry(self, command: HookCommand, event: AgentEvent) -> Entry:
+        seconds = math.ceil(self.event_timeout(event.name).total_seconds())
+        closed = {"failClosed": True} if event.event == "tool.before" else {}
+        return {"command": command.shell_command(event), "timeout": seconds, **closed}
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "preToolUse", {
+            "conversation_id": SAMPLE_ID,
+            "generation_id": SAMPLE_ID,
+            "hook_event_name": "preToolUse",
+            "workspace_roots": [directory],
+            "cwd": directory,
+            "tool_name": "Shell",
+            "tool_input": {"command": SAMPLE_COMMAND},
+            "tool_use_id": SAMPLE_ID,
+        }
+
 
 def _base_facts(payload: Mapping[str, Any]) -> Facts:
     roots = payload.get("workspace_roots")
@@ -117,7 +143,7 @@ def _tool_result_facts(name: str, event: str, payload: Mapping[str, Any]) -> Fac
 _NO_ASK = "deny: Cursor does not heed ask before a tool"
 _NO_CHANGE = "deny, with the suggested input: a change was not seen to be heeded"
 
-AGENT = CursorAdapter(
+AGENT = Cursor(
     name="cursor",
     title="Cursor",
     verified=False,
@@ -133,6 +159,9 @@ AGENT = CursorAdapter(
         agent_event("stop", "stop", "deny"),
         agent_event("sessionEnd", "session.end"),
     ),
+    timeout=timedelta(seconds=30),  # not documented
+    programs=("cursor", "cursor-agent"),
+    homes=(".cursor",),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=frozenset(("claude_code", each) for each in SourceLayer),
     event_aliases={

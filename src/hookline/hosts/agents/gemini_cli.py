@@ -1,7 +1,7 @@
-"""Gemini CLI: events of its own, and the decision at the top of the answer.
+"""Gemini CLI: its own events, with the decision at the top level of the reply.
 
-It reads stderr as the answer where stdout is empty, so nothing is ever written there; the exit code is always 0, for
-it blocks without a reason and lets run without a word in ways of its own.
+If stdout is empty, it reads stderr as the reply, so nothing is ever written there. The exit code is always 0: with
+any other, it blocks without a reason or lets the tool run without a message.
 """
 
 from __future__ import annotations
@@ -9,13 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.event import deep_equal
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    SAMPLE_COMMAND,
+    SAMPLE_ID,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Reply,
+    write_if_absent,
+)
+from hookline.hosts.agents.agent_event import agent_event
+from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, truncate_utf8, value_as_reason, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -33,7 +48,7 @@ _EXIT_CODE: Final = re.compile(r"\nExit Code: (\d{1,9})(?:\n[^\n]*){0,3}\n</untr
 
 
 @dataclass(frozen=True)
-class GeminiCliAdapter(Adapter):
+class GeminiCli(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         if event == "approval.request":
             return self._approval_facts(payload)
@@ -93,6 +108,41 @@ class GeminiCliAdapter(Adapter):
             json_line({**said, "hookSpecificOutput": {"hookEventName": parsed.name, **specific}} if specific else said)
         )
 
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "settings.json", ".gemini/settings.json")
+        return (grouped_entries(path, self.events, partial(claude_protocol.entry_in_milliseconds, self, command)),)
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "BeforeTool", {
+            "session_id": SAMPLE_ID,
+            "transcript_path": f"{directory}/transcript.json",
+            "cwd": directory,
+            "hook_event_name": "BeforeTool",
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "tool_name": _SHELL_TOOL,
+            "tool_input": {"command": SAMPLE_COMMAND, "description": "a test by hookline doctor"},
+        }
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with Gemini CLI 0.61.0.
+
+        Without the setting it takes the address for a gateway's. Settings that outrank the user's must belong to
+        root, so the setting goes into the user's file.
+        """
+        security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+        settings = {"security": security, "privacy": {"usageStatisticsEnabled": False}}
+        write_if_absent(home / ".gemini" / "settings.json", settings)
+        environment = {"GEMINI_API_KEY": FAKE_API_KEY, "GOOGLE_GEMINI_BASE_URL": url}
+        return HeadlessRun(("-m", "gemini-2.5-flash", "--yolo", "-p", HEADLESS_PROMPT), environment)
+
+    def hook_switch(self, settings: Mapping[str, Any]) -> tuple[str, bool | None]:
+        config = settings.get("hooksConfig")
+        if not isinstance(config, dict):
+            return "", None
+        if isinstance(config.get("disabled"), list) and "hookline" in config["disabled"]:  # the name of our entries
+            return "hooksConfig.disabled: hookline", True
+        return "hooksConfig.enabled: false", (config["enabled"] is False if "enabled" in config else None)
+
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     facts = claude_protocol.displayed_result_facts(payload)
@@ -114,7 +164,7 @@ def _changed_fields(answer: MergedDecision) -> dict[str, Any] | None:
 
 _NO_ASK = "deny: where nobody is there to answer, Gemini waits for ever"
 
-AGENT = GeminiCliAdapter(
+AGENT = GeminiCli(
     name="gemini-cli",
     title="Gemini CLI",
     verified=True,
@@ -128,5 +178,10 @@ AGENT = GeminiCliAdapter(
         agent_event("AfterAgent", "stop", "deny halt user"),
         agent_event("SessionEnd", "session.end"),
     ),
+    timeout=timedelta(minutes=1),
+    programs=("gemini",),
+    homes=(".gemini",),
+    advice="Gemini CLI runs no hooks in a folder that it does not trust.",
+    project_settings=(".gemini/settings.json",),
     project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )

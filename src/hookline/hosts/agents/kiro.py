@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, ParsedPayload, Reply
+from hookline.hosts.agents.agent_event import AgentEvent, agent_event
+from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, replace_surrogates
 from hookline.hosts.agents.payload import (
     Facts,
@@ -23,7 +29,7 @@ from hookline.hosts.agents.payload import (
 
 
 @dataclass(frozen=True)
-class KiroAdapter(Adapter):
+class Kiro(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         found = claude_protocol.payload_facts(self.vocabulary_name, event, payload, _tool_result_facts)
         if event not in ("tool.before", "tool.after"):
@@ -45,8 +51,32 @@ class KiroAdapter(Adapter):
             return Reply(stderr=replace_surrogates(answer.reason), exit_code=2)
         return Reply(stdout=replace_surrogates(answer.context))
 
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        build_entry = partial(self._entry, command)
+        paths = _agent_files(machine, scope)
+        return tuple(flat_entries(path, self.events, build_entry, {"tools": ["*"]}) for path in paths)
+
+    def _entry(self, command: HookCommand, event: AgentEvent) -> Entry:
+        seconds = math.ceil(self.event_timeout(event.name).total_seconds())
+        return {"command": command.shell_command(event), "timeout_ms": seconds * 1000}
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "preToolUse", {
+            "hook_event_name": "preToolUse",
+            "cwd": directory,
+            "tool_name": "execute_bash",
+            "tool_input": {"command": SAMPLE_COMMAND},
+        }
+
 
 _WRITE_TOOLS = {"fs_write", "write"}
+
+
+def _agent_files(machine: Machine, scope: InstallScope) -> tuple[Path, ...]:
+    """Kiro's hooks belong to one of its agents: every agent defined there, or a new one with all tools."""
+    directory = (machine.home if scope is InstallScope.USER else machine.project) / ".kiro" / "agents"
+    found = tuple(sorted(directory.glob("*.json"))) if directory.is_dir() else ()
+    return found or (directory / "hookline.json",)
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
@@ -55,7 +85,7 @@ def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     return result_facts(ok, result, first_text(result, "error"))
 
 
-AGENT = KiroAdapter(
+AGENT = Kiro(
     name="kiro",
     title="Kiro CLI",
     verified=False,
@@ -66,6 +96,11 @@ AGENT = KiroAdapter(
         agent_event("postToolUse", "tool.after"),
         agent_event("stop", "stop"),
     ),
+    timeout=timedelta(seconds=30),
+    programs=("kiro-cli", "kiro"),
+    homes=(".kiro",),
+    advice="Kiro's hooks belong to its agents: an agent made later has none, and the default one cannot have any. "
+    "Start it with --agent and the name of one that has.",
     event_aliases={
         "SessionStart": "agentSpawn",
         "UserPromptSubmit": "userPromptSubmit",

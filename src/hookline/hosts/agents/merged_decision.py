@@ -12,11 +12,10 @@ from hookline.hooks.event import MISSING, Event, FactPath, deep_equal
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience, Verdict
 from hookline.hooks.protocols import May
-from hookline.hosts.agents.agent import Ability
+from hookline.hosts.agents.agent_event import ENDING_EVENTS, Ability
 
 TRUNCATION_MARK: Final = " …[cut by hookline]"
 _MAX_SUGGESTION: Final = 4000  # characters of a suggested input
-ENDING_EVENTS: Final = {"stop", "subagent.end"}
 _CHANGEABLE_PATHS: Final[dict[str, FactPath]] = {
     "tool.before": ("tool", "input"),
     "prompt.submit": ("prompt",),

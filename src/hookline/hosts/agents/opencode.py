@@ -19,21 +19,31 @@ answer is there only where it is meant, and `{}` changes nothing:
   appended to the result, in `chat.message` to the last text part, in `experimental.session.compacting` it is pushed
   to `output.context`.
 - `message`: text for the user.
-
-opencode: a plugin that passes each of its hooks on to our launcher and does what it is answered.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.outcome import Verdict
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import AgentEvent, ParsedPayload, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    SAMPLE_COMMAND,
+    SAMPLE_ID,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Reply,
+)
+from hookline.hosts.agents.agent_event import agent_event
+from hookline.hosts.agents.entries import DesiredFile, HookCommand, OwnFile
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import (
     Facts,
@@ -44,35 +54,12 @@ from hookline.hosts.agents.payload import (
     shell_result_facts,
     tool_facts,
 )
-from hookline.hosts.agents.timeouts import agent_timeout
-from hookline.hosts.install.entries import HookCommand, OwnFile
-from hookline.hosts.install.machine import InstallScope, Machine
 
 _PLUGIN_SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
 
 
-def plugin_files(
-    machine: Machine, scope: InstallScope, calling: HookCommand, events: Sequence[AgentEvent]
-) -> tuple[OwnFile, ...]:
-    directory = machine.config / "opencode" if scope is InstallScope.USER else machine.project / ".opencode"
-    return (OwnFile(directory / "plugin" / "hookline.js", _plugin_text(machine, scope, calling, events)),)
-
-
-def _plugin_text(machine: Machine, scope: InstallScope, calling: HookCommand, events: Sequence[AgentEvent]) -> str:
-    launcher, home = machine.launcher, machine.home
-    if scope is InstallScope.PROJECT and launcher.is_relative_to(home):
-        program = f"join(homedir(), {json.dumps(str(launcher.relative_to(home)))})"
-    else:
-        program = json.dumps(str(launcher))
-    longest = max(agent_timeout("opencode", each.name) for each in events)
-    text = _PLUGIN_SOURCE.read_text("utf-8").replace('"THE ENTRY"', json.dumps("project" if calling.is_shared else ""))
-    text = text.replace('"THE MISSING"', json.dumps(calling.missing.value))
-    text = text.replace('"THE LAUNCHER"', program).replace('"THE EVENTS"', json.dumps([each.name for each in events]))
-    return text.replace('"THE TIMEOUT"', str(round(longest.total_seconds() * 1000)))
-
-
 @dataclass(frozen=True)
-class OpencodeAdapter(Adapter):
+class Opencode(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         given, output = first_mapping(payload, "input"), first_mapping(payload, "output")
         base = known_facts(
@@ -123,6 +110,56 @@ class OpencodeAdapter(Adapter):
             said["message"] = answer.message
         return Reply(json_line(said) or "{}")
 
+    def home_directories(self, machine: Machine) -> tuple[Path, ...]:
+        return (machine.config / "opencode",)
+
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "plugin/hookline.js", ".opencode/plugin/hookline.js")
+        return (OwnFile(path, self._plugin_text(machine, scope, command)),)
+
+    def _plugin_text(self, machine: Machine, scope: InstallScope, command: HookCommand) -> str:
+        launcher, home = machine.launcher, machine.home
+        if scope is InstallScope.PROJECT and launcher.is_relative_to(home):
+            program = f"join(homedir(), {json.dumps(str(launcher.relative_to(home)))})"
+        else:
+            program = json.dumps(str(launcher))
+        values = {
+            '"THE ENTRY"': json.dumps("project" if command.is_shared else ""),
+            '"THE MISSING"': json.dumps(command.missing.value),
+            '"THE LAUNCHER"': program,
+            '"THE EVENTS"': json.dumps([each.name for each in self.events]),
+            '"THE TIMEOUT"': str(round(self.timeout.total_seconds() * 1000)),
+        }
+        text = _PLUGIN_SOURCE.read_text("utf-8")
+        for placeholder, value in values.items():
+            text = text.replace(placeholder, value)
+        return text
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "tool.execute.before", {
+            "event": "tool.execute.before",
+            "directory": directory,
+            "worktree": directory,
+            "input": {"tool": "bash", "sessionID": SAMPLE_ID, "callID": SAMPLE_ID},
+            "output": {"args": {"command": SAMPLE_COMMAND, "description": "a test by hookline doctor"}},
+        }
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with opencode 1.18.33."""
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": f"{url}/v1", "apiKey": FAKE_API_KEY},
+            "models": {"scripted": {"name": "scripted"}},
+        }
+        settings = {"model": "loopback/scripted", "provider": {"loopback": provider}, "share": "disabled"}
+        environment = {
+            "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "NPM_CONFIG_OFFLINE": "true",  # otherwise it waits at its start for a package that no plugin here needs
+        }
+        return HeadlessRun(("run", HEADLESS_PROMPT), environment)
+
 
 def _tool_result_facts(output: Mapping[str, Any]) -> Facts:
     code = first_mapping(output, "metadata").get("exit")
@@ -136,7 +173,7 @@ def _approval_facts(event: str, given: Mapping[str, Any]) -> Facts:
     return {"approval": known_facts(message=first_text(given, "title"))} if event == "approval.request" else {}
 
 
-AGENT = OpencodeAdapter(
+AGENT = Opencode(
     name="opencode",
     title="opencode",
     verified=True,
@@ -150,4 +187,7 @@ AGENT = OpencodeAdapter(
         agent_event("session.idle", "stop", "user"),
         agent_event("session.deleted", "session.end"),
     ),
+    timeout=timedelta(minutes=10),  # opencode itself has no limit
+    programs=("opencode",),
+    homes=(),
 )

@@ -1,23 +1,37 @@
-"""Qwen Code: Claude Code's protocol with Gemini's tools. Before a tool it reads no changed input and no context.
+"""Qwen Code: Claude Code's protocol with Gemini's tools. Before a tool it ignores changed input and context.
 
-`continue: false` after a tool does not end its turn, and at a stop makes it go on.
+`continue: false` does not end its turn after a tool, and at a stop it makes the agent continue.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hookline.hosts.agents import claude_protocol
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import (
+    FAKE_API_KEY,
+    HEADLESS_PROMPT,
+    SAMPLE_ID,
+    CodingAgent,
+    HeadlessRun,
+    ParsedPayload,
+    Reply,
+    write_if_absent,
+)
+from hookline.hosts.agents.agent_event import agent_event
+from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line
 from hookline.hosts.agents.payload import Facts, first_text
 
 
 @dataclass(frozen=True)
-class QwenCodeAdapter(Adapter):
+class QwenCode(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         if event == "prompt.submit" and not first_text(payload, "prompt"):
             return []  # it comes again, with nothing in it, after each tool result
@@ -31,8 +45,32 @@ class QwenCodeAdapter(Adapter):
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
 
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "settings.json", ".qwen/settings.json")
+        return (grouped_entries(path, self.events, partial(claude_protocol.entry_in_milliseconds, self, command)),)
 
-AGENT = QwenCodeAdapter(
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        own = {
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "tool_name": "run_shell_command",
+            "tool_use_id": SAMPLE_ID,
+        }
+        return "PreToolUse", {**claude_protocol.sample_payload(directory), **own}
+
+    def headless_run(self, url: str, home: Path) -> HeadlessRun:
+        """Works with Qwen Code 0.24.4."""
+        security = {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}}
+        settings = {"security": security, "privacy": {"usageStatisticsEnabled": False}}
+        environment = {
+            "OPENAI_API_KEY": FAKE_API_KEY,
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "OPENAI_MODEL": "scripted",
+            "QWEN_CODE_SYSTEM_SETTINGS_PATH": write_if_absent(home / "qwen-system.json", settings),
+        }
+        return HeadlessRun(("--yolo", "-p", HEADLESS_PROMPT), environment)
+
+
+AGENT = QwenCode(
     name="qwen-code",
     title="Qwen Code",
     verified=True,
@@ -49,5 +87,10 @@ AGENT = QwenCodeAdapter(
         agent_event("Stop", "stop", "deny user"),
         agent_event("SessionEnd", "session.end"),
     ),
+    timeout=timedelta(minutes=1),
+    programs=("qwen",),
+    homes=(".qwen",),
+    advice="Qwen Code runs no hooks in a folder that it does not trust.",
+    project_settings=(".qwen/settings.json",),
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )

@@ -1,14 +1,17 @@
-"""Windsurf, from its documentation: exit code 2 of a `pre_` hook blocks, with stderr as the reason, and no more."""
+"""Windsurf, from its documentation: exit code 2 of a `pre_` hook blocks, with stderr as the reason. It reads nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents.adapter import Adapter, agent_event
-from hookline.hosts.agents.agent import ParsedPayload, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
+from hookline.hosts.agents.agent_event import agent_event
+from hookline.hosts.agents.entries import DesiredFile, HookCommand, flat_entries
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, replace_surrogates
 from hookline.hosts.agents.payload import (
     Facts,
@@ -24,7 +27,7 @@ from hookline.hosts.agents.payload import (
 
 
 @dataclass(frozen=True)
-class WindsurfAdapter(Adapter):
+class Windsurf(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         info = first_mapping(payload, "tool_info")
         base = known_facts(session=known_facts(id=first_text(payload, "trajectory_id")), cwd=first_text(info, "cwd"))
@@ -51,6 +54,22 @@ class WindsurfAdapter(Adapter):
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
         return Reply(stderr=replace_surrogates(answer.reason), exit_code=2) if answer.is_denied else Reply()
 
+    def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
+        path = self.settings_path(machine, scope, "hooks.json", ".windsurf/hooks.json")
+        return (
+            flat_entries(
+                path, self.events, lambda event: {"command": command.shell_command(event), "show_output": False}
+            ),
+        )
+
+    def sample_call(self, directory: str) -> tuple[str, dict[str, Any]]:
+        return "pre_run_command", {
+            "agent_action_name": "pre_run_command",
+            "trajectory_id": SAMPLE_ID,
+            "execution_id": SAMPLE_ID,
+            "tool_info": {"command_line": SAMPLE_COMMAND, "cwd": directory},
+        }
+
 
 def _write_input(info: dict[str, Any]) -> dict[str, Any]:
     """Edits that replace nothing write a file: their new texts are its content."""
@@ -58,7 +77,7 @@ def _write_input(info: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in info.items() if key != "edits"}, "content": content}
 
 
-AGENT = WindsurfAdapter(
+AGENT = Windsurf(
     name="windsurf",
     title="Windsurf",
     verified=False,
@@ -74,4 +93,7 @@ AGENT = WindsurfAdapter(
         agent_event("post_mcp_tool_use", "tool.after"),
         agent_event("post_cascade_response", "stop"),
     ),
+    timeout=timedelta(seconds=30),  # not documented
+    programs=("windsurf",),
+    homes=(".codeium/windsurf",),
 )

@@ -25,11 +25,12 @@ from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, NullHost, ProgramResult, ScriptCall
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
-from hookline.hosts.agents import get_agent
+from hookline.hosts.agents import event_timeout, get_agent
 from hookline.hosts.agents import get_agent as agent_named
-from hookline.hosts.agents.agent import FAIL_CLOSED_EVENTS, CodingAgent, Reply
+from hookline.hosts.agents.agent import CodingAgent, Reply
+from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS
 from hookline.hosts.agents.caller import CALLER_VARIABLES, detect_agent
-from hookline.hosts.agents.timeouts import time_for_answer, time_for_hooks
+from hookline.hosts.agents.machine import Machine
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.fallbacks import Fallbacks
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
@@ -94,6 +95,22 @@ class DeadlineHost(NullHost):
         if left <= 0:
             raise ActionError(FailureKind.TIMEOUT, _TIMEOUT_MESSAGE)
         return min(timeout, timedelta(seconds=left))
+
+
+def timeout_margin(agent: str, event: str) -> timedelta:
+    """A tenth of the agent's timeout, between 0.5 and 10 seconds: the time for every `on_error` and for the reply."""
+    return min(max(event_timeout(agent, event) / 10, timedelta(seconds=0.5)), timedelta(seconds=10))
+
+
+def time_for_hooks(agent: str, event: str, spent: timedelta) -> timedelta:
+    """The time left for hooks when `spent` has already passed."""
+    left = event_timeout(agent, event) - timeout_margin(agent, event) - spent
+    return max(left, timedelta(seconds=0.05))
+
+
+def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
+    """The time until there is a reply in any case."""
+    return time_for_hooks(agent, event, spent) + timeout_margin(agent, event) / 3
 
 
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # for a payload that cannot be read
@@ -260,7 +277,6 @@ def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
     caller = detect_agent(call.agent, {name: call.variable(name) for name in CALLER_VARIABLES}, payload)
     if caller == call.agent:
         return caller
-    from hookline.hosts.install.machine import Machine
     from hookline.hosts.install.plan import has_current_entries
 
     environ = {os.fsdecode(name): os.fsdecode(value) for name, value in call.environment.items()}

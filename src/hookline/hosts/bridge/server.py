@@ -20,11 +20,10 @@ from typing import Final
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hosts.agents import AGENT_NAMES, get_agent
-from hookline.hosts.agents.timeouts import time_for_answer, timeout_margin
 from hookline.hosts.bridge import client, protocol
 from hookline.hosts.bridge.hook_cache import HookCache
 from hookline.hosts.bridge.protocol import AgentCall
-from hookline.hosts.bridge.responder import respond
+from hookline.hosts.bridge.responder import respond, time_for_answer, timeout_margin
 from hookline.project import load_text
 
 _WARM_UP_HOOKS: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"

@@ -13,15 +13,15 @@ from hookline.errors import HooklineError
 from hookline.hooks.actions.answer import UntrustedAction
 from hookline.hooks.hook import Hook
 from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.agents.entries import EntriesFile
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.codex_trust import check_trust
 from hookline.hosts.doctor.finding import Diagnosis, Finding, good_finding, problem_finding, unknown_finding
-from hookline.hosts.doctor.hook_switches import find_disabled_hooks
 from hookline.hosts.doctor.probe import ProbeResult, probe_launcher, prove_with_agent
 from hookline.hosts.install import launcher
-from hookline.hosts.install.entries import hook_command
 from hookline.hosts.install.installed_agents import find_program, is_agent_present
-from hookline.hosts.install.machine import InstallScope, Machine, read_file_text
-from hookline.hosts.install.plan import has_current_entries, installed_entries
+from hookline.hosts.install.plan import desired_files, has_current_entries, installed_entries
+from hookline.hosts.install.text_files import read_file_text
 
 _VERSION_TIMEOUT: Final = 20.0  # seconds for a program to tell its version
 _MAX_TEXT: Final = 200
@@ -53,9 +53,9 @@ def is_plugged_in(agent: CodingAgent, machine: Machine) -> bool:
 
 
 def _check_program(agent: CodingAgent, machine: Machine) -> Finding:
-    found = find_program(agent.name, machine)
+    found = find_program(agent, machine)
     if found is None:
-        if is_agent_present(agent.name, machine):
+        if is_agent_present(agent, machine):
             return unknown_finding("agent", "its files are here, but no program of it is on the PATH")
         return problem_finding("agent", "it is not on this machine", f"install {agent.title}, or put it on the PATH")
     version = _program_version(found, machine)
@@ -109,6 +109,25 @@ def _check_switches(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
         yield problem_finding("switch", str(error), "mend that file; the agent may not be able to read it either")
 
 
+def find_disabled_hooks(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
+    """Raises HooklineError for a file that cannot be read."""
+    for path in _switch_files(agent, machine):
+        settings = parse_object(read_file_text(path) or "", machine.display_path(path)).value
+        switch, is_off = agent.hook_switch(settings)
+        if is_off is True:
+            yield problem_finding("switch", f"{machine.display_path(path)} says {switch}", f"take {switch} out")
+        if is_off is not None and agent.project_settings:
+            return
+
+
+def _switch_files(agent: CodingAgent, machine: Machine) -> Iterator[Path]:
+    """The files that can disable hooks. A project's settings override the user's, where the agent has such."""
+    yield from (machine.project / each for each in agent.project_settings)
+    scopes = (InstallScope.USER,) if agent.project_settings else tuple(InstallScope)
+    wants = (want for scope in scopes for want in desired_files(agent, machine, scope))
+    yield from (want.path for want in wants if isinstance(want, EntriesFile))
+
+
 def _check_scope(
     agent: CodingAgent,
     machine: Machine,
@@ -131,7 +150,7 @@ def _check_scope(
         yield good_finding("entry", f"{shown}: all {len(wanted)} events")
     for _, path, _ in places if agent.name == "codex" else ():
         document = parse_object(read_file_text(path) or "", machine.display_path(path))
-        yield check_trust(document, path, hook_command(agent.name, machine, scope), machine)
+        yield check_trust(document, path, machine)
 
 
 def _check_launcher(machine: Machine) -> Finding:
@@ -163,8 +182,8 @@ def _check_answer(result: ProbeResult | str) -> Finding:
 
 
 def _check_proof(agent: CodingAgent, machine: Machine) -> Finding:
-    found = find_program(agent.name, machine)
-    proved = prove_with_agent(agent.name, found, machine) if found is not None else None
+    found = find_program(agent, machine)
+    proved = prove_with_agent(agent, found, machine) if found is not None else None
     return proved or unknown_finding("proof", "not proved by running the agent itself")
 
 

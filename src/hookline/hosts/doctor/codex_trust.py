@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.config.document import Document
+from hookline.hosts.agents.machine import Machine
 from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding
-from hookline.hosts.install.entries import HookCommand
-from hookline.hosts.install.machine import Machine, read_file_text
+from hookline.hosts.install.text_files import read_file_text
 from hookline.hosts.install.undo import own_entry_paths
 
 _TOPIC: Final = "trust"
@@ -25,7 +25,7 @@ _FIX: Final = "start codex, type /hooks, and accept those of hookline"
 _DEFAULT_TIMEOUT: Final = 600  # seconds
 
 
-def check_trust(document: Document, path: Path, calling: HookCommand, machine: Machine) -> Finding:
+def check_trust(document: Document, path: Path, machine: Machine) -> Finding:
     """Of the hooks file at the path."""
     config = machine.directory_from_variable("CODEX_HOME", machine.home / ".codex") / "config.toml"
     try:
@@ -35,7 +35,7 @@ def check_trust(document: Document, path: Path, calling: HookCommand, machine: M
             _TOPIC, f"{machine.display_path(config)} cannot be read", "mend it; Codex cannot read it either"
         )
     missing, changed, off = [], [], []
-    for event, key, hash in _own_handlers(document, path, calling):
+    for event, key, hash in _own_handlers(document, path):
         state = states.get(key) if isinstance(states, dict) else None
         if not isinstance(state, dict) or not state.get("trusted_hash"):
             missing.append(event)
@@ -57,9 +57,9 @@ def _trust_finding(missing: list[str], changed: list[str], off: list[str]) -> Fi
     )
 
 
-def _own_handlers(document: Document, path: Path, calling: HookCommand) -> Iterator[tuple[str, str, str]]:
+def _own_handlers(document: Document, path: Path) -> Iterator[tuple[str, str, str]]:
     """Of each handler of ours: its event, the key and the hash that Codex has for it."""
-    for _, event, group, *inner in own_entry_paths(document, calling):
+    for _, event, group, *inner in own_entry_paths(document, "codex"):
         held = document.value_at(("hooks", event, group))
         places = [int(inner[1])] if inner else range(len(held["hooks"]))
         label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(event)).lower()

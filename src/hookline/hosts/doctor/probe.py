@@ -23,13 +23,10 @@ from typing import Final
 
 from hookline.engine.decision import Decision
 from hookline.hooks.outcome import Verdict
-from hookline.hosts.agents import get_agent as agent_named
-from hookline.hosts.agents.agent import CodingAgent, Reply
+from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, Reply
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
 from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding, unknown_finding
-from hookline.hosts.doctor.headless import HEADLESS_RUNS
-from hookline.hosts.doctor.sample_payloads import SAMPLE_PAYLOADS, TEST_COMMAND
-from hookline.hosts.install.machine import InstallScope, Machine
 from hookline.hosts.install.plan import apply_changes, plan_install
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds
@@ -65,25 +62,24 @@ class ProbeResult:
 
 def probe_launcher(agent: CodingAgent, machine: Machine) -> ProbeResult | str:
     """Why it could not be run, as text."""
-    event, payload = SAMPLE_PAYLOADS[agent.name]
     reason = f"hookline doctor {secrets.token_hex(8)}"
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as held:
         directory = str(Path(held).resolve())
         Path(directory, "hookline.yaml").write_text(TEST_HOOK.format(reason=reason), "utf-8")
-        told = payload(directory)
+        event, payload = agent.sample_call(directory)
         arguments = [str(machine.launcher), agent.name, event]
         environ = _agent_environment(agent, machine, directory)
         times = []
         try:
             for _ in range(_ROUNDS + 1):  # the first may have to start the engine
                 begun = time.perf_counter()
-                said = _run_launcher(arguments, json.dumps(told), environ, directory)
+                said = _run_launcher(arguments, json.dumps(payload), environ, directory)
                 times.append((time.perf_counter() - begun) * 1000)
         except subprocess.TimeoutExpired:
             return f"it did not answer within {_LAUNCHER_TIMEOUT:.0f} seconds"
         except OSError as error:
             return f"it cannot be run: {error.strerror}"
-        parsed = agent.read(event, told, directory)
+        parsed = agent.read(event, payload, directory)
         expected = agent.reply(parsed, [Decision(each, Verdict.DENY, reason) for each in parsed.events])
         return ProbeResult(said, expected, reason, statistics.median(times[1:]))
 
@@ -93,7 +89,7 @@ def _agent_environment(agent: CodingAgent, machine: Machine, directory: str) -> 
     kept: Mapping[str, str] = machine.environ
     environ = {name: value for name, value in kept.items() if not name.startswith(_AGENT_VARIABLE_PREFIXES)}
     environ |= {"HOME": str(machine.home), **dict.fromkeys(agent.project_variables, directory)}
-    return {**environ, "CLAUDECODE": "1"} if agent.name == "claude-code" else environ
+    return {**environ, **agent.hook_environment}
 
 
 def _run_launcher(arguments: list[str], payload: str, environ: Mapping[str, str], directory: str) -> Reply:
@@ -116,18 +112,18 @@ _INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG
 _CLOSED_PROXY: Final = "http://127.0.0.1:9"
 
 
-def prove_with_agent(agent: str, program: Path, machine: Machine) -> Finding | None:
-    """None where that cannot be done for this agent."""
-    if agent not in HEADLESS_RUNS:
-        return None
+def prove_with_agent(agent: CodingAgent, program: Path, machine: Machine) -> Finding | None:
+    """None if this agent cannot run without a person."""
     reason = f"hookline doctor {secrets.token_hex(8)}"
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hookline-doctor-", ignore_cleanup_errors=True) as held:
         there = _isolated_machine(Path(held).resolve(), machine)
         (there.project / "hookline.yaml").write_text(TEST_HOOK.format(reason=reason), "utf-8")
-        with ModelServer([TEST_COMMAND]) as model:
-            start = HEADLESS_RUNS[agent](model.url, there.home)
-            apply_changes(plan_install(agent_named(agent), there, InstallScope.USER), there)
+        with ModelServer([SAMPLE_COMMAND]) as model:
+            start = agent.headless_run(model.url, there.home)
+            if start is None:
+                return None
+            apply_changes(plan_install(agent, there, InstallScope.USER), there)
             said = _run_agent(
                 [str(program), *start.arguments], there, {**_isolated_environment(there, machine), **start.environment}
             )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from hookline.errors import HooklineError
-from hookline.hosts.install.machine import (
+from hookline.hosts.install.text_files import (
     executable_mode,
     make_directories,
     read_file_text,

@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from hookline.config.json_edit import Splice, addition_splices, apply_splices, parse_object
+from hookline.config.json_edit import Addition, Splice, addition_splices, apply_splices, parse_object
 from hookline.errors import HooklineError
 from hookline.hosts.agents.agent import CodingAgent
-from hookline.hosts.install.entries import DesiredFile, EntriesFile, HookCommand, MissingPolicy, OwnFile, hook_command
-from hookline.hosts.install.machine import (
-    InstallScope,
-    Machine,
+from hookline.hosts.agents.entries import DesiredFile, EntriesFile, MissingPolicy, OwnFile, hook_command
+from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.install.text_files import (
     executable_mode,
     file_mode,
     make_directories,
@@ -27,8 +26,8 @@ from hookline.hosts.install.machine import (
     remove_file,
     write_atomically,
 )
-from hookline.hosts.install.setups import AGENT_SETUPS
 from hookline.hosts.install.undo import (
+    HOOKS_KEY,
     InstallRecord,
     delete_record,
     load_record,
@@ -73,9 +72,7 @@ class FileChange:
 def desired_files(
     agent: CodingAgent, machine: Machine, scope: InstallScope, missing: MissingPolicy = MissingPolicy.CLOSED
 ) -> tuple[DesiredFile, ...]:
-    return AGENT_SETUPS[agent.name].desired_files(
-        machine, scope, hook_command(agent.name, machine, scope, missing), agent.events
-    )
+    return agent.desired_files(machine, scope, hook_command(agent.name, machine, scope, missing))
 
 
 def plan_install(
@@ -96,33 +93,28 @@ def _plan_install_file(want: DesiredFile, agent: str, machine: Machine, scope: I
             raise HooklineError(f"{machine.display_path(want.path)} is not ours, or was changed; move it away first")
         record = replace(record, splices=(Splice(0, want.text),))
         return FileChange(want.path, before, want.text, record, past, executable_mode() if want.executable else None)
-    call = hook_command(agent, machine, scope)
-    if before is not None and _is_complete(before, want, call, machine):
+    if before is not None and _is_complete(before, want, agent, machine):
         return FileChange(want.path, before, before, past)
-    return _plan_merge(want, before, past, record, call, machine)
+    return _plan_merge(want, before, past, record, machine)
 
 
 def _plan_merge(
-    want: EntriesFile,
-    before: str | None,
-    past: InstallRecord | None,
-    record: InstallRecord,
-    call: HookCommand,
-    machine: Machine,
+    want: EntriesFile, before: str | None, past: InstallRecord | None, record: InstallRecord, machine: Machine
 ) -> FileChange:
     file = machine.display_path(want.path)
-    original = None if before is None else restore_text(before, file, call, past)
-    splices = addition_splices(original or "", file, want.keys, want.additions)
+    original = None if before is None else restore_text(before, file, record.agent, past)
+    additions = [Addition((HOOKS_KEY, event), entry) for event, entry in want.entries]
+    splices = addition_splices(original or "", file, want.keys, additions)
     record = replace(record, original=original, splices=splices)
     mode = past.mode if past is not None else None
     return FileChange(want.path, before, apply_splices(original or "", splices), record, past, mode)
 
 
-def _is_complete(text: str, want: EntriesFile, call: HookCommand, machine: Machine) -> bool:
-    """True if our entries stand there as they should, each once, and no other of ours."""
+def _is_complete(text: str, want: EntriesFile, agent: str, machine: Machine) -> bool:
+    """True if the file has each of hookline's entries once, exactly as wanted, and no others of hookline."""
     document = parse_object(text, machine.display_path(want.path))
-    found = [(path[:-1], document.value_at(path)) for path in own_entry_paths(document, call)]
-    needed = [(addition.path, addition.entry) for addition in want.additions]
+    found = [(path[:-1], document.value_at(path)) for path in own_entry_paths(document, agent)]
+    needed = [((HOOKS_KEY, event), entry) for event, entry in want.entries]
     return len(found) == len(needed) and all(each in found for each in needed)
 
 
@@ -134,8 +126,7 @@ def plan_uninstall(agent: CodingAgent, machine: Machine, scope: InstallScope) ->
     paths = dict.fromkeys((*(want.path for want in wants), *past))
     for path in paths:
         _refuse_escape(path, machine, scope)
-    call = hook_command(agent.name, machine, scope)
-    found = (_plan_uninstall_file(path, own.get(path), call, machine) for path in paths)
+    found = (_plan_uninstall_file(path, own.get(path), agent.name, machine) for path in paths)
     return tuple(change for change in found if change.is_needed or change.past_record is not None)
 
 
@@ -143,13 +134,13 @@ def _own_file_texts(wants: Sequence[DesiredFile], path: Path) -> Iterator[str]:
     return (want.text for want in wants if isinstance(want, OwnFile) and want.path == path)
 
 
-def _plan_uninstall_file(path: Path, own: frozenset[str] | None, call: HookCommand, machine: Machine) -> FileChange:
-    before, past = read_file_text(path), load_record(call.agent, path, machine)
+def _plan_uninstall_file(path: Path, own: frozenset[str] | None, agent: str, machine: Machine) -> FileChange:
+    before, past = read_file_text(path), load_record(agent, path, machine)
     if before is None:
         return FileChange(path, None, None, None, past)
     if own is None:
         mode = past.mode if past is not None else None
-        return FileChange(path, before, restore_text(before, machine.display_path(path), call, past), None, past, mode)
+        return FileChange(path, before, restore_text(before, machine.display_path(path), agent, past), None, past, mode)
     ours = before in own or (past is not None and before == past.installed_text)
     if past is not None and not ours:
         raise HooklineError(f"{machine.display_path(path)} was changed since we wrote it; remove it yourself")
@@ -216,20 +207,19 @@ def _refuse_escape(path: Path, machine: Machine, scope: InstallScope) -> None:
 def installed_entries(agent: CodingAgent, machine: Machine) -> Iterator[tuple[InstallScope, Path, frozenset[str]]]:
     """Where the agent has entries of ours, and for which of its events."""
     for scope in InstallScope:
-        call = hook_command(agent.name, machine, scope)
         found: dict[Path, frozenset[str]] = {}
         for want in (want for missing in MissingPolicy for want in desired_files(agent, machine, scope, missing)):
-            found[want.path] = found.get(want.path) or _installed_events(want, agent, call, machine)
+            found[want.path] = found.get(want.path) or _installed_events(want, agent, machine)
         yield from ((scope, path, events) for path, events in found.items() if events)
 
 
-def _installed_events(want: DesiredFile, agent: CodingAgent, call: HookCommand, machine: Machine) -> frozenset[str]:
+def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -> frozenset[str]:
     text = read_file_text(want.path)
     if text is None:
         return frozenset()
     if isinstance(want, EntriesFile):
         document = parse_object(text, machine.display_path(want.path))
-        return frozenset(str(path[1]) for path in own_entry_paths(document, call))
+        return frozenset(str(path[1]) for path in own_entry_paths(document, agent.name))
     if text != want.text:
         return frozenset()
     names = frozenset(each.name for each in agent.events)

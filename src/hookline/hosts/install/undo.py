@@ -23,8 +23,9 @@ from hookline.config.json_edit import (
     remove_splices,
 )
 from hookline.config.reader import FileFormat, read_text
-from hookline.hosts.install.entries import HookCommand
-from hookline.hosts.install.machine import InstallScope, Machine, remove_file, write_atomically
+from hookline.dialects.settings_json import agent_of_own_entry
+from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.hosts.install.text_files import remove_file, write_atomically
 
 _RECORD_VERSION: Final = 1
 
@@ -106,14 +107,14 @@ def _parse_record(said: dict[str, Any]) -> InstallRecord:
     )
 
 
-_HOOKS_KEY: Final = "hooks"
+HOOKS_KEY: Final = "hooks"
 
 
-def restore_text(text: str, file: str, calling: HookCommand, record: InstallRecord | None) -> str | None:
+def restore_text(text: str, file: str, agent: str, record: InstallRecord | None) -> str | None:
     """None where the file is not to be there at all."""
     if record is not None and text == record.installed_text:
         return record.original
-    bare = _remove_own_entries(text, file, calling, record)
+    bare = _remove_own_entries(text, file, agent, record)
     if record is None:
         return bare
     unused = _has_only_own_keys(bare, file, record)
@@ -125,27 +126,37 @@ def restore_text(text: str, file: str, calling: HookCommand, record: InstallReco
     return exact if exact is not None and (unused or _is_same_json(exact, bare, file)) else bare
 
 
-def own_entry_paths(document: Document, calling: HookCommand) -> Iterator[JsonPath]:
+def is_own_entry(entry: Any, agent: str) -> bool:
+    """True for an entry that only calls hookline for this agent, wherever the launcher was when it was written."""
+    if not isinstance(entry, dict):
+        return False
+    group = entry.get(HOOKS_KEY)
+    if isinstance(group, list):
+        return bool(group) and all(is_own_entry(each, agent) for each in group)
+    return any(isinstance(value, str) and agent_of_own_entry(value) == agent for value in entry.values())
+
+
+def own_entry_paths(document: Document, agent: str) -> Iterator[JsonPath]:
     """Where each of our entries stands; one that somebody has put among others of his own is found there."""
-    hooks = document.value_at((_HOOKS_KEY,))
+    hooks = document.value_at((HOOKS_KEY,))
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():
         for index, entry in enumerate(entries) if isinstance(entries, list) else ():
-            if calling.is_ours(entry):
-                yield _HOOKS_KEY, event, index
-            elif isinstance(entry, dict) and isinstance(entry.get(_HOOKS_KEY), list):
-                group = enumerate(entry[_HOOKS_KEY])
-                yield from ((_HOOKS_KEY, event, index, _HOOKS_KEY, at) for at, each in group if calling.is_ours(each))
+            if is_own_entry(entry, agent):
+                yield HOOKS_KEY, event, index
+            elif isinstance(entry, dict) and isinstance(entry.get(HOOKS_KEY), list):
+                group = enumerate(entry[HOOKS_KEY])
+                yield from ((HOOKS_KEY, event, index, HOOKS_KEY, at) for at, each in group if is_own_entry(each, agent))
 
 
-def _remove_own_entries(text: str, file: str, calling: HookCommand, record: InstallRecord | None) -> str:
+def _remove_own_entries(text: str, file: str, agent: str, record: InstallRecord | None) -> str:
     """Without our entries, and without the lists that we have made and nobody else uses."""
     document = parse_object(text, file)
     original = parse_object(record.original or "", file) if record is not None else None
-    emptied: dict[JsonPath, None] = {path[:2]: None for path in own_entry_paths(document, calling)}
-    while (ours := next(own_entry_paths(document, calling), None)) is not None:
+    emptied: dict[JsonPath, None] = {path[:2]: None for path in own_entry_paths(document, agent)}
+    while (ours := next(own_entry_paths(document, agent), None)) is not None:
         text = remove_item(text, file, ours)
         document = parse_object(text, file)
-    for path in (*emptied, (_HOOKS_KEY,)) if emptied else ():
+    for path in (*emptied, (HOOKS_KEY,)) if emptied else ():
         made = original is None or original.value_at(path) is MISSING
         if made and document.value_at(path) in ([], {}):
             text = remove_item(text, file, path)
@@ -157,7 +168,7 @@ def _has_only_own_keys(text: str, file: str, record: InstallRecord) -> bool:
     """True if the file said nothing before us, and nothing is left but what ours says beside its hooks."""
     ours = parse_object(record.installed_text, file).value
     return not parse_object(record.original or "", file).value and all(
-        key != _HOOKS_KEY and ours.get(key, MISSING) == value for key, value in parse_object(text, file).value.items()
+        key != HOOKS_KEY and ours.get(key, MISSING) == value for key, value in parse_object(text, file).value.items()
     )
 
 

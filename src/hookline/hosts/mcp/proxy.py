@@ -23,7 +23,7 @@ from hookline.engine.decision import Decision
 from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience, Verdict
-from hookline.hosts.agents.agent import Ability
+from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, limit_to, merge_decisions
 from hookline.hosts.mcp import elicitation
 from hookline.hosts.mcp.json_rpc import (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hookline.hosts.agents import get_agent
-from hookline.hosts.doctor.hook_switches import find_disabled_hooks
+from hookline.hosts.doctor.checks import find_disabled_hooks
 from install_sandbox import install, make_machine
 
 pytestmark = pytest.mark.slow

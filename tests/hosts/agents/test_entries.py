@@ -11,9 +11,9 @@ import pytest
 
 from hookline.dialects.settings_json import agent_of_own_entry
 from hookline.hosts.agents import AGENT_NAMES, get_agent
-from hookline.hosts.agents.agent import AgentEvent
-from hookline.hosts.install.entries import MissingPolicy, hook_command
-from hookline.hosts.install.machine import InstallScope, Machine
+from hookline.hosts.agents.agent_event import AgentEvent
+from hookline.hosts.agents.entries import MissingPolicy, hook_command
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.plan import installed_entries, plan_install
 from install_sandbox import install, make_machine, read_files, uninstall
 
