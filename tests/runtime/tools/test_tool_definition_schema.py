@@ -18,6 +18,12 @@ SCHEMA: dict[str, Any] = {
         "flag": {"type": "boolean"},
         "list": {"type": "array", "items": {"type": "number"}, "maxItems": 2},
         "either": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"x": {"type": "null"}}}]},
+        "inner": {
+            "type": "object",
+            "properties": {"x": {"multipleOf": 2}},
+            "required": ["x"],
+            "additionalProperties": False,
+        },
     },
     "required": ["name"],
     "additionalProperties": False,
@@ -36,11 +42,15 @@ SCHEMA: dict[str, Any] = {
         ({"name": "x", "count": 10}, "count must be at most 9"),
         ({"name": "x", "kind": True}, "kind is not one of a, 1, None"),
         ({"name": "x", "list": [1, "2"]}, "list[1] is not a number"),
-        ({"name": "x", "either": 5}, "either is none of what it may be"),
+        ({"name": "x", "either": 5}, "either does not match any allowed form"),
         ({"nam": "x"}, "there is no field nam; did you mean name?"),
+        ({"zzz": "x"}, "there is no field zzz; the fields are name, count, kind, flag, list, either, inner"),
+        ({"name": "x", "inner": {"y": 1}}, "there is no field inner.y; the fields are x"),
+        ({"name": "x", "inner": {}}, "inner.x is missing"),
+        ({"name": "x", "inner": {"x": 2.5}}, "inner.x: 2.5 is not a multiple of 2"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_field(input: Any, wrong: str | None) -> None:
+def test_an_error_names_its_field(input: Any, wrong: str | None) -> None:
     assert find_input_error(SCHEMA, input) == wrong
 
 
@@ -53,12 +63,51 @@ json = st.recursive(
 
 @settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from([*SCHEMA["properties"], "other"]), json) | json)
-def test_it_agrees_with_the_standard(input: Any) -> None:
+def test_it_agrees_with_jsonschema(input: Any) -> None:
     assert (find_input_error(SCHEMA, input) is None) == jsonschema.Draft202012Validator(SCHEMA).is_valid(input)
 
 
 @pytest.mark.parametrize(
-    "schema", [{}, {"type": "strange"}, {"properties": 5}, {"items": {}}, {"enum": 5}, {"anyOf": []}]
+    "schema",
+    [
+        {},
+        {"type": "strange"},
+        {"properties": 5},
+        {"items": {}},
+        {"enum": 5},
+        {"anyOf": []},
+        {"pattern": "("},
+        {"properties": {"a": {"type": "string", "required": True}}},
+        {"$ref": "#/nowhere"},
+        {"$schema": 5},
+        {"$schema": "http://["},
+        {"$ref": "http://["},
+    ],
 )
-def test_what_a_schema_says_in_other_words_is_not_looked_at(schema: dict[str, Any]) -> None:
+def test_a_malformed_schema_accepts_every_input(schema: dict[str, Any]) -> None:
     assert find_input_error(schema, {"a": [1]}) is None
+
+
+def test_a_reference_to_another_document_is_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: pytest.fail("it was fetched"))
+    assert find_input_error({"$ref": "http://127.0.0.1:9/schema.json"}, {"a": 1}) is None
+
+
+def test_a_reference_within_the_schema_is_followed() -> None:
+    schema = {"properties": {"a": {"$ref": "#/$defs/word"}}, "$defs": {"word": {"type": "string"}}}
+    assert find_input_error(schema, {"a": 1}) == "a is not a string"
+
+
+def test_a_schema_of_an_older_draft_is_read_by_its_own_rules() -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"a": {"items": [{"type": "string"}]}},
+    }
+    assert find_input_error(schema, {"a": [1]}) == "a[0] is not a string"
+
+
+def test_the_depth_of_an_input_is_limited() -> None:
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert find_input_error({"items": {"$ref": "#"}}, deep) == "the input is nested too deeply"

@@ -1,133 +1,37 @@
-"""A tool of ours: what it is called, what it takes, and what it does.
+"""What a tool is: its name, the schema of its input, and how the input is checked against it.
 
-Whether an input fits a JSON Schema, as far as tools need it. What a schema says in other words is not looked at.
-
-What a tool is. Only `runtime/gate.py` may call `perform`: it wants a decision for exactly that call.
+Only `runtime/gate.py` may call `perform`: it demands a decision for exactly that call.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from hookline.errors import HooklineError
+from hookline.formatting import shorten
 from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.outcome import ActionError
 from hookline.hooks.tools import ToolKind
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.storage.store import Store
 
-_MAX_SCHEMA_DEPTH: Final = 32
-_JSON_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "array": (list, tuple),
-    "object": (dict,),
-    "null": (type(None),),
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+_BOUNDS: Final = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} entries",
+    "maxItems": "at most {} entries",
 }
-
-
-def find_input_error(schema: Mapping[str, Any], input: object) -> str | None:
-    """What is wrong, naming the field; None if nothing is."""
-    return _find_schema_error(schema, input, "", 0)
-
-
-def _find_schema_error(schema: Any, value: object, where: str, depth: int) -> str | None:
-    if not isinstance(schema, Mapping) or depth > _MAX_SCHEMA_DEPTH:
-        return None
-    options = schema.get("anyOf")
-    if (
-        isinstance(options, list)
-        and options
-        and all(_find_schema_error(each, value, where, depth + 1) for each in options)
-    ):
-        return f"{where or 'the input'} is none of what it may be"
-    return (
-        _find_type_error(schema.get("type"), value, where)
-        or _find_enum_error(schema, value, where)
-        or _find_bounds_error(schema, value, where)
-        or _find_property_error(schema, value, where, depth)
-        or _find_item_error(schema, value, where, depth)
-    )
-
-
-def _find_type_error(type: Any, value: object, where: str) -> str | None:
-    known = [each for each in (type if isinstance(type, list) else [type]) if each in _JSON_TYPES]
-    if not known or any(_has_json_type(value, each) for each in known):
-        return None
-    article = "an" if known[0][0] in "aeiou" else "a"
-    return f"{where or 'the input'} is not {article} {' or '.join(known)}"
-
-
-def _has_json_type(value: object, type: str) -> bool:
-    if isinstance(value, bool):
-        return type == "boolean"
-    if type == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, _JSON_TYPES[type])
-
-
-def _find_enum_error(schema: Mapping[str, Any], value: object, where: str) -> str | None:
-    choices = [schema["const"]] if "const" in schema else schema.get("enum")
-    if not isinstance(choices, list) or any(value == each and _agree_on_bool(value, each) for each in choices):
-        return None
-    return f"{where or 'the input'} is not one of {', '.join(map(str, choices))}"
-
-
-def _agree_on_bool(one: object, other: object) -> bool:
-    return isinstance(one, bool) == isinstance(other, bool)
-
-
-def _find_bounds_error(schema: Mapping[str, Any], value: object, where: str) -> str | None:
-    size = value if isinstance(value, int | float) else len(value) if isinstance(value, str | list) else None
-    if size is None or isinstance(value, bool):
-        return None
-    kind = "Length" if isinstance(value, str) else "Items" if isinstance(value, list) else ""
-    least, most = (schema.get(f"min{kind}" if kind else "minimum"), schema.get(f"max{kind}" if kind else "maximum"))
-    unit = {"Length": " characters", "Items": " entries"}.get(kind, "")
-    if isinstance(least, int | float) and not size >= least:
-        return f"{where} must be at least {least}{unit}"
-    if isinstance(most, int | float) and not size <= most:
-        return f"{where} must be at most {most}{unit}"
-    return None
-
-
-def _find_property_error(schema: Mapping[str, Any], value: object, where: str, depth: int) -> str | None:
-    known = schema.get("properties")
-    if not isinstance(value, dict) or not isinstance(known, Mapping):
-        return None
-    start = f"{where}." if where else ""
-    missing = [name for name in schema.get("required") or () if name not in value]
-    unknown = [name for name in value if name not in known] if schema.get("additionalProperties") is False else []
-    if unknown:
-        return f"there is no field {start}{unknown[0]}{_suggest_field(unknown[0], [*missing, *known])}"
-    if missing:
-        return f"{start}{missing[0]} is missing"
-    return next(
-        (
-            wrong
-            for name, held in value.items()
-            if name in known and (wrong := _find_schema_error(known[name], held, start + str(name), depth + 1))
-        ),
-        None,
-    )
-
-
-def _suggest_field(name: object, known: list[str]) -> str:
-    near = difflib.get_close_matches(str(name)[:100], known, 1, 0.5)
-    return f"; did you mean {near[0]}?" if near else f"; it has {', '.join(dict.fromkeys(known)) or 'none'}"
-
-
-def _find_item_error(schema: Mapping[str, Any], value: object, where: str, depth: int) -> str | None:
-    if not isinstance(value, list) or "items" not in schema:
-        return None
-    checks = (_find_schema_error(schema["items"], each, f"{where}[{at}]", depth + 1) for at, each in enumerate(value))
-    return next((wrong for wrong in checks if wrong), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,3 +109,77 @@ def string_schema(description: str, **more: Any) -> dict[str, Any]:
 
 def integer_schema(description: str, least: int, most: int) -> dict[str, Any]:
     return {"type": "integer", "description": description, "minimum": least, "maximum": most}
+
+
+def find_input_error(schema: dict[str, Any], input: Any) -> str | None:
+    """What is wrong with the input, naming the field; None if nothing is.
+
+    A schema that is not valid itself, or refers to another document, accepts every input: nothing is fetched.
+    """
+    import jsonschema
+    import referencing.exceptions
+
+    try:
+        validator = _validator_class(str(schema.get("$schema", "")))
+        validator.check_schema(schema)
+        errors = list(validator(schema, registry=referencing.Registry()).iter_errors(input))
+    except (jsonschema.SchemaError, referencing.exceptions.Unresolvable, ValueError):  # the last: a malformed URI
+        return None
+    except RecursionError:
+        return "the input is nested too deeply"
+    return _describe_schema_error(min(errors, key=_error_rank)) if errors else None
+
+
+@functools.lru_cache(maxsize=16)
+def _validator_class(draft: str) -> type[Validator]:
+    from jsonschema.validators import Draft202012Validator, extend, validator_for
+
+    validator = validator_for({"$schema": draft}, Draft202012Validator)
+    is_number = validator.TYPE_CHECKER.is_type
+    checks = {  # inputs that Python code made, not JSON
+        "array": lambda _, value: isinstance(value, list | tuple),
+        "number": lambda _, value: is_number(value, "number") and value == value,  # not NaN: no bound would stop it
+    }
+    type_checker = validator.TYPE_CHECKER.redefine_many(checks)
+    return cast("type[Validator]", extend(validator, type_checker=type_checker))  # type: ignore[no-untyped-call]
+
+
+def _error_rank(error: ValidationError) -> tuple[int, bool]:
+    """Outer errors first, and an unknown field before a missing one: it is often the same field, misspelt."""
+    return len(error.absolute_path), error.validator != "additionalProperties"
+
+
+def _describe_schema_error(error: ValidationError) -> str:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
+    where = path.removeprefix(".") or "the input"
+    value: Any = error.validator_value
+    match error.validator:
+        case "type":
+            types = [value] if isinstance(value, str) else value
+            return f"{where} is not {'an' if types[0][0] in 'aeiou' else 'a'} {' or '.join(types)}"
+        case "enum" | "const":
+            choices = [value] if error.validator == "const" else value
+            return f"{where} is not one of {', '.join(map(str, choices))}"
+        case "anyOf":
+            return f"{where} does not match any allowed form"
+        case "additionalProperties" | "required":
+            return _describe_field_error(error, f"{path}.".removeprefix("."))
+    if error.validator in _BOUNDS:
+        return f"{where} must be {_BOUNDS[error.validator].format(value)}"
+    return f"{where}: {shorten(error.message)}"
+
+
+def _describe_field_error(error: ValidationError, prefix: str) -> str:
+    schema: Any = error.schema
+    input: Any = error.instance
+    known = schema.get("properties", {})
+    missing = [name for name in schema.get("required", ()) if name not in input]
+    if error.validator == "required":
+        return f"{prefix}{missing[0]} is missing"
+    name = next((str(name) for name in input if name not in known), "")
+    return f"there is no field {prefix}{name}; {_suggest_field(name, [*missing, *known])}"
+
+
+def _suggest_field(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name[:100], known, 1, 0.5)
+    return f"did you mean {near[0]}?" if near else f"the fields are {', '.join(dict.fromkeys(known)) or 'none'}"
