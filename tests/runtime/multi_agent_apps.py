@@ -28,7 +28,7 @@ class MultiAgentModel(ScriptedModel):
             for who, said in lines.items()
         )
         self.requests: list[CompletionRequest] = []
-        super().__init__(ModelScript(sections=sections), heard=self.requests.append)
+        super().__init__(ModelScript(sections=sections), on_request=self.requests.append)
 
     def requests_to(self, who: str) -> list[CompletionRequest]:
         return [each for each in self.requests if f"the {who}." in str(each.messages[0]["content"])]

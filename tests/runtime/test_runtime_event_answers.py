@@ -99,7 +99,7 @@ async def _run(ran: Ran, event: str, row: dict[str, Any]) -> None:
             (ScriptSection(pattern(r"the reviewer\."), (ScriptStep(say="good", when=RequestMatcher()),)),),
             end="well",
         ),
-        heard=lambda request: ran.sent.append(json.dumps(request.messages)),
+        on_request=lambda request: ran.sent.append(json.dumps(request.messages)),
     )
     options: dict[str, Any] = {"ask": _yes} if where == "asking" else {"unattended": True}
     async with open_runtime(ran.workspace, _hooks(event, row), app=_APP, model=model, watch=ran.seen, **options) as (

@@ -55,7 +55,7 @@ def test_a_request_starts_a_session_and_activation_comes_before_its_prompt(tmp_p
         done: asyncio.Queue[object] = asyncio.Queue()
         async with (
             open_runtime(tmp_path, LOG, ["Deployed."], app=app, watch=seen, unattended=True) as (runtime, model),
-            TriggerServer(runtime, done=lambda fired, how: done.put_nowait(how)) as serving,
+            TriggerServer(runtime, on_done=lambda fired, how: done.put_nowait(how)) as serving,
         ):
             triggers = serving.triggers
             assert triggers.address
@@ -83,7 +83,7 @@ def test_a_denied_activation_is_told_to_whoever_asked_and_starts_no_turn(tmp_pat
         app = App((make_agent(),), triggers=(DEPLOY,))
         async with (
             open_runtime(tmp_path, DENY, ["Deployed."], app=app, unattended=True) as (runtime, model),
-            TriggerServer(runtime, fired=lambda _, answer: fired.append(answer)) as serving,
+            TriggerServer(runtime, on_fired=lambda _, answer: fired.append(answer)) as serving,
         ):
             triggers = serving.triggers
             assert triggers.address
@@ -105,7 +105,7 @@ def test_a_cron_waits_for_the_end_of_its_turn(tmp_path: Path) -> None:
             runtime,
             _,
         ):
-            serving = TriggerServer(runtime, done=lambda fired, how: ended.append(how))
+            serving = TriggerServer(runtime, on_done=lambda fired, how: ended.append(how))
             answer = await serving.fire(Activation(trigger, {"id": "nightly"}))
             assert answer.denied is None
             assert len(ended) == 1
@@ -121,7 +121,7 @@ def test_requests_at_once_have_sessions_of_their_own(tmp_path: Path) -> None:
                 runtime,
                 model,
             ),
-            TriggerServer(runtime, done=lambda fired, how: done.append(fired)) as serving,
+            TriggerServer(runtime, on_done=lambda fired, how: done.append(fired)) as serving,
         ):
             address, token = serving.triggers.address or "", serving.triggers.token or ""
             asked = (asyncio.to_thread(_post, address, token, {"version": number}) for number in range(30))
@@ -147,7 +147,7 @@ def test_only_so_many_turns_of_requests_go_on_at_once(tmp_path: Path, monkeypatc
         model = ByPrompt(tool_call_step(("bash", {"command": "until test -e go; do sleep 0.02; done"})), "Deployed.")
         async with (
             open_runtime(tmp_path, "", app=app, model=model) as (runtime, _),
-            TriggerServer(runtime, done=lambda fired, how: ended.append(how)) as serving,
+            TriggerServer(runtime, on_done=lambda fired, how: ended.append(how)) as serving,
         ):
             address, token = serving.triggers.address or "", serving.triggers.token or ""
             for _ in range(2):
@@ -174,7 +174,7 @@ def test_a_turn_whose_session_cannot_be_ended_is_told_of_all_the_same(
         app, store = App((make_agent(),), triggers=(DEPLOY,)), tmp_path / "store.db"
         async with (
             open_runtime(tmp_path, "", steps, app=app, store=file_url(store)) as (runtime, _),
-            TriggerServer(runtime, done=lambda fired, how: ended.put_nowait(how)) as serving,
+            TriggerServer(runtime, on_done=lambda fired, how: ended.put_nowait(how)) as serving,
         ):
             address, token = serving.triggers.address or "", serving.triggers.token or ""
             await asyncio.to_thread(_post, address, token, {"version": "1"})

@@ -375,17 +375,16 @@ class AgentSession:
                     )
             finally:
                 forget()
-                await _cancel_and_wait(task)
+                await cancel_and_wait(task)
                 self._running = None
                 self.last_used = self.clock.wall()
                 if (over := _session_end_reason(task)) is not None:
                     await self.end(over)
 
 
-async def _cancel_and_wait(task: asyncio.Task[Any]) -> None:
-    """Cancels it if it still runs, and waits until it has cleaned up."""
-    if not task.done():
-        task.cancel()
+async def cancel_and_wait(task: asyncio.Future[Any]) -> None:
+    """Cancels the task unless it is done, and waits until it has cleaned up."""
+    task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 

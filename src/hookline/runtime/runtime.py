@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from hookline.config.problem import Problem
@@ -22,7 +22,7 @@ from hookline.project.loader import load
 from hookline.project.sources import Source, find_sources
 from hookline.project.watch import BookWatcher
 from hookline.runners.process import ProcessLimit
-from hookline.runtime.agent_session import AgentSession
+from hookline.runtime.agent_session import AgentSession, cancel_and_wait
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import Agent, App
 from hookline.runtime.apps.app_loader import app_source, load_app
@@ -110,7 +110,7 @@ class Runtime:
         )
         self._toolbox = Toolbox((*self._own_tools, *served))
         cleaning = asyncio.ensure_future(self._keep_expiring())
-        stack.push_async_callback(_cancel_and_wait, cleaning)
+        stack.push_async_callback(cancel_and_wait, cleaning)
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
         """The tools of the app's MCP servers, and what is wrong with those that do not answer."""
@@ -382,11 +382,6 @@ def _load_skills(app: App, workspace: Path, settings: Settings) -> Skills:
 def _is_script(name: str, app: App) -> bool:
     named = app.models.get(name)
     return (named.model if named is not None else name).startswith("script:")
-
-
-async def _cancel_and_wait(task: asyncio.Future[Any]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 def _user_name() -> str:

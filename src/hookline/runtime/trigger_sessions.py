@@ -18,35 +18,36 @@ from hookline.runtime.updates import ExchangeEnded
 if TYPE_CHECKING:
     from hookline.runtime.triggers.http_routes import ListenOptions
 
-MAX_TURNS: Final = 64  # at once, of those that requests start
+MAX_TURNS: Final = 64  # turns started by requests, at the same time
 
 FiredCallback = Callable[[Activation, ActivationResult], None]
 DoneCallback = Callable[[Activation, "ExchangeEnded | HooklineError"], None]
 
 
 class TriggerServer:
-    """Fires an app's triggers: `async with Serving(runtime) as serving: await serving.forever()`.
+    """Starts a session for each trigger that fires.
 
-    Whoever asked a route has an answer once hooks let the turn begin; a cron or a file waits for the turn's end.
+    `async with TriggerServer(runtime) as server: await server.run_forever()`. A request is answered as soon as hooks
+    let the turn start; a cron or file trigger waits until the turn has ended.
     """
 
     def __init__(
         self,
         runtime: Runtime,
         *,
-        listening: ListenOptions | None = None,
-        fired: FiredCallback = lambda fired, answer: None,
-        done: DoneCallback = lambda fired, how: None,
+        listen: ListenOptions | None = None,
+        on_fired: FiredCallback = lambda activation, result: None,
+        on_done: DoneCallback = lambda activation, outcome: None,
     ) -> None:
         self._runtime = runtime
-        self._fired = fired
-        self._done = done
+        self._on_fired = on_fired
+        self._on_done = on_done
         self._turns: set[asyncio.Task[None]] = set()
-        self._beginning = 0  # whose hooks are asked whether they may
-        self.triggers = Triggers(runtime.app.triggers, runtime.workspace, self.fire, listening=listening)
+        self._beginning = 0  # activations that hooks are deciding about
+        self.triggers = Triggers(runtime.app.triggers, runtime.workspace, self.fire, listen=listen)
 
     async def __aenter__(self) -> Self:
-        """Raises HooklineError if the app has no triggers, or their address cannot be had."""
+        """Raises HooklineError if the app has no triggers or the address is not available."""
         if not self._runtime.app.triggers:
             raise HooklineError("this app has no triggers; write `triggers:` into hookline.yaml")
         await self.triggers.__aenter__()
@@ -55,7 +56,7 @@ class TriggerServer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing fires any more; turns that go on are cancelled, and their sessions can be resumed."""
+        """Stops the triggers and cancels running turns. Their sessions can be resumed."""
         try:
             await self.triggers.__aexit__(kind, error, trace)
         finally:
@@ -66,51 +67,51 @@ class TriggerServer:
     async def run_forever(self) -> None:
         await asyncio.Event().wait()
 
-    async def fire(self, fired: Activation) -> ActivationResult:
-        """A new session, unless hooks deny it: the agent's start, or the activation itself.
+    async def fire(self, activation: Activation) -> ActivationResult:
+        """Starts a session unless hooks deny the agent's start or the activation itself.
 
-        Raises HooklineError if it cannot be started, or if requests have started as many as may go on at once.
+        Raises HooklineError if the session cannot be started, or if MAX_TURNS requests are running already.
         """
-        if fired.trigger.kind is TriggerKind.HTTP and len(self._turns) + self._beginning >= MAX_TURNS:
-            raise HooklineError(f"{MAX_TURNS} turns go on already; ask again when one of them has ended")
+        if activation.trigger.kind is TriggerKind.HTTP and len(self._turns) + self._beginning >= MAX_TURNS:
+            raise HooklineError(f"{MAX_TURNS} turns are running already; try again when one of them has ended")
         self._beginning += 1
         try:
-            answer, session = await self._activate(fired)
+            answer, session = await self._activate(activation)
         finally:
             self._beginning -= 1
-        self._fired(fired, answer)
+        self._on_fired(activation, answer)
         if session is None:
             return answer
-        turn = asyncio.ensure_future(self._run_turn(session, fired))
+        turn = asyncio.ensure_future(self._run_turn(session, activation))
         self._turns.add(turn)
         turn.add_done_callback(self._turns.discard)
-        if fired.trigger.kind is not TriggerKind.HTTP:
+        if activation.trigger.kind is not TriggerKind.HTTP:
             await turn
         return answer
 
-    async def _activate(self, fired: Activation) -> tuple[ActivationResult, AgentSession | None]:
+    async def _activate(self, activation: Activation) -> tuple[ActivationResult, AgentSession | None]:
         try:
-            session = await self._runtime.start(fired.trigger.agent)
+            session = await self._runtime.start(activation.trigger.agent)
         except Denied as denied:
             return ActivationResult(denied=denied.reason), None
         try:
-            decision = await session.decide(session.main, "activation", {"trigger": fired.facts})
+            decision = await session.decide(session.main, "activation", {"trigger": activation.facts})
             await inject_notes(session.main, decision)
         except HooklineError:
             await self._runtime.end(session, "failed")
             raise
         if decision.denied or decision.halt:
             await self._runtime.end(session, "denied")
-            return ActivationResult(session.id, decision.reason or "hooks did not let it start"), None
+            return ActivationResult(session.id, decision.reason or "hooks denied the activation"), None
         return ActivationResult(session.id), session
 
-    async def _run_turn(self, session: AgentSession, fired: Activation) -> None:
-        how: ExchangeEnded | HooklineError | None = None
+    async def _run_turn(self, session: AgentSession, activation: Activation) -> None:
+        outcome: ExchangeEnded | HooklineError | None = None
         try:
-            async for happening in session.say(fired.prompt):
-                how = happening if isinstance(happening, ExchangeEnded) and happening.thread == session.id else how
+            async for update in session.say(activation.prompt):
+                outcome = update if isinstance(update, ExchangeEnded) and update.thread == session.id else outcome
         except HooklineError as error:
-            how = error
+            outcome = error
         await self._runtime.end(session, "exit")
-        if how is not None:
-            self._done(fired, how)
+        if outcome is not None:
+            self._on_done(activation, outcome)

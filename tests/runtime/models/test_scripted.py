@@ -151,10 +151,10 @@ def test_each_agent_has_its_own_steps_and_each_conversation_its_own_place() -> N
 
 
 def test_it_tells_what_it_heard() -> None:
-    heard: list[CompletionRequest] = []
-    model = ScriptedModel(["One."], heard=heard.append)
+    requests: list[CompletionRequest] = []
+    model = ScriptedModel(["One."], on_request=requests.append)
     pieces(model, asked("Hello"))
-    assert heard == [asked("Hello")]
+    assert requests == [asked("Hello")]
 
 
 def test_it_counts_what_the_script_does_not() -> None:

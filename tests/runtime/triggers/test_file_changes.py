@@ -191,4 +191,4 @@ async def test_a_workspace_that_is_gone_is_told_in_one_line(tmp_path: Path) -> N
         await asyncio.wait_for(running, DEADLINE)
     [error] = stopped.value.exceptions
     assert isinstance(error, HooklineError)
-    assert str(error) == f"changes in the workspace cannot be seen: {workspace} is gone"
+    assert str(error) == f"cannot watch the workspace: {workspace} is gone"

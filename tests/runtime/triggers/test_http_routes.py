@@ -148,7 +148,7 @@ async def test_an_address_that_is_taken_is_one_clear_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(HooklineError, match=f"cannot listen on 127.0.0.1:{port}"):
-            async with Triggers([OPEN], Path(), fire, listening=ListenOptions(port=port)):
+            async with Triggers([OPEN], Path(), fire, listen=ListenOptions(port=port)):
                 pass
 
 

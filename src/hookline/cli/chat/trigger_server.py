@@ -21,12 +21,12 @@ TOKEN_VARIABLE: Final = "HOOKLINE_TOKEN"
 async def serve_triggers(options: RunOptions, port: int) -> None:
     """Until it is interrupted; a line for each trigger that fires, and one for what came of it."""
     token = os.environ.get(TOKEN_VARIABLE, "")
-    listening = ListenOptions(port=port, token=token) if token else ListenOptions(port=port)
+    listen = ListenOptions(port=port, token=token) if token else ListenOptions(port=port)
     async with open_runtime(options, watch=_print_warning, unattended=True) as runtime:
         for problem in runtime.problems:
             err(str(problem))
         await prepare_session(runtime, options)
-        async with TriggerServer(runtime, listening=listening, fired=_print_fired, done=_print_done) as serving:
+        async with TriggerServer(runtime, listen=listen, on_fired=_print_fired, on_done=_print_done) as serving:
             for trigger in runtime.app.triggers:
                 at = f"{serving.triggers.address}{trigger.at}" if trigger.kind == "http" else trigger.at
                 write_now(f"{trigger.id}  {trigger.kind}  {at}\n")

@@ -307,7 +307,7 @@ def _check_trigger(at: Node, kind: TriggerKind, when: str, zone: str | None) -> 
 def _check_cron(at: Node, fields: str, zone: str | None) -> None:
     try:
         next_time(fields, datetime.now(UTC), zone)
-    except ImportError:  # cronsim comes with hookline[agent]; without it the five fields themselves are not checked
+    except ImportError:  # without hookline[agent] there is no cronsim to check the fields
         return
     except HooklineError as error:
         at.add_problem("bad-cron", f"{at.location}: {error}.", 'Write five fields, such as "0 9 * * 1-5".')

@@ -8,8 +8,7 @@ from hookline.config.problem import Problem
 from hookline.formatting import closest_match
 from hookline.runtime.apps.app import MAX_STEPS, Agent, AgentSide, NamedModel, Prompt
 from hookline.runtime.apps.fields import Declaration, PartialApp, default_prompt
-from hookline.standard_agents import definitions as defined
-from hookline.standard_agents.definitions import AgentDefinition, Definitions, PromptDefinition
+from hookline.standard_agents.definitions import AgentDefinition, Definitions, PromptDefinition, Side, SourceLocation
 
 
 def read_app(definitions: Definitions, shown: Callable[[str], str]) -> PartialApp:
@@ -35,9 +34,7 @@ def read_app(definitions: Definitions, shown: Callable[[str], str]) -> PartialAp
     return PartialApp(tuple(agents), models=models, definitions=definitions, problems=tuple(problems))
 
 
-def _declare_agent(
-    name: str, agent: Agent, place: defined.SourceLocation, shown: Callable[[str], str]
-) -> Declaration[Agent]:
+def _declare_agent(name: str, agent: Agent, place: SourceLocation, shown: Callable[[str], str]) -> Declaration[Agent]:
     return Declaration(name, agent, shown(place.file), place.line)
 
 
@@ -62,7 +59,7 @@ def _build_agent(
     )
 
 
-def _build_side(side: defined.Side, prompt: Prompt, definitions: Definitions) -> AgentSide:
+def _build_side(side: Side, prompt: Prompt, definitions: Definitions) -> AgentSide:
     return AgentSide(
         prompt,
         side.label,

@@ -19,7 +19,7 @@ from datetime import timedelta
 from typing import Any, Final, cast
 
 import httpx2
-from pydantic_ai import messages as told
+from pydantic_ai import messages as library_messages
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, create_async_httpx2_client
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
@@ -256,20 +256,27 @@ def _tool_names(request: CompletionRequest, history: Conversation) -> list[str]:
 
 def _to_provider_message(
     turn: RequestMessage | ResponseMessage, spelling: ToolNameMap, length: int | None
-) -> told.ModelMessage:
+) -> library_messages.ModelMessage:
     if isinstance(turn, RequestMessage):
-        return told.ModelRequest(parts=[_to_request_part(part, spelling, length) for part in turn.parts])
-    parts: list[told.ModelResponsePart] = [told.TextPart(turn.text)] if turn.text else []
+        return library_messages.ModelRequest(parts=[_to_request_part(part, spelling, length) for part in turn.parts])
+    parts: list[library_messages.ModelResponsePart] = [library_messages.TextPart(turn.text)] if turn.text else []
     calls = (
-        told.ToolCallPart(spelling.to_model(call.name), call.arguments, _call_id(call, length)) for call in turn.calls
+        library_messages.ToolCallPart(spelling.to_model(call.name), call.arguments, _call_id(call, length))
+        for call in turn.calls
     )
-    return told.ModelResponse(parts=[*parts, *calls])
+    return library_messages.ModelResponse(parts=[*parts, *calls])
 
 
-def _to_request_part(part: Any, spelling: ToolNameMap, length: int | None) -> told.ModelRequestPart:
+def _to_request_part(part: Any, spelling: ToolNameMap, length: int | None) -> library_messages.ModelRequestPart:
     if isinstance(part, ResultPart):
-        return told.ToolReturnPart(spelling.to_model(part.call.name), part.text, _call_id(part.call, length))
-    return told.SystemPromptPart(part.text) if isinstance(part, SystemPart) else told.UserPromptPart(part.text)
+        return library_messages.ToolReturnPart(
+            spelling.to_model(part.call.name), part.text, _call_id(part.call, length)
+        )
+    return (
+        library_messages.SystemPromptPart(part.text)
+        if isinstance(part, SystemPart)
+        else library_messages.UserPromptPart(part.text)
+    )
 
 
 def _call_id(call: CallPart, length: int | None) -> str:
@@ -281,9 +288,9 @@ def _call_id(call: CallPart, length: int | None) -> str:
 
 def _event_text(event: Any) -> str:
     match event:
-        case told.PartStartEvent(part=told.TextPart(content=text)):
+        case library_messages.PartStartEvent(part=library_messages.TextPart(content=text)):
             return text
-        case told.PartDeltaEvent(delta=told.TextPartDelta(content_delta=text)):
+        case library_messages.PartDeltaEvent(delta=library_messages.TextPartDelta(content_delta=text)):
             return text
         case _:
             return ""
@@ -300,7 +307,7 @@ def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk
     refusal = (answer.provider_details or {}).get("refusal")
     pieces: list[Chunk] = [TextChunk(refusal)] if isinstance(refusal, str) and refusal else []
     for part in answer.parts:
-        if isinstance(part, told.ToolCallPart):
+        if isinstance(part, library_messages.ToolCallPart):
             pieces.append(
                 RequestedCall(part.tool_call_id, spelling.from_model(part.tool_name), _arguments_text(part.args))
             )

@@ -116,7 +116,7 @@ class _ScriptProgress:
 class ScriptedModel:
     """From a file's Script, or from steps: `ScriptedModel(["Hello.", Step(calls=(("bash", {"command": "ls"}),))])`.
 
-    A text alone is a step that says it. `heard` is told of every request. Progress is kept by this object, so each
+    A text alone is a step that says it. `on_request` is called with every request. Progress is kept by this object, so each
     session has its own; the steps of a section are counted for each conversation, known by its first message.
     """
 
@@ -126,17 +126,17 @@ class ScriptedModel:
         *,
         name: str = "script",
         context_limit: int | None = None,
-        heard: Callable[[CompletionRequest], object] | None = None,
+        on_request: Callable[[CompletionRequest], object] | None = None,
     ) -> None:
         self.script = script if isinstance(script, ModelScript) else ModelScript(tuple(map(_to_step, script)))
         self.name = name
         self.context_limit = context_limit or self.script.context_limit
-        self._heard = heard
+        self._on_request = on_request
         self._progress: dict[tuple[int, str], _ScriptProgress] = {}
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
-        if self._heard is not None:
-            self._heard(request)
+        if self._on_request is not None:
+            self._on_request(request)
         step, ids = self._next_step(request)
         if step.delay:
             await asyncio.sleep(step.delay.total_seconds())

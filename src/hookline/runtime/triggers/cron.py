@@ -1,4 +1,4 @@
-"""Turns that start at their time."""
+"""Cron triggers: when the five fields match next, and the loop that fires."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hookline.errors import HooklineError
 from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation
 
 _FIELD_COUNT: Final = 5
-_MAX_SLEEP: Final = 60.0  # seconds: a machine that was asleep, or whose clock was set, is noticed after so long
+_MAX_SLEEP: Final = 60.0  # seconds; notices within this time that the machine slept or its clock was set
 
 
 class WallClock(Protocol):
     def now(self) -> datetime:
-        """Aware of its timezone."""
+        """With a timezone."""
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -30,23 +30,23 @@ class SystemWallClock:
 
 
 def next_time(fields: str, after: datetime, timezone: str | None = None) -> datetime:
-    """The first moment after `after` that the fields name. Raises HooklineError if they are wrong, or name none."""
+    """The first match of the fields after `after`. Raises HooklineError if they are invalid or never match."""
     zone = _LOCAL_ZONE if timezone is None else parse_zone(timezone)
     if len(fields.split()) != _FIELD_COUNT:
-        raise HooklineError("minute, hour, day, month and day of the week are expected")
-    from cronsim import CronSim, CronSimError  # of the extra `agent`: files are checked without it
+        raise HooklineError("expected five fields: minute, hour, day, month and day of the week")
+    from cronsim import CronSim, CronSimError  # comes with hookline[agent]; `check` runs without it
 
     try:
         moments = CronSim(fields, after.astimezone(zone))
-        return next(moment for moment in moments if moment.astimezone(UTC) > after)  # an hour may come twice
+        return next(moment for moment in moments if moment.astimezone(UTC) > after)  # an hour can occur twice
     except CronSimError as error:
         raise HooklineError(str(error)) from None
     except StopIteration:
-        raise HooklineError("there is no such moment") from None
+        raise HooklineError("these fields never match") from None
 
 
 class _LocalZone(tzinfo):
-    """Where this machine is, by the rules of the day that is asked about: `astimezone` knows today's only."""
+    """This machine's timezone, with the offset of the day in question: `astimezone` knows only today's offset."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
         return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
@@ -75,7 +75,7 @@ def parse_zone(name: str) -> ZoneInfo:
 
 
 async def run_cron(trigger: Trigger, fire: ActivationHandler, clock: WallClock) -> None:
-    """Fires at each of its moments; those that pass while it fires count as one, right afterwards."""
+    """Fires at every match. Matches during a firing are merged into one, right after it."""
     done = clock.now()
     while True:
         due = next_time(trigger.at, done, trigger.timezone)

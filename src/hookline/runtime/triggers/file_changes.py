@@ -1,7 +1,4 @@
-"""Turns that start when files of the workspace change.
-
-The files of a workspace, as they were when they were last looked at.
-"""
+"""File triggers: snapshots of the workspace, and the watch that fires when matching files change."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_
 IGNORED_DIRECTORIES: Final = frozenset(
     (".git", ".hookline", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".mypy_cache")
 )
-_VENV_MARKER: Final = "pyvenv.cfg"  # what makes a directory a virtual environment, whatever its name
+_VENV_MARKER: Final = "pyvenv.cfg"  # marks a virtual environment, whatever its name
 MAX_DIRECTORIES: Final = 50_000
 
 Changes: TypeAlias = dict[str, str]
@@ -35,16 +32,16 @@ _Stamp: TypeAlias = tuple[int, int, int]
 
 
 class WorkspaceSnapshot:
-    """Regular files whose path from the workspace is wanted. Links are followed to files inside of it, nowhere else."""
+    """The regular files whose relative path is `wanted`. Links are followed only to files inside the workspace."""
 
     def __init__(self, root: Path, wanted: Callable[[str], bool]) -> None:
-        self.directories: frozenset[str] = frozenset()  # that may have such files
+        self.directories: frozenset[str] = frozenset()  # that may contain such files
         self._root = os.path.realpath(root)
         self._wanted = wanted
         self._files: dict[str, _Stamp] = {}
 
     def scan(self) -> Changes:
-        """At all of it. Raises HooklineError if it is gone, or too large."""
+        """Compares the whole workspace with the last scan. Raises HooklineError if it is gone or too large."""
         if not os.path.isdir(self._root):
             raise HooklineError(f"{self._root} is gone")
         before, self._files, directories = self._files, {}, set[str]()
@@ -58,7 +55,7 @@ class WorkspaceSnapshot:
         return _differences(before, self._files)
 
     def scan_paths(self, paths: Iterable[str]) -> Changes:
-        """At these alone."""
+        """Compares only these paths."""
         named = {os.path.relpath(path, self._root): path for path in paths}
         before = {name: self._files.pop(name) for name in named if name in self._files}
         for path in named.values():
@@ -66,7 +63,7 @@ class WorkspaceSnapshot:
         return _differences(before, {name: self._files[name] for name in named if name in self._files})
 
     def has_directory_changes(self, paths: Iterable[str]) -> bool:
-        """Whether one of these is a directory that came or went."""
+        """True if one of the paths is a directory that was added or removed."""
         return any(
             (path in self.directories) != (os.path.isdir(path) and not os.path.islink(path))
             for path in paths
@@ -86,13 +83,13 @@ class WorkspaceSnapshot:
 
 
 def _walk_directories(root: str) -> Iterator[tuple[str, list[str]]]:
-    """Each directory with what else is in it; whatever has a name that is no text is left out."""
+    """Each directory with its other entries. Names that are not valid text are left out."""
     left = [root]
     while left:
         directory, others = left.pop(), []
         try:
             entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
-        except OSError:  # it went, or is not ours to read
+        except OSError:  # it was removed or is not readable
             continue
         if any(entry.name == _VENV_MARKER for entry in entries) and directory != root:
             continue
@@ -124,13 +121,13 @@ def _differences(before: dict[str, _Stamp], now: dict[str, _Stamp]) -> Changes:
     return changes
 
 
-DEBOUNCE_MILLISECONDS: Final = 200  # milliseconds within which changes are one
-MAX_PATHS: Final = 100  # that are told; how many there were is told too
-_POLL_MILLISECONDS: Final = 200  # milliseconds that ending the watch takes at most
-_QUIET_SECONDS: Final = 2 * DEBOUNCE_MILLISECONDS / 1000  # seconds without a change, after which a turn begins
-_MAX_DELAYS: Final = 10  # times that it may come later because of one more change
-_SETTLE_SECONDS: Final = 3 * DEBOUNCE_MILLISECONDS / 1000  # seconds until what an agent wrote last has been told of
-_UNDECODABLE_PATH: Final = "Unable to decode path"  # what watchfiles says, and ends, when it meets such a name
+DEBOUNCE_MILLISECONDS: Final = 200  # changes within this time are reported together
+MAX_PATHS: Final = 100  # paths in the facts; `count` has the total
+_POLL_MILLISECONDS: Final = 200  # ending the watch takes at most this long
+_QUIET_SECONDS: Final = 2 * DEBOUNCE_MILLISECONDS / 1000  # without a change before a turn starts
+_MAX_DELAYS: Final = 10  # how often one more change may delay the turn
+_SETTLE_SECONDS: Final = 3 * DEBOUNCE_MILLISECONDS / 1000  # until the agent's last writes have been reported
+_UNDECODABLE_PATH: Final = "Unable to decode path"  # the error with which watchfiles stops at such a name
 
 
 @dataclass(slots=True)
@@ -147,7 +144,7 @@ class _Watch:
                 self.woken.set()
 
     async def wait_for_changes(self) -> Changes:
-        """Once something has changed, and nothing more does."""
+        """Waits for a change, and then until no further change comes."""
         await self.woken.wait()
         for _ in range(_MAX_DELAYS):
             self.woken.clear()
@@ -163,7 +160,7 @@ class _Watch:
 
 
 class FileWatch:
-    """All file triggers of one workspace. `watching` is set once changes are seen."""
+    """All file triggers of one workspace. `watching` is set as soon as changes are seen."""
 
     def __init__(self, triggers: Iterable[Trigger], workspace: Path, fire: ActivationHandler) -> None:
         self._watches = [_Watch(trigger, path_glob(trigger.at)) for trigger in triggers]
@@ -172,7 +169,7 @@ class FileWatch:
         self.watching = asyncio.Event()
 
     async def run(self) -> None:
-        """Until it is cancelled. Raises HooklineError if the system cannot watch the workspace."""
+        """Runs until it is cancelled. Raises HooklineError if the system cannot watch the workspace."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch_workspace())
             for watch in self._watches:
@@ -184,14 +181,14 @@ class FileWatch:
             while True:
                 await self._watch_until_directories_change()
         except (OSError, RuntimeError, HooklineError) as error:
-            raise HooklineError(f"changes in the workspace cannot be seen: {error}") from error
+            raise HooklineError(f"cannot watch the workspace: {error}") from error
 
     async def _watch_until_directories_change(self) -> None:
-        """Each directory is watched by itself, for a link below it could lead anywhere."""
+        """Watches each directory by itself: a link below it could lead anywhere."""
         watched = self._tree.directories
         async with aclosing(_changed_paths(watched)) as found:
             async for paths in found:
-                if paths is None:  # at first: whatever came before the watch is in what it finds now
+                if paths is None:  # watching has started: a full scan finds what changed before
                     self._dispatch(await asyncio.to_thread(self._tree.scan))
                     self.watching.set()
                     if self._tree.directories != watched:
@@ -206,7 +203,7 @@ class FileWatch:
             watch.add(changes)
 
     async def _keep_firing(self, watch: _Watch) -> None:
-        """What changes while a turn runs that it started is taken for the agent's own work, and starts none."""
+        """Changes during a turn that the watch started count as the agent's own work and start no further turn."""
         while True:
             changed = await watch.wait_for_changes()
             paths = sorted(changed)
@@ -226,7 +223,7 @@ class FileWatch:
 
 
 async def _changed_paths(directories: Iterable[str]) -> AsyncGenerator[list[str] | None, None]:
-    """None where all must be looked at: once they are watched, and before it ends because it must begin again."""
+    """The changed paths. None means scan everything: when watching starts, and before it has to restart."""
     changes = awatch(
         *sorted(directories),
         watch_filter=None,
@@ -246,7 +243,7 @@ async def _changed_paths(directories: Iterable[str]) -> AsyncGenerator[list[str]
                     yield None
                 if each:
                     yield sorted({path for _, path in each})
-    except (FileNotFoundError, ExceptionGroup) as failed:  # a directory went meanwhile, or a name is no text
+    except (FileNotFoundError, ExceptionGroup) as failed:  # a directory was removed, or a name is not valid text
         if isinstance(failed, ExceptionGroup) and _UNDECODABLE_PATH not in str(failed.exceptions[0]):
             raise failed.exceptions[0] from None
         await asyncio.sleep(DEBOUNCE_MILLISECONDS / 1000)

@@ -1,4 +1,4 @@
-"""Turns that start with a request to a route of this machine."""
+"""HTTP triggers: routes on this machine that start a turn."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ _MAX_CONNECTIONS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class ListenOptions:
-    """Where requests are taken, and the owner's token, without which a route answers 401 unless it is open."""
+    """Where the server listens, and the token that every route needs unless it is open."""
 
     host: str = "127.0.0.1"
-    port: int = 0  # 0: any that is free
+    port: int = 0  # 0: any free port
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    names: tuple[str, ...] = ()  # what this machine is called in requests, beside its address
+    names: tuple[str, ...] = ()  # further host names that requests may use
 
 
 class Routes:
     """The HTTP triggers, as one server."""
 
-    def __init__(self, triggers: Iterable[Trigger], listening: ListenOptions, fire: ActivationHandler) -> None:
-        self._listening = listening
+    def __init__(self, triggers: Iterable[Trigger], options: ListenOptions, fire: ActivationHandler) -> None:
+        self._options = options
         self._fire = fire
         self._triggers = {trigger.at: trigger for trigger in triggers}
         self._socket: socket.socket | None = None
 
     def bind(self) -> str:
-        """The address that requests go to from now on. Raises HooklineError if it cannot be had."""
-        host, port = self._listening.host, self._listening.port
+        """Starts listening and returns the address. Raises HooklineError if it is not available."""
+        host, port = self._options.host, self._options.port
         try:
             self._socket = socket.create_server((host, port), family=_address_family(host), backlog=_MAX_CONNECTIONS)
         except (OSError, OverflowError) as error:
@@ -65,14 +65,14 @@ class Routes:
         return f"http://{shown}:{self._socket.getsockname()[1]}"
 
     async def run(self) -> None:
-        """Until it is cancelled; requests that have begun are answered first."""
+        """Serves until it is cancelled; open requests are answered first."""
         assert self._socket is not None
         server = _Server(
             uvicorn.Config(
                 self._build_app(),
                 log_config=None,
                 log_level="error",
-                http="h11",  # the other one takes headers without end
+                http="h11",  # httptools does not limit the size of headers
                 access_log=False,
                 lifespan="off",
                 server_header=False,
@@ -101,11 +101,11 @@ class Routes:
         self._reject_other_sites(request)
         trigger = self._triggers.get(request.url.path)
         if trigger is None:
-            raise HTTPException(404, "there is no such route")
+            raise HTTPException(404, "no such route")
         if request.method not in _METHODS:
-            raise HTTPException(405, f"write {' or '.join(_METHODS)}", headers={"Allow": ", ".join(_METHODS)})
+            raise HTTPException(405, f"use {' or '.join(_METHODS)}", headers={"Allow": ", ".join(_METHODS)})
         if not trigger.open and not self._is_owner(request):
-            raise HTTPException(401, "the owner's token is needed", headers={"WWW-Authenticate": "Bearer"})
+            raise HTTPException(401, "the token is missing or wrong", headers={"WWW-Authenticate": "Bearer"})
         body = _parse_body(await _read_body(request), request.headers.get("content-type", ""))
         return await self._fire_trigger(trigger, _request_facts(request, body))
 
@@ -114,36 +114,36 @@ class Routes:
             answer = await self._fire(build_activation(trigger, datetime.now(UTC), **facts))
         except HooklineError as error:
             _log.warning("trigger %s: %s", trigger.id, error)
-            raise HTTPException(503, "the turn could not be started; the log says why") from None
+            raise HTTPException(503, "the turn could not be started; see the log") from None
         if answer.denied is not None:
             raise HTTPException(403, answer.denied)
         return JSONResponse({"session": answer.session}, 202)
 
     def _reject_other_sites(self, request: Request) -> None:
-        """A page in somebody's browser can reach this machine under another name, or from another site."""
+        """A web page in a browser could reach this machine under another host name, or from another site."""
         if not self._is_known_host(f"//{request.headers.get('host', '')}"):
-            raise HTTPException(400, "this host is not known here")
+            raise HTTPException(400, "unknown host")
         origin = request.headers.get("origin")
         if origin is not None and not self._is_known_host(origin):
-            raise HTTPException(403, "requests from other sites are not taken")
+            raise HTTPException(403, "requests from other sites are not accepted")
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            raise HTTPException(403, "requests from other sites are not taken")
+            raise HTTPException(403, "requests from other sites are not accepted")
 
     def _is_known_host(self, address: str) -> bool:
         try:
             host = urlsplit(address).hostname
         except ValueError:
             return False
-        return host in _LOOPBACK or host in (self._listening.host.lower(), *self._listening.names)
+        return host in _LOOPBACK or host in (self._options.host.lower(), *self._options.names)
 
     def _is_owner(self, request: Request) -> bool:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        known = hmac.compare_digest(token.strip().encode(), self._listening.token.encode())
-        return known and scheme.lower() == "bearer" and bool(self._listening.token)
+        known = hmac.compare_digest(token.strip().encode(), self._options.token.encode())
+        return known and scheme.lower() == "bearer" and bool(self._options.token)
 
 
 class _Server(uvicorn.Server):
-    """One that leaves the process's signals alone."""
+    """A server that does not install signal handlers."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -164,9 +164,9 @@ async def _read_body(request: Request) -> bytes:
         async with asyncio.timeout(_BODY_TIMEOUT):
             return await _read_stream(request)
     except TimeoutError:
-        raise HTTPException(408, "the body did not come in time", headers={"Connection": "close"}) from None
+        raise HTTPException(408, "the body did not arrive in time", headers={"Connection": "close"}) from None
     except ClientDisconnect:
-        raise HTTPException(400, "the request has no end") from None
+        raise HTTPException(400, "the request is incomplete") from None
 
 
 async def _read_stream(request: Request) -> bytes:
@@ -174,7 +174,7 @@ async def _read_stream(request: Request) -> bytes:
     async for piece in request.stream():
         data += piece
         if len(data) > MAX_BODY_BYTES:
-            raise HTTPException(413, f"a body has at most {MAX_BODY_BYTES} bytes", headers={"Connection": "close"})
+            raise HTTPException(413, f"the body is larger than {MAX_BODY_BYTES} bytes", headers={"Connection": "close"})
     return bytes(data)
 
 
@@ -189,7 +189,7 @@ def _parse_body(data: bytes, content_type: str) -> Any:
 
 
 def _reject_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _request_facts(request: Request, body: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A trigger that went off, and what came of it."""
+"""Triggers as an app declares them, and what happens when one fires."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ class TriggerKind(StrEnum):
 class Trigger:
     id: str
     kind: TriggerKind
-    at: str  # five fields of cron, a glob of files, or a route like /deploy
-    prompt: str  # {{trigger.…}} stands for what came with it
-    agent: str | None = None  # None: the app's first
-    timezone: str | None = None  # of a cron's fields; None: this machine's
-    open: bool = False  # a route that asks for no token
+    at: str  # cron fields, a glob of files, or a route such as /deploy
+    prompt: str  # {{trigger.…}} inserts facts of the activation
+    agent: str | None = None  # None: the app's first agent
+    timezone: str | None = None  # of the cron fields; None: this machine's
+    open: bool = False  # the route needs no token
 
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """`facts` are what hooks read as `trigger`: id, kind, at, time, and what came with it."""
+    """A trigger that fired. Hooks read `facts` as `trigger`: id, kind, at, time, and the facts of its kind."""
 
     trigger: Trigger
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def prompt(self) -> str:
-        """The trigger's prompt; what came with it is text in it and is not expanded again."""
+        """The trigger's prompt with its placeholders filled; inserted text is not expanded again."""
         return prompt_template(self.trigger.prompt).render(Event("activation", {"trigger": self.facts}))
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationResult:
     session: str = ""
-    denied: str | None = None  # why hooks did not let it start a turn
+    denied: str | None = None  # why hooks denied the turn
 
 
 ActivationHandler = Callable[[Activation], Awaitable[ActivationResult]]
@@ -62,7 +62,7 @@ def format_utc(moment: datetime) -> str:
 
 
 def prompt_template(text: str) -> Template:
-    """Raises BadTemplate where a placeholder names anything but `trigger.…`."""
+    """Raises BadTemplate if a placeholder does not start with `trigger.`."""
     return parse_template(text, _trigger_placeholder)
 
 

@@ -1,7 +1,4 @@
-"""Sessions that triggers start, each for one exchange.
-
-All triggers of an app, from the moment they may fire until they may not.
-"""
+"""Runs all triggers of an app: routes, crons and file watches."""
 
 from __future__ import annotations
 
@@ -21,12 +18,14 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger("hookline")
-_READY_TIMEOUT: Final = 10.0  # seconds until changes of files are seen
+_READY_TIMEOUT: Final = 10.0  # seconds to wait until file changes are seen
 
 
 class Triggers:
-    """`fire` starts a turn. For a cron or a file it may take as long as the turn does: what comes meanwhile waits.
-    For a route, whoever asked waits for its answer, so it should return once the turn has begun.
+    """Calls `fire` whenever a trigger fires.
+
+    For a cron or file trigger `fire` may take as long as the turn: what happens meanwhile waits. For a route the client
+    waits for its result, so it should return once the turn has started.
 
         async with Triggers(app.triggers, workspace, fire) as triggers: ...
     """
@@ -37,20 +36,20 @@ class Triggers:
         workspace: Path,
         fire: ActivationHandler,
         *,
-        listening: ListenOptions | None = None,  # None: any free port of this machine, with a token made now
-        clock: WallClock | None = None,  # None: the system's
+        listen: ListenOptions | None = None,  # None: any free port on localhost and a new token
+        clock: WallClock | None = None,  # None: the system clock
     ) -> None:
         self._triggers = tuple(triggers)
         self._workspace = workspace
         self._fire = fire
-        self._listening = listening
+        self._listen = listen
         self._clock = clock
         self._tasks: list[asyncio.Task[None]] = []
-        self.address: str | None = None  # where the routes are, as http://127.0.0.1:8123
-        self.token: str | None = None  # what their requests bear
+        self.address: str | None = None  # of the routes, such as http://127.0.0.1:8123
+        self.token: str | None = None  # bearer token that requests need
 
     async def __aenter__(self) -> Self:
-        """Raises HooklineError if the address cannot be had; nothing runs then."""
+        """Raises HooklineError if the address is not available; then nothing runs."""
         self._start_routes()
         self._start_crons()
         try:
@@ -74,9 +73,9 @@ class Triggers:
             return
         from hookline.runtime.triggers.http_routes import ListenOptions, Routes
 
-        listening = self._listening or ListenOptions()
-        routes = Routes(triggers, listening, self._fire)
-        self.address, self.token = routes.bind(), listening.token
+        listen = self._listen or ListenOptions()
+        routes = Routes(triggers, listen, self._fire)
+        self.address, self.token = routes.bind(), listen.token
         self._start(routes.run())
 
     def _start_crons(self) -> None:
@@ -114,15 +113,15 @@ class Triggers:
         except* HooklineError as errors:
             _log.error("a trigger stopped: %s", errors.exceptions[0])
 
-    async def _fire_and_log(self, fired: Activation) -> ActivationResult:
-        """Nobody waits for the answer, so what goes wrong is a line in the log, and the next one comes all the same."""
+    async def _fire_and_log(self, activation: Activation) -> ActivationResult:
+        """No client waits for the result: errors go to the log, and the trigger stays active."""
         try:
-            answer = await self._fire(fired)
+            answer = await self._fire(activation)
         except HooklineError as error:
-            _log.warning("trigger %s: %s", fired.trigger.id, error)
+            _log.warning("trigger %s: %s", activation.trigger.id, error)
             return ActivationResult()
         if answer.denied is not None:
-            _log.warning("trigger %s was denied: %s", fired.trigger.id, answer.denied)
+            _log.warning("trigger %s was denied: %s", activation.trigger.id, answer.denied)
         return answer
 
     async def _stop(self) -> None:
