@@ -72,6 +72,13 @@ class Node:
             return None
         return self._child(key, self.value[key])
 
+    def require(self, key: str, hint: str) -> Node | None:
+        """As `get`, but an absent key is a problem; the hint says what to write."""
+        child = self.get(key)
+        if child is None:
+            self.add_problem("missing-key", self._with_location(f"{key} is missing."), hint)
+        return child
+
     def items(self, *, one_or_many: bool = False) -> Iterator[Node]:
         """The elements of a list. With `one_or_many`, any other value is its own only element."""
         if type(self.value) is list:

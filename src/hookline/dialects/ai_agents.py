@@ -1,4 +1,4 @@
-"""Reads the `hooks` of `.ai_agents/settings.json`: groups with a matcher, JSON on stdin, exit codes and JSON answers."""
+"""The ai_agents dialect: `.ai_agents/settings.json`, with groups, JSON on stdin, exit codes and JSON results."""
 
 from __future__ import annotations
 
@@ -10,27 +10,36 @@ from typing import Any, Final
 
 from hookline.config.document import Document
 from hookline.config.node import Node
-from hookline.config.problem import Problem, Severity
-from hookline.dialects.conversion import NotExpressible
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult
+from hookline.config.problem import Problem
+from hookline.dialects.conversion import NotExpressible, write_duration, write_each
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.settings_json import (
+    GROUP_KEYS,
+    MAX_TIMEOUT_SECONDS,
+    MIN_TIMEOUT_SECONDS,
+    TOOL_SUCCEEDED,
     EventEntry,
+    append_to_group,
     check_expressible,
-    has_errors,
+    group_schema,
     hook_id,
+    hooks_of_group,
+    is_group,
     is_settings_file,
     literal_shell_template,
+    load_hooks,
     parse_entries,
     recognise_entries,
     require_run_action,
     require_shell_command,
     settings_schema,
     translate_tool_names,
+    warn_ignored_matcher,
 )
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
-from hookline.hooks.conditions.logic import ALWAYS, All, Always, Not, all_of
-from hookline.hooks.conditions.text import Equals, Matches
+from hookline.hooks.conditions.logic import ALWAYS, All, Always, all_of
+from hookline.hooks.conditions.text import Matches
 from hookline.hooks.events import event_name_in, events_by_name
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import Audience, Note, Outcome
@@ -45,15 +54,12 @@ NAME: Final = "ai_agents"
 VOCABULARY: Final = VOCABULARIES[NAME]
 EVENTS: Final = events_by_name(NAME)
 TOOL_EVENTS: Final = ("tool.before", "tool.after")
-GROUP_KEYS: Final = ("matcher", "hooks")
 HOOK_KEYS: Final = ("type", "command", "timeout")
 DEFAULT_TIMEOUT: Final = timedelta(seconds=60)
-MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # seconds
 
 RESULT_PARSER: Final = ResultParser(ResultFormat.JSON, Audience.USER)
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
-"""A failure never blocks; the user is told."""
-TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
+"""A failure never blocks; the user sees it."""
 _REGEX_CHARACTERS: Final = re.compile(r"[|*+?()\[\]{}^$\\]")
 _STDIN_TEMPLATES: Final = {
     "session_id": "{{session.id}}",
@@ -84,14 +90,12 @@ class AiAgentsDialect:
         if PurePath(document.file).parent.name == ".ai_agents":
             return True
         found = recognise_entries(document, EVENTS)
-        if found is None or not all(_is_group(entry) for entry in found):
+        if found is None or not all(is_group(entry, ("command",)) for entry in found):
             return False
-        return is_settings_file(document)  # no key and no event is its own
+        return is_settings_file(document)  # it has no key and no event that only this dialect has
 
     def load(self, document: Document) -> LoadResult:
-        problems: list[Problem] = []
-        hooks = tuple(_parse_hooks(document, problems))
-        return LoadResult(hooks, tuple(problems))
+        return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
         return settings_schema("ai_agents settings: the hooks", EVENTS, _group_schema())
@@ -103,35 +107,19 @@ class AiAgentsDialect:
 DIALECT: Final = AiAgentsDialect()
 
 
-def _is_group(entry: dict[str, Any]) -> bool:
-    hooks = entry.get("hooks")
-    if not isinstance(hooks, list) or not entry.keys() <= set(GROUP_KEYS):
-        return False
-    return all(isinstance(hook, dict) and hook.get("type") == "command" for hook in hooks)
-
-
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
     counts: dict[str, int] = {}
     for entry in parse_entries(document, problems, EVENTS):
         before = len(problems)
         entry.at.check_keys(GROUP_KEYS, "a group")
-        unknown = has_errors(problems[before:])
-        when, listed = _parse_condition(entry), _hooks_node(entry.at)
-        for place in listed.items() if listed is not None else ():
+        has_unknown_keys = has_errors(problems[before:])
+        when = _parse_condition(entry)
+        for place in hooks_of_group(entry.at):
             index = counts.get(entry.event_name, 0)
             counts[entry.event_name] = index + 1
             hook = _parse_hook(place, entry, when or ALWAYS, hook_id(document, entry.event_name, index))
-            if hook is not None and when is not None and not unknown:
+            if hook is not None and when is not None and not has_unknown_keys:
                 yield hook
-
-
-def _hooks_node(at: Node) -> Node | None:
-    hooks = at.get("hooks")
-    if hooks is None:
-        hint = 'Write "hooks": [{"type": "command", "command": "…"}].'
-        at.add_problem("missing-key", f"{at.location}: hooks is missing.", hint)
-        return None
-    return hooks if hooks.sequence() is not None else None
 
 
 def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook | None:
@@ -163,8 +151,7 @@ def _parse_condition(entry: EventEntry) -> Condition | None:
     if place is None or text is None:
         return ALWAYS if place is None else None
     if entry.event not in TOOL_EVENTS:
-        what = f"{place.location}: {entry.event_name} has no tool, so a matcher says nothing here."
-        place.add_problem("ignored", what, "Leave it out.", severity=Severity.WARNING)
+        warn_ignored_matcher(place, entry.event_name)
         return ALWAYS
     return _parse_matcher(place, text)
 
@@ -177,16 +164,14 @@ def _parse_matcher(place: Node, text: str) -> Condition:
     try:
         return Matches(ToolName(VOCABULARY), pattern(text, Syntax.PYTHON, whole=True))
     except BadPattern as bad:
-        what = f"{place.location}: {bad.why}; it is compared as it stands."
+        what = f"{place.location}: {bad.why}. The text is compared literally."
         place.add_problem("bad-pattern", what, "Write a name, names as Edit|Write, or *.")
         return Matches(ToolName(VOCABULARY), shorthand("exactly", text))
 
 
 def _parse_command(at: Node) -> str | None:
-    for key, hint in (("type", 'Write "type": "command".'), ("command", "Write command and a shell command.")):
-        if at.get(key) is None:
-            at.add_problem("missing-key", f"{at.location}: {key} is missing.", hint)
-    type_, command = at.get("type"), at.get("command")
+    type_ = at.require("type", 'Write "type": "command".')
+    command = at.require("command", "Write command and a shell command.")
     if type_ is not None:
         type_.one_of(("command",), hint="command is the only type.")
     return None if command is None else command.text()
@@ -204,12 +189,12 @@ def _build_program(command: str, event: str) -> CommandTemplate:
 
 
 def _stdin_template(event: str) -> DataTemplate:
-    """The keys in the order in which the format shows them."""
-    given: dict[str, Any] = {
+    """The keys in the order of the ai_agents documentation."""
+    values: dict[str, Any] = {
         key: parse_template(_STDIN_TEMPLATES[key], PlaceholderResolver(VOCABULARY))
         for key in _STDIN_KEYS_BY_EVENT[event]
     }
-    return DataTemplate({**given, "hook_event_name": event_name_in(NAME, event)})
+    return DataTemplate({**values, "hook_event_name": event_name_in(NAME, event)})
 
 
 def _environment() -> tuple[tuple[str, Template | None], ...]:
@@ -232,38 +217,21 @@ def _group_schema() -> dict[str, Any]:
             },
         },
     }
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["hooks"],
-        "properties": {
-            "matcher": {"type": "string", "description": "A tool's name, a regular expression for it, or *."},
-            "hooks": {"type": "array", "items": hook},
-        },
-    }
+    return group_schema("A tool's name, a regular expression for it, or *.", hook)
 
 
 def _write_hooks(hooks: Iterable[Hook]) -> WriteResult:
-    said: dict[str, list[dict[str, Any]]] = {}
-    unsaid: list[str] = []
-    for hook in hooks:
-        try:
-            _add_hook(said, hook)
-        except NotExpressible as missing:
-            unsaid.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
-    return WriteResult({"hooks": said}, "json", tuple(unsaid))
+    groups: dict[str, list[dict[str, Any]]] = {}
 
+    def write(hook: Hook, losses: list[str]) -> None:
+        event_name = event_name_in(NAME, hook.event)
+        if event_name is None:
+            raise NotExpressible(f"the event {hook.event}")
+        matcher, value = _write_matcher(hook), _write_hook(hook)
+        append_to_group(groups.setdefault(event_name, []), matcher, value)
 
-def _add_hook(said: dict[str, list[dict[str, Any]]], hook: Hook) -> None:
-    """Hooks that follow each other with one matcher share a group."""
-    named = event_name_in(NAME, hook.event)
-    if named is None:
-        raise NotExpressible(f"the event {hook.event}")
-    matcher, value = _write_matcher(hook), _write_hook(hook)
-    groups = said.setdefault(named, [])
-    if not groups or groups[-1].get("matcher") != matcher:
-        groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
-    groups[-1]["hooks"].append(value)
+    not_expressible = write_each(hooks, write)
+    return WriteResult({"hooks": groups}, "json", not_expressible)
 
 
 def _write_hook(hook: Hook) -> dict[str, Any]:
@@ -274,19 +242,18 @@ def _write_hook(hook: Hook) -> dict[str, Any]:
     if run.only_if is not None:
         raise NotExpressible("only_if")
     if (run.result_parser, hook.on_error) != (RESULT_PARSER, FAILURE_OUTCOME):
-        raise NotExpressible(f"how its end is read: {run.result_parser.format}")
+        raise NotExpressible(f"how its result is read: {run.result_parser.format}")
     command = require_shell_command(run.program)
     if run.program.stdin not in (None, _stdin_template(hook.event)) or not set(run.program.env) <= set(_environment()):
-        raise NotExpressible("what it is told on stdin and in its environment")
+        raise NotExpressible("its stdin and environment")
     value: dict[str, Any] = {"type": "command", "command": command}
     if run.timeout != DEFAULT_TIMEOUT:
-        seconds = run.timeout.total_seconds()
-        value["timeout"] = int(seconds) if seconds.is_integer() else seconds
+        value["timeout"] = write_duration(run.timeout, timedelta(seconds=1))
     return value
 
 
 def _write_matcher(hook: Hook) -> str | None:
-    """None for every tool."""
+    """None if it runs for every tool."""
     when = hook.when
     if hook.event == "tool.after":
         when = _strip_success_check(when)
@@ -302,7 +269,7 @@ def _strip_success_check(when: Condition) -> Condition:
         return ALWAYS
     if isinstance(when, All) and TOOL_SUCCEEDED in when.parts:
         return all_of(part for part in when.parts if part != TOOL_SUCCEEDED)
-    raise NotExpressible("that it runs after a failed tool too")
+    raise NotExpressible("that it also runs after a failed tool")
 
 
 def _write_name_pattern(compiled: Any, vocabulary: Vocabulary) -> str:

@@ -1,13 +1,11 @@
-"""What a dialect has no words for.
-
-A condition's words for tools in another format's words, where both mean the same tools.
-"""
+"""What the writers of all dialects share: tool names in another vocabulary, and what a dialect cannot express."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
@@ -21,7 +19,7 @@ from hookline.hooks.actions.post import PostEvent
 from hookline.hooks.actions.python_function import CustomAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.conditions.logic import All, AnyOf, Not
+from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action, Condition, May, TextPattern
@@ -33,19 +31,17 @@ _ANCHORED_NAMES: Final = re.compile(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^ba
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
-    """The hooks, with tools called as this format calls them; one that says more than names stays as it is."""
+    """The hooks with the tool names of this dialect, where the condition names the same tools in both."""
     vocabulary = VOCABULARIES.get(name)
     for hook in hooks:
-        plain = vocabulary is not None and _names_no_tools(hook.then)
-        yield (
-            replace(hook, when=_translate_condition(hook.when, vocabulary))
-            if vocabulary is not None and plain
-            else hook
-        )
+        if vocabulary is None or not _names_no_tools(hook.then):
+            yield hook
+        else:
+            yield replace(hook, when=_translate_condition(hook.when, vocabulary))
 
 
 def _names_no_tools(action: Action) -> bool:
-    """Its own words name no tool: what a program is told of a tool is in its format's words for good."""
+    """Programs already receive tool names in the source dialect, so their hooks are not translated."""
     match action:
         case FixedAnswer():
             return True
@@ -65,24 +61,22 @@ def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condit
             return AnyOf(tuple(_translate_condition(part, vocabulary) for part in parts))
         case Not(part):
             return Not(_translate_condition(part, vocabulary))
-        case Matches(ToolName(spoken), pattern) if spoken != vocabulary:
+        case Matches(ToolName(source), pattern) if source != vocabulary:
             names = _exact_names(pattern)
-            said = [_translate_tool_name(each, spoken, vocabulary) for each in names]
-            if not said or None in said:
+            translated = [name for each in names if (name := translate_tool_name(each, source, vocabulary)) is not None]
+            if not names or len(translated) < len(names):
                 return condition
-            words = [word for word in said if word is not None]
-            return Matches(
-                ToolName(vocabulary),
-                shorthand("exactly", words[0]) if len(words) == 1 else shorthand("tool", "|".join(words)),
-            )
-        case Matches(ToolField((str(first), *rest), spoken), pattern) if spoken != vocabulary:
-            return Matches(ToolField((_translate_field(first, spoken, vocabulary), *rest), vocabulary), pattern)
+            if len(translated) == 1:
+                return Matches(ToolName(vocabulary), shorthand("exactly", translated[0]))
+            return Matches(ToolName(vocabulary), shorthand("tool", "|".join(translated)))
+        case Matches(ToolField((str(first), *rest), source), pattern) if source != vocabulary:
+            return Matches(ToolField((_translate_field(first, source, vocabulary), *rest), vocabulary), pattern)
         case _:
             return condition
 
 
 def _exact_names(pattern: TextPattern) -> list[str]:
-    """The names that it means, where it means just these."""
+    """The names, if the pattern matches exactly these and nothing else."""
     if isinstance(pattern, Shorthand):
         plain = pattern.word == "exactly" or (pattern.word == "tool" and not set(pattern.text) & set("*?["))
         return [name.strip() for name in pattern.text.split("|")] if plain else []
@@ -91,21 +85,56 @@ def _exact_names(pattern: TextPattern) -> list[str]:
     return names if all(names) and not any("." in name for name in names) else []
 
 
-def _translate_tool_name(name: str, spoken: Vocabulary, vocabulary: Vocabulary) -> str | None:
-    """The other vocabulary's name for the same kind of tool; a name that is no kind's means that very tool in both."""
-    kind = next((kind for kind, names in spoken.names.items() if name in names), None)
+def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> str | None:
+    """The target's name for the same kind of tool. A name that neither vocabulary knows means that very tool in both."""
+    kind = next((kind for kind, names in source.names.items() if name in names), None)
     if kind is not None:
-        return next(iter(vocabulary.names.get(kind, ())), None)
-    return None if any(name in names for names in vocabulary.names.values()) else name
+        return next(iter(target.names.get(kind, ())), None)
+    return None if any(name in names for names in target.names.values()) else name
 
 
-def _translate_field(name: str, spoken: Vocabulary, vocabulary: Vocabulary) -> str:
-    ours = next((ours for ours, theirs in spoken.fields.items() if theirs == name), name)
-    return vocabulary.fields.get(ours, ours)
+def _translate_field(name: str, source: Vocabulary, target: Vocabulary) -> str:
+    native = next((native for native, other in source.fields.items() if other == name), name)
+    return target.fields.get(native, native)
+
+
+def flatten_all(condition: Condition) -> list[Condition]:
+    """The conditions that must all hold; none for one that always holds."""
+    if isinstance(condition, Always):
+        return []
+    return (
+        [each for part in condition.parts for each in flatten_all(part)] if isinstance(condition, All) else [condition]
+    )
+
+
+def write_duration(duration: timedelta, unit: timedelta) -> int | float:
+    """How many units, as an integer where possible."""
+    number = duration / unit
+    return int(number) if number.is_integer() else number
+
+
+def write_each(hooks: Iterable[Hook], write: Callable[[Hook, list[str]], None]) -> tuple[str, ...]:
+    """Calls `write` with each hook, and returns one line for each thing that cannot be expressed.
+
+    `write` raises NotExpressible to skip the hook, or appends to its list what is lost of a hook that it writes.
+    """
+    lines: list[str] = []
+    for hook in hooks:
+        losses: list[str] = []
+        try:
+            write(hook, losses)
+        except NotExpressible as missing:
+            losses = [str(missing)]
+        lines += [f"{hook_label(hook)}: {loss}" for loss in losses]
+    return tuple(lines)
+
+
+def hook_label(hook: Hook) -> str:
+    return f"{hook.id} ({hook.origin.file}:{hook.origin.line})"
 
 
 class NotExpressible(Exception):
-    """Its text names the thing, for the one who converts a file."""
+    """The dialect has no way to write this. The message names the thing: "its scope", "the event stop"."""
 
 
 _ACTION_NAMES: Final[dict[type, str]] = {

@@ -1,6 +1,6 @@
-"""What a dialect is: a config format that turns a document into hooks. It knows nothing of the engine.
+"""A dialect is a config format: it turns a document into hooks and back. It knows nothing of the engine.
 
-The dialects, by name. A new one is a module and a line here.
+To add one, write its module and add a line to `_MODULES`.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from hookline.hooks.hook import Hook
 
 @dataclass(frozen=True, slots=True)
 class NamedFolder:
-    """A folder of code that a document names: what it defines is known once it was imported."""
+    """A folder of code that a document names. Its hooks are known only after it is imported."""
 
     dialect: str
-    path: str  # from the document's own directory
+    path: str  # relative to the document's directory
     line: int
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What a document brings beside its hooks and must not before the user trusts it: a program, a server, words for an agent."""
+    """Something besides hooks that a document uses only after the user trusts it: a program, a server, a prompt."""
 
     name: str  # as messages show it: mcp.git
     what: str  # run, reach, tell …
     text: str
     line: int
-    paths_text: str = ""  # that part of the text whose paths are those of files that it needs
-    prose: str = ""  # that part which counts only for files in the document's own directory
+    paths_text: str = ""  # the part of the text whose paths name files that it needs
+    prose: str = ""  # the part whose paths count only for files in the document's directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +51,25 @@ class LoadResult:
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """Hooks in a dialect's own words, and each thing that it has no words for."""
+    """Hooks as a file of a dialect, and one line for each thing that the dialect cannot express."""
 
-    value: Any  # what the file holds, as plain data
+    value: Any  # the file's content as plain data
     kind: str  # json or yaml
     not_expressible: tuple[str, ...] = ()
 
 
 FileSelector = Callable[[Path, Sequence[Path]], Iterable[Path]]
-"""The files of a user that another file lists, given the home and the directories of the session's project."""
+"""Selects the user's files that count, given the home directory and the directories of the session's project."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigLocation:
-    """Where a dialect's files are found, below the user's home or a project's directory."""
+    """Where to find a dialect's files."""
 
-    pattern: str  # a glob
-    user: bool = False  # below the user's home instead
-    local: bool = False  # not shared with others: after the project's
-    selector: FileSelector | None = None  # which of them; None: all
+    pattern: str  # a glob, relative to the project's directory
+    user: bool = False  # relative to the user's home instead
+    local: bool = False  # not shared with others: comes after the project's files
+    selector: FileSelector | None = None  # None: all files that match
 
 
 class Dialect(Protocol):
@@ -78,7 +78,7 @@ class Dialect(Protocol):
     @property
     def places(self) -> Sequence[ConfigLocation]: ...
     def recognises(self, document: Document) -> bool:
-        """True if this could be a file of ours, by its name or by its shape."""
+        """True if this could be a file of this dialect, judging by its name or shape."""
 
     def load(self, document: Document) -> LoadResult: ...
     def schema(self) -> dict[str, Any]:
@@ -89,19 +89,19 @@ class Dialect(Protocol):
 
 @runtime_checkable
 class FolderDialect(Dialect, Protocol):
-    """A dialect whose hooks are code, in the files of a folder. `shown` is the folder as messages show it."""
+    """A dialect whose hooks are code in a folder. `shown` is the folder's path as messages show it."""
 
     def accepts(self, path: Path) -> bool:
-        """True if this is such a folder, or one file of code that stands for itself."""
+        """True for a folder, or for a single file of code."""
 
     def check(self, folder: Path, shown: str) -> tuple[Problem, ...]:
-        """What is wrong as far as reading tells; nothing is imported."""
+        """The problems that can be found without importing anything."""
 
     def files(self, folder: Path) -> tuple[Path, ...]:
-        """What `import_folder` could run. Raises HooklineError where that is more than it ever would."""
+        """The files that `import_folder` would run. Raises HooklineError if there are too many."""
 
     def import_folder(self, folder: Path, shown: str) -> LoadResult:
-        """Runs the folder's code: only for one that is trusted."""
+        """Runs the folder's code. Call it only for a trusted folder."""
 
 
 _MODULES: Final = {
@@ -117,11 +117,11 @@ DIALECT_NAMES: Final = tuple(_MODULES)
 
 
 def get_dialect(name: str) -> Dialect:
-    """Imported when first named. Raises KeyError with words for the user."""
+    """Imports the dialect on first use. Raises KeyError with a message for the user."""
     if name not in _MODULES:
         guess = closest_match(name, _MODULES)
-        meant = f"Did you mean {guess}?" if guess else f"There are {', '.join(_MODULES)}."
-        raise KeyError(f"there is no dialect {name!r}. {meant}")
+        hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(_MODULES)}."
+        raise KeyError(f"there is no dialect {name!r}. {hint}")
     return cast(Dialect, import_module(_MODULES[name]).DIALECT)
 
 
@@ -130,26 +130,30 @@ def all_dialects() -> Mapping[str, Dialect]:
 
 
 def recognise_dialect(document: Document) -> Dialect | Problem:
-    """The one dialect whose file this can be; a file that could be of two is a problem, never a guess."""
-    able = [each for each in all_dialects().values() if each.recognises(document)]
-    able = [each for each in able if _is_at_known_location(document, each)] or able
-    if len(able) == 1:
-        return able[0]
-    able = able or [each for each in all_dialects().values() if _loads_cleanly(document, each)]
-    if not able:
+    """The only dialect that this file can belong to. Never guesses between two: that is a problem."""
+    candidates = [each for each in all_dialects().values() if each.recognises(document)]
+    candidates = [each for each in candidates if _is_at_known_location(document, each)] or candidates
+    if len(candidates) == 1:
+        return candidates[0]
+    candidates = candidates or [each for each in all_dialects().values() if _loads_cleanly(document, each)]
+    if not candidates:
         what = "this is not a hooks file of any dialect."
         return Problem("unknown-dialect", document.file, 1, what, f"Name it: --dialect {'|'.join(DIALECT_NAMES)}.")
-    names = " or ".join(each.name for each in able)
+    names = " or ".join(each.name for each in candidates)
     what = f"this could be a file of {names}."
-    return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {able[0].name}.")
+    return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {candidates[0].name}.")
 
 
 def _loads_cleanly(document: Document, dialect: Dialect) -> bool:
-    """Whether the dialect finds hooks in it and nothing wrong: enough to name it to the user, not to guess."""
+    """Enough to suggest the dialect to the user, not to choose it."""
     loaded = dialect.load(document)
-    return bool(loaded.hooks) and not any(problem.severity is Severity.ERROR for problem in loaded.problems)
+    return bool(loaded.hooks) and not has_errors(loaded.problems)
 
 
 def _is_at_known_location(document: Document, dialect: Dialect) -> bool:
-    """Whether the file stands where files of this dialect are found: that says more than its shape."""
+    """The file's location says more than its shape."""
     return any(PurePath(document.file).match(place.pattern) for place in dialect.places)
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)

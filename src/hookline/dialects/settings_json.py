@@ -1,13 +1,13 @@
-"""settings.json: hooks listed by event, beside keys that are none of our business.
+"""What the settings.json dialects share: hooks listed by event, beside keys that are not about hooks.
 
-The entries by which agents call hookline. To whoever reads an agent's file as hooks they are none.
+Agents call hookline through entries in the same files. Dialects skip them; `agent_of_own_entry` recognises them.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
@@ -15,47 +15,33 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.conversion import NotExpressible, action_not_expressible
+from hookline.dialects.conversion import NotExpressible, action_not_expressible, translate_tool_name
+from hookline.dialects.dialect import LoadResult
 from hookline.formatting import closest_match
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
+from hookline.hooks.conditions.logic import Not
+from hookline.hooks.conditions.text import Equals
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.protocols import TextPattern
 from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tools import Vocabulary
 from hookline.patterns.matchers import Shorthand
 
+Schema = dict[str, Any]
+
+GROUP_KEYS: Final = ("matcher", "hooks")
+MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # for dialects that count seconds
+TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
+
+_GLOB_CHARACTERS: Final = re.compile(r"[*?\[]")
 _LAUNCHER: Final = "/hookline/bridge"
 _ENGINE_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:\d{1,5}/hookline/([a-z-]{1,64})/\w{1,64}")
-"""What older versions wrote as the `url` of an entry, where they wrote no command."""
+"""Older versions wrote such a `url` instead of a command."""
 _LAUNCHER_GUARD: Final = re.compile(
     r'\[ -x "\$0" \] \|\| (exit 0|\{ echo "[\w .,:;-]*" >&2; exit [12]; \}); '
     r'export HOOKLINE_ENTRY=project; exec "\$0" "\$@"'
 )
-"""What a project's entry does where hookline is not installed."""
-
-
-def agent_of_own_entry(command: str) -> str | None:
-    """The agent for which a command calls our launcher, wherever that is, or an older version wrote an address.
-
-    None for any other text.
-    """
-    address = _ENGINE_ADDRESS.fullmatch(command)
-    if address is not None:
-        return address[1]
-    if _LAUNCHER not in command:
-        return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    if words[:2] == ["sh", "-c"] and len(words) == 6 and _LAUNCHER_GUARD.fullmatch(words[2]):
-        words = words[3:]
-    return words[1] if len(words) == 3 and words[0].endswith(_LAUNCHER) else None
-
-
-Schema = dict[str, Any]
-
-_GLOB_CHARACTERS: Final = re.compile(r"[*?\[]")
+"""A project's entry checks first whether hookline is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +49,19 @@ class EventEntry:
     """One element of an event's list."""
 
     at: Node
-    event_name: str  # the event as the dialect calls it
+    event_name: str  # as the dialect calls the event
     event: str
     index: int
 
 
+def load_hooks(document: Document, parse: Callable[[Document, list[Problem]], Iterable[Hook]]) -> LoadResult:
+    problems: list[Problem] = []
+    hooks = tuple(parse(document, problems))
+    return LoadResult(hooks, tuple(problems))
+
+
 def parse_entries(document: Document, problems: list[Problem], events: Mapping[str, str]) -> Iterator[EventEntry]:
-    """`events` are the dialect's own names for ours. What is no list of mappings has noted its problem."""
+    """Every mapping in an event's list. `events` maps the dialect's event names to hookline's."""
     at = Node.of(document, problems)
     if at.mapping() is None:
         return
@@ -89,7 +81,6 @@ def parse_entries(document: Document, problems: list[Problem], events: Mapping[s
 
 
 def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
-    """Warns of hooks that stand where nobody reads them."""
     for name, place in at.entries():
         if name in events and isinstance(place.value, list):
             what = f"{place.location}: hooks beside the key hooks are not read."
@@ -97,39 +88,70 @@ def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
             place.add_problem("not-read", what, hint, at_key=True, severity=Severity.WARNING)
 
 
+def hooks_of_group(group: Node) -> Iterator[Node]:
+    hooks = group.require("hooks", 'Write "hooks": [{"type": "command", "command": "…"}].')
+    if hooks is not None:
+        yield from hooks.items()
+
+
+def warn_ignored_matcher(matcher: Node, event_name: str) -> None:
+    what = f"{matcher.location}: {event_name} takes no matcher, so this one is ignored."
+    matcher.add_problem("ignored", what, "Remove it.", severity=Severity.WARNING)
+
+
 def is_settings_file(document: Document) -> bool:
-    """Whether its name says that it may be ours. Claude Code's files have this name too, and rules of their own."""
+    """Whether the name allows any settings.json dialect. Files in .claude belong to Claude Code."""
     path = PurePath(document.file)
     return path.name in ("settings.json", "settings.local.json") and path.parent.name != ".claude"
 
 
 def recognise_entries(document: Document, events: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """Every entry of a file that speaks of these events alone; None for any other file, and for one without entries."""
+    """Every entry of a file that has only these events; None for any other file, and for one without entries."""
     hooks = document.value.get("hooks") if isinstance(document.value, dict) else None
     if not isinstance(hooks, dict) or not hooks or not hooks.keys() <= events.keys():
         return None
-    if not all(isinstance(listed, list) for listed in hooks.values()):
+    if not all(isinstance(entries, list) for entries in hooks.values()):
         return None
-    found = [entry for listed in hooks.values() for entry in listed]
+    found = [entry for entries in hooks.values() for entry in entries]
     return found if found and all(isinstance(entry, dict) for entry in found) else None
 
 
-def hook_id(document: Document, named: str, index: int) -> str:
-    return f"{PurePath(document.file).name}:{named}[{index}]"
+def is_group(entry: dict[str, Any], types: Collection[str]) -> bool:
+    """Whether the entry is a matcher with a list of hooks of these types."""
+    hooks = entry.get("hooks")
+    if not isinstance(hooks, list) or not entry.keys() <= set(GROUP_KEYS):
+        return False
+    return all(isinstance(hook, dict) and hook.get("type") in types for hook in hooks)
 
 
-def has_errors(problems: list[Problem]) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
+def agent_of_own_entry(command: str) -> str | None:
+    """The agent for which this command or URL calls hookline; None for any other text."""
+    address = _ENGINE_ADDRESS.fullmatch(command)
+    if address is not None:
+        return address[1]
+    if _LAUNCHER not in command:
+        return None
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if words[:2] == ["sh", "-c"] and len(words) == 6 and _LAUNCHER_GUARD.fullmatch(words[2]):
+        words = words[3:]
+    return words[1] if len(words) == 3 and words[0].endswith(_LAUNCHER) else None
+
+
+def hook_id(document: Document, event_name: str, index: int) -> str:
+    return f"{PurePath(document.file).name}:{event_name}[{index}]"
 
 
 def literal_shell_template(command: str) -> ShellTemplate:
-    """A command in which nothing is a placeholder: values reach it through its environment and stdin."""
+    """A command without placeholders: it gets its values from its environment and stdin."""
     return ShellTemplate(command, (), (command,))
 
 
-def settings_schema(title: str, events: Mapping[str, str], entry: Schema) -> Schema:
-    listed: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
-    hooks: Schema = {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(events, listed)}
+def settings_schema(title: str, events: Iterable[str], entry: Schema) -> Schema:
+    entries: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
+    hooks: Schema = {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(events, entries)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
@@ -139,10 +161,30 @@ def settings_schema(title: str, events: Mapping[str, str], entry: Schema) -> Sch
     }
 
 
+def group_schema(matcher: str, hook: Schema) -> Schema:
+    """A matcher, described by this text, with its hooks."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["hooks"],
+        "properties": {
+            "matcher": {"type": "string", "description": matcher},
+            "hooks": {"type": "array", "items": hook},
+        },
+    }
+
+
+def append_to_group(groups: list[dict[str, Any]], matcher: str | None, hook: dict[str, Any]) -> None:
+    """Consecutive hooks with the same matcher share a group."""
+    if not groups or groups[-1].get("matcher") != matcher:
+        groups.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
+    groups[-1]["hooks"].append(hook)
+
+
 def check_expressible(hook: Hook) -> None:
-    """Raises Unsaid for what no entry of such a file can say, whatever it does."""
+    """Raises NotExpressible for what no entry of a settings.json can say."""
     if not hook.enabled:
-        raise NotExpressible("it is switched off")
+        raise NotExpressible("that it is disabled")
     if hook.order:
         raise NotExpressible(f"its order {hook.order}")
     if hook.scope != GLOBAL_SCOPE:
@@ -160,32 +202,25 @@ def require_run_action(hook: Hook) -> RunProgram:
 
 
 def require_shell_command(program: CommandTemplate) -> str:
-    """The shell text of a program that runs in the session's directory with our environment."""
+    """The shell command of a program that runs in the session's directory with the inherited environment."""
     if program.shell is None:
         raise NotExpressible("a program without a shell")
     if program.shell.names:
         raise NotExpressible(f"{{{{{program.shell.names[0]}}}}} in its command")
     if program.inherit_env is not True:
-        raise NotExpressible("an environment without ours")
+        raise NotExpressible("a restricted environment")
     if program.cwd is not None:
-        raise NotExpressible("a directory of its own")
+        raise NotExpressible("a working directory")
     return program.shell.source
 
 
-def translate_tool_names(compiled: TextPattern, vocabulary: Vocabulary, ours: Vocabulary) -> tuple[str, ...]:
-    """The plain names that a pattern for a tool's name is made of, in our vocabulary. Raises Unsaid for any other."""
+def translate_tool_names(compiled: TextPattern, source: Vocabulary, target: Vocabulary) -> tuple[str, ...]:
+    """The plain names in a pattern for a tool's name, translated. Raises NotExpressible for any other pattern."""
     if not isinstance(compiled, Shorthand) or compiled.word not in ("tool", "exactly"):
         raise NotExpressible(f"a pattern for the tool's name: {compiled.source}")
     names = [compiled.text] if compiled.word == "exactly" else [part.strip() for part in compiled.text.split("|")]
     if compiled.word == "tool" and any(_GLOB_CHARACTERS.search(name) for name in names):
         raise NotExpressible(f"a pattern for the tool's name: {compiled.text}")
-    return tuple(dict.fromkeys(_translate_tool_name(ours, name, vocabulary) for name in names))
-
-
-def _translate_tool_name(ours: Vocabulary, name: str, vocabulary: Vocabulary) -> str:
-    """What another vocabulary's name for a kind of tool is called in ours."""
-    if vocabulary == ours:
-        return name
-    kind = next((kind for kind, names in vocabulary.names.items() if name in names), None)
-    known = ours.names.get(kind, ()) if kind is not None else ()
-    return known[0] if known else name
+    if source != target:
+        names = [translate_tool_name(name, source, target) or name for name in names]
+    return tuple(dict.fromkeys(names))

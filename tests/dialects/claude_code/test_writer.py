@@ -142,7 +142,10 @@ RUN = "run: x, reads: claude, stdin: none"
         (f"{{on: stop, order: 3, then: {{{RUN}}}, on_error: tell_user}}", "its order"),
         ("{on: tool.before, then: {run: x, reads: claude}, on_error: tell_user}", "stdin"),
         ("{on: tool.before, then: {call: x, reads: claude}, on_error: tell_user}", "no MCP server"),
-        ("{on: stop, then: {post: 'http://a', reads: claude, tell: agent}, on_error: tell_user}", "what is posted"),
+        (
+            "{on: stop, then: {post: 'http://a', reads: claude, tell: agent}, on_error: tell_user}",
+            "the body that it posts",
+        ),
     ],
 )
 def test_what_cannot_be_said_is_named(hook: str, what: str) -> None:

@@ -165,7 +165,7 @@ def test_a_matcher_that_is_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Edit|Write", "mcp__*", "^Bash$", "Bash, Read", "Ba?h", "A\\B"])
 def test_a_name_that_no_tool_has_is_doubted(text: str) -> None:
-    assert "as it stands" in parse_matcher(text).warning
+    assert "compared literally" in parse_matcher(text).warning
 
 
 def test_a_tool_with_any_odd_input_is_judged_without_a_traceback() -> None:

@@ -1,4 +1,4 @@
-"""claude_code: the hooks of Claude Code's settings and of its plugins, for every other agent."""
+"""claude_code: the hooks of Claude Code's settings and plugins, for every other agent."""
 
 from hookline.dialects.claude_code.dialect import DIALECT
 

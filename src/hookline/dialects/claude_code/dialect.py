@@ -1,4 +1,4 @@
-"""Reads the `hooks` of Claude Code's settings.json, and those of a plugin."""
+"""Reads the `hooks` of Claude Code's settings.json and of its plugins."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.claude_code.handlers import has_disabling_error, parse_handler
-from hookline.dialects.claude_code.matchers import TOOL_FAILED as AFTER_FAILURE
-from hookline.dialects.claude_code.matchers import TOOL_SUCCEEDED, parse_matcher, parse_permission_rule
+from hookline.dialects.claude_code.matchers import TOOL_FAILED, parse_matcher, parse_permission_rule
 from hookline.dialects.claude_code.names import (
     CONTINUE,
     EVENTS,
     FAILURE_OUTCOME,
-    GROUP_KEYS,
     HANDLER_KEYS,
     MATCHER_FACTS,
     NAME,
@@ -29,15 +27,20 @@ from hookline.dialects.claude_code.names import (
     is_plugin_file,
 )
 from hookline.dialects.claude_code.plugins import plugin_hooks_files
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.settings_json import (
+    GROUP_KEYS,
+    TOOL_SUCCEEDED,
     EventEntry,
     agent_of_own_entry,
-    has_errors,
     hook_id,
+    hooks_of_group,
+    is_group,
     is_settings_file,
+    load_hooks,
     parse_entries,
     recognise_entries,
+    warn_ignored_matcher,
 )
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, Never, all_of
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
@@ -47,9 +50,9 @@ from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.patterns.pattern import BadPattern
 
 EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}
-_OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "PostToolUseFailure": AFTER_FAILURE}
+_OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "PostToolUseFailure": TOOL_FAILED}
 _OWN_EVENTS: Final = set(EVENT_NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
-"""Events that no other format with this shape has."""
+"""Events that no other dialect with this shape has."""
 _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"type", "command", "timeout"}
 
 
@@ -64,22 +67,20 @@ class ClaudeCodeDialect:
 
     def recognises(self, document: Document) -> bool:
         folder = PurePath(document.file).parent.name
-        if folder.startswith("."):  # whatever the shape, another agent's files have their own units
+        if folder.startswith("."):  # other agents' files may look the same but count in other units
             return folder == ".claude"
         groups = recognise_entries(document, EVENT_NAMES)
-        if groups is None or not all(_is_group(group) for group in groups):
+        if groups is None or not all(is_group(group, HANDLER_KEYS) for group in groups):
             return False
         if is_plugin_file(document.file) or not _OWN_EVENTS.isdisjoint(document.value["hooks"]):
             return True
-        own = any(_OWN_KEYS & hook.keys() for group in groups for hook in group["hooks"])
-        return own or (is_settings_file(document) and not any(_uses_other_tool_names(group) for group in groups))
+        has_own_key = any(_OWN_KEYS & hook.keys() for group in groups for hook in group["hooks"])
+        return has_own_key or (
+            is_settings_file(document) and not any(_uses_other_tool_names(group) for group in groups)
+        )
 
     def load(self, document: Document) -> LoadResult:
-        problems: list[Problem] = []
-        hooks = tuple(_parse_hooks(document, problems))
-        if _disables_all_hooks(document, problems):
-            hooks = tuple(replace(hook, enabled=False) for hook in hooks)
-        return LoadResult(hooks, tuple(problems))
+        return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.claude_code.schema import build_schema
@@ -95,79 +96,69 @@ class ClaudeCodeDialect:
 DIALECT: Final = ClaudeCodeDialect()
 
 
-def _is_group(entry: dict[str, Any]) -> bool:
-    hooks = entry.get("hooks")
-    if not isinstance(hooks, list) or not entry.keys() <= set(GROUP_KEYS):
-        return False
-    return all(isinstance(hook, dict) and hook.get("type") in HANDLER_KEYS for hook in hooks)
-
-
 def _uses_other_tool_names(group: dict[str, Any]) -> bool:
-    """Whether it names a kind of tool as Claude Code never does."""
-    named = str(group.get("matcher", "")).split("|")
-    known = {name for names in VOCABULARY.names.values() for name in names}
-    return any(kind_of_name(name) is not ToolKind.OTHER and name not in known for name in named)
+    """Whether it calls a kind of tool by a name that Claude Code does not use."""
+    own_names = {name for names in VOCABULARY.names.values() for name in names}
+    names = str(group.get("matcher", "")).split("|")
+    return any(kind_of_name(name) is not ToolKind.OTHER and name not in own_names for name in names)
 
 
 def _disables_all_hooks(document: Document, problems: list[Problem]) -> bool:
-    at = Node.of(document, problems)
-    flag = at.get("disableAllHooks")
+    flag = Node.of(document, problems).get("disableAllHooks")
     return flag is not None and flag.flag() is True
 
 
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
-    """A handler that stands in several groups of an event is one hook, which hears what any of them hears."""
-    held: dict[str, Hook] = {}
+    """A handler that occurs in several groups of an event is one hook, which runs if any of the groups matches."""
+    hooks: dict[str, Hook] = {}
     counts: dict[str, int] = {}
     for entry in parse_entries(document, problems, EVENT_NAMES):
         if not entry.event:
             _warn_unsupported_event(entry)
             continue
-        for value, hook in _parse_group(entry, counts):
-            key = f"{entry.event_name} {_handler_key(value)}"
-            held[key] = _merge_hooks(held[key], hook) if key in held else hook
-    return held.values()
+        for handler, hook in _parse_group(entry, counts):
+            key = f"{entry.event_name} {_handler_key(handler)}"
+            hooks[key] = _merge_hooks(hooks[key], hook) if key in hooks else hook
+    if _disables_all_hooks(document, problems):
+        return [replace(hook, enabled=False) for hook in hooks.values()]
+    return hooks.values()
 
 
 def _warn_unsupported_event(entry: EventEntry) -> None:
     if entry.index == 0:
-        what = f"{entry.at.location}: {entry.event_name} comes in Claude Code alone; elsewhere these hooks never run."
+        what = f"{entry.at.location}: only Claude Code has {entry.event_name}; these hooks never run elsewhere."
         entry.at.add_problem("not-here", what, "", severity=Severity.WARNING)
 
 
 def _handler_key(handler: dict[str, Any]) -> str:
-    """Equal for handlers that are written alike; a switch that is off says nothing."""
-    said = {key: value for key, value in handler.items() if key != "statusMessage" and value is not False}
-    return json.dumps(said, sort_keys=True)
+    """Equal for handlers that do the same; a flag that is false counts as absent."""
+    compared = {key: value for key, value in handler.items() if key != "statusMessage" and value is not False}
+    return json.dumps(compared, sort_keys=True)
 
 
-def _merge_hooks(first: Hook, again: Hook) -> Hook:
-    if first.when == again.when or isinstance(first.when, Always):
+def _merge_hooks(first: Hook, second: Hook) -> Hook:
+    if first.when == second.when or isinstance(first.when, Always):
         return first
-    return replace(first, when=AnyOf((first.when, again.when)))
+    return replace(first, when=AnyOf((first.when, second.when)))
 
 
 def _parse_group(entry: EventEntry, counts: dict[str, int]) -> Iterator[tuple[dict[str, Any], Hook]]:
     before = len(entry.at.problems)
     entry.at.check_keys(GROUP_KEYS, "a group")
-    unknown = has_errors(entry.at.problems[before:])
-    when, listed = _parse_group_matcher(entry), entry.at.get("hooks")
-    if listed is None:
-        hint = 'Write "hooks": [{"type": "command", "command": "…"}].'
-        entry.at.add_problem("missing-key", f"{entry.at.location}: hooks is missing.", hint)
-        return
-    for place in listed.items():
+    has_unknown_keys = has_errors(entry.at.problems[before:])
+    when = _parse_group_matcher(entry)
+    for place in hooks_of_group(entry.at):
         index = counts.get(entry.event_name, 0)
         counts[entry.event_name] = index + 1
         if _is_own_entry(place.value):
             continue
         hook = _parse_hook(place, entry, when or ALWAYS, hook_id(place.document, entry.event_name, index))
-        if hook is not None and when is not None and not unknown:
+        if hook is not None and when is not None and not has_unknown_keys:
             yield place.value, hook
 
 
 def _is_own_entry(handler: Any) -> bool:
-    """Our own entry is no hook: other agents would ask all hooks a second time through it."""
+    """hookline's own entry is not a hook: through it, other agents would ask every hook a second time."""
     return isinstance(handler, dict) and any(
         agent_of_own_entry(str(handler.get(key, ""))) for key in ("command", "url")
     )
@@ -180,8 +171,7 @@ def _parse_group_matcher(entry: EventEntry) -> Condition | None:
         return ALWAYS if place is None else None
     if entry.event_name not in TOOL_EVENTS and entry.event_name not in MATCHER_FACTS:
         if text not in ("", "*"):
-            what = f"{place.location}: a matcher says nothing about {entry.event_name}."
-            place.add_problem("ignored", what, "Leave it out.", severity=Severity.WARNING)
+            warn_ignored_matcher(place, entry.event_name)
         return ALWAYS
     try:
         return parse_matcher(text, entry.event_name)
@@ -196,19 +186,19 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     before = len(at.problems)
     if at.has_unreadable_parts() or at.mapping() is None:
         return None
-    made, asked = parse_handler(at, entry.event_name), _parse_rule(at, entry.event_name)
+    parsed, rule = parse_handler(at, entry.event_name), _parse_rule(at, entry.event_name)
     once = at.get("once")
     limit = Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED
-    if made is None or asked is None or has_disabling_error(at.problems[before:]):
+    if parsed is None or rule is None or has_disabling_error(at.problems[before:]):
         return None
-    action, timeout = made
+    action, timeout = parsed
     if _rewakes(at):
-        what = f"{at.location}: asyncRewake wakes the model in Claude Code alone; here it runs in the background."
+        what = f"{at.location}: only Claude Code wakes the model after asyncRewake; elsewhere the hook just runs in the background."
         at.add_problem("not-here", what, "", severity=Severity.WARNING)
     return Hook(
         id=id,
         event=entry.event,
-        when=all_of([when, asked, _OUTCOME_CONDITIONS.get(entry.event_name, ALWAYS)]),
+        when=all_of([when, rule, _OUTCOME_CONDITIONS.get(entry.event_name, ALWAYS)]),
         then=action,
         origin=Origin(at.document.file, at.line, NAME),
         group=NAME,
@@ -219,11 +209,11 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     )
 
 
-def _parse_on_failure(at: Node, named: str) -> Outcome:
-    """Nobody waits for what runs in the background, so its failure blocks nothing."""
-    return (
-        FAILURE_OUTCOME if _runs_in_background(at) else failure_outcome(named, str(at.value.get("onFailure", CONTINUE)))
-    )
+def _parse_on_failure(at: Node, event_name: str) -> Outcome:
+    """The agent does not wait for a hook in the background, so its failure blocks nothing."""
+    if _runs_in_background(at):
+        return FAILURE_OUTCOME
+    return failure_outcome(event_name, str(at.value.get("onFailure", CONTINUE)))
 
 
 def _runs_in_background(at: Node) -> bool:
@@ -234,22 +224,22 @@ def _rewakes(at: Node) -> bool:
     return at.value.get("asyncRewake") is True
 
 
-def _parse_rule(at: Node, named: str) -> Condition | None:
+def _parse_rule(at: Node, event_name: str) -> Condition | None:
     place = at.get("if")
     text = None if place is None else place.text()
     if place is None or text is None:
         return ALWAYS if place is None else None
     try:
-        read = parse_permission_rule(text)
+        rule = parse_permission_rule(text)
     except BadPattern as bad:
         place.add_problem(
             "bad-rule", f"{place.location}: {bad.why}.", "Write a rule such as Bash(rm *) or Edit(src/**)."
         )
         return None
-    if named not in TOOL_EVENTS:
-        why = f"{named} has no tool, so a hook with if never runs."
-        place.add_problem("never-applies", f"{place.location}: {why}", "Leave if out.", severity=Severity.WARNING)
+    if event_name not in TOOL_EVENTS:
+        why = f"{event_name} has no tool, so a hook with if never runs."
+        place.add_problem("never-applies", f"{place.location}: {why}", "Remove if.", severity=Severity.WARNING)
         return Never(why)
-    if read.warning:
-        place.add_problem("ignored", f"{place.location}: {read.warning}", "", severity=Severity.WARNING)
-    return read.condition
+    if rule.warning:
+        place.add_problem("ignored", f"{place.location}: {rule.warning}", "", severity=Severity.WARNING)
+    return rule.condition

@@ -1,4 +1,4 @@
-"""One handler of a group: a command, a URL, a tool of an MCP server, a prompt for the model."""
+"""Reads one handler of a group: a command, a URL, a tool of an MCP server or a prompt for the model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from hookline.dialects.claude_code.names import (
     BLOCK,
     CONTINUE,
     HANDLER_KEYS,
-    MAX_TIMEOUT_SECONDS,
-    MIN_TIMEOUT_SECONDS,
     POWERSHELL_ARGV,
     RESULT_PARSER,
     SHELLS,
@@ -28,7 +26,7 @@ from hookline.dialects.claude_code.names import (
     stdin_template,
     stdin_templates,
 )
-from hookline.dialects.settings_json import literal_shell_template
+from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, MIN_TIMEOUT_SECONDS, literal_shell_template
 from hookline.hooks.actions.answer import InvalidAction
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
@@ -44,69 +42,63 @@ _BAD_TEMPLATE: Final = "bad-template"
 _FACT_TEMPLATE: Final = re.compile(r"\{\{([\w.]+)[^}]*\}\}")
 
 
-def parse_handler(at: Node, named: str) -> tuple[Action, timedelta] | None:
-    """The action, and how long it may take; None after a problem."""
+def parse_handler(at: Node, event_name: str) -> tuple[Action, timedelta] | None:
+    """The action and its timeout; None after a problem."""
     type_ = _parse_type(at)
     if type_ is None:
         return None
     at.check_keys(HANDLER_KEYS[type_], f"a hook of type {type_}")
     before = len(at.problems)
-    timeout, status = _parse_timeout(at, default_timeout(named, type_)), at.get("statusMessage")
+    timeout, status = _parse_timeout(at, default_timeout(event_name, type_)), at.get("statusMessage")
     if status is not None:
         status.text(empty=True)
     failure = at.get("onFailure")
     if failure is not None:
         failure.one_of((CONTINUE, BLOCK))
-    made = _PARSERS[type_](at, named, timeout)
-    return None if made is None or has_disabling_error(at.problems[before:]) else (made, timeout)
+    action = _PARSERS[type_](at, event_name, timeout)
+    return None if action is None or has_disabling_error(at.problems[before:]) else (action, timeout)
 
 
 def has_disabling_error(problems: list[Problem]) -> bool:
-    """Whether there is an error in them that leaves no hook; with a name that it is not told it fails."""
+    """Whether an error leaves no hook. A hook with an unknown placeholder stays, and fails when it runs."""
     return any(each.severity is Severity.ERROR and each.code != _BAD_TEMPLATE for each in problems)
 
 
 def _parse_type(at: Node) -> str | None:
-    type_ = at.get("type")
-    if type_ is None:
-        at.add_problem("missing-key", f"{at.location}: type is missing.", 'Write "type": "command".')
-        return None
-    return type_.one_of(HANDLER_KEYS)
+    type_ = at.require("type", 'Write "type": "command".')
+    return None if type_ is None else type_.one_of(HANDLER_KEYS)
 
 
-def _parse_timeout(at: Node, usual: timedelta) -> timedelta:
+def _parse_timeout(at: Node, default: timedelta) -> timedelta:
     timeout = at.get("timeout")
     hint = "Claude Code counts seconds; write 60 for a minute."
     number = None if timeout is None else timeout.number(least=MIN_TIMEOUT_SECONDS, most=MAX_TIMEOUT_SECONDS, hint=hint)
-    return usual if number is None else timedelta(seconds=number)
+    return default if number is None else timedelta(seconds=number)
 
 
 def _require_text(at: Node, key: str) -> str | None:
-    place = at.get(key)
-    if place is None:
-        at.add_problem("missing-key", f"{at.location}: {key} is missing.", f"Write {key} and its text.")
-        return None
-    return place.text()
+    place = at.require(key, f"Write {key} and its text.")
+    return None if place is None else place.text()
 
 
-def _parse_command(at: Node, named: str, timeout: timedelta) -> Action | None:
+def _parse_command(at: Node, event_name: str, timeout: timedelta) -> Action | None:
     command, args, shell = _require_text(at, "command"), at.get("args"), at.get("shell")
-    spoken = "bash" if shell is None else shell.one_of(SHELLS)
+    shell_name = "bash" if shell is None else shell.one_of(SHELLS)
     for key in ("async", "asyncRewake"):
         if (flag := at.get(key)) is not None:
             flag.flag()
-    if command is None or spoken is None:
+    if command is None or shell_name is None:
         return None
     file = at.document.file
     argv: tuple[Template, ...] = ()
     if args is not None:
         argv = tuple(_argument_template(text, file) for text in (command, *_parse_args(args)))
-    elif spoken == "powershell":
+    elif shell_name == "powershell":
         argv = tuple(
             parse_template(escape_braces(text), PlaceholderResolver(VOCABULARY)) for text in (*POWERSHELL_ARGV, command)
         )
     program = CommandTemplate(
-        None if argv else literal_shell_template(command), argv, stdin_template(named), hook_environment(file)
+        None if argv else literal_shell_template(command), argv, stdin_template(event_name), hook_environment(file)
     )
     return RunProgram(program, RESULT_PARSER, timeout)
 
@@ -116,88 +108,90 @@ def _parse_args(at: Node) -> list[str]:
 
 
 def _argument_template(text: str, file: str) -> Template:
-    """No shell stands between, so the variables that a path may begin with are filled in here."""
+    """There is no shell to expand the variables that a path may start with."""
     root = escape_braces(plugin_root(file)) if is_plugin_file(file) else ""
-    said = escape_braces(text).replace("${CLAUDE_PROJECT_DIR}", "{{workspace}}")
-    return parse_template(said.replace("${CLAUDE_PLUGIN_ROOT}", root), PlaceholderResolver(VOCABULARY))
+    source = escape_braces(text).replace("${CLAUDE_PROJECT_DIR}", "{{workspace}}")
+    return parse_template(source.replace("${CLAUDE_PLUGIN_ROOT}", root), PlaceholderResolver(VOCABULARY))
 
 
-def _parse_http(at: Node, named: str, timeout: timedelta) -> Action | None:
+def _parse_http(at: Node, event_name: str, timeout: timedelta) -> Action | None:
     url, headers, allowed = _require_text(at, "url"), at.get("headers"), at.get("allowedEnvVars")
     if url is not None and not URL_PATTERN.fullmatch(url):
-        at.add_problem("bad-url", f"{at.location}.url: this is no URL to post to.", "Write http://… or https://….")
+        at.add_problem(
+            "bad-url", f"{at.location}.url: this is not an http or https URL.", "Write http://… or https://…."
+        )
     given = [(name, place.text(empty=True)) for name, place in headers.entries()] if headers is not None else []
     names = () if allowed is None else tuple(place.text() for place in allowed.items())
     if url is None:
         return None
     return PostEvent(
         url,
-        stdin_template(named),
-        body_result_parser(named, blocks=at.value.get("onFailure") == BLOCK),
+        stdin_template(event_name),
+        body_result_parser(event_name, blocks=at.value.get("onFailure") == BLOCK),
         timeout,
         tuple((name, text or "") for name, text in given),
         tuple(name for name in names if name),
     )
 
 
-def _parse_mcp_tool(at: Node, named: str, timeout: timedelta) -> Action | None:
+def _parse_mcp_tool(at: Node, event_name: str, timeout: timedelta) -> Action | None:
     server, tool, given = _require_text(at, "server"), _require_text(at, "tool"), at.get("input")
     if given is not None and given.mapping() is None:
         return None
     before = len(at.problems)
-    input = {} if given is None else {key: _interpolate(place, named) for key, place in given.entries()}
+    input = {} if given is None else {key: _interpolate(place, event_name) for key, place in given.entries()}
     if server is None or tool is None:
         return None
     if len(at.problems) > before:
-        return InvalidAction(f"cannot do what it says: {at.problems[before].what.removesuffix('.')}")
+        return InvalidAction(f"has an invalid input: {at.problems[before].what.removesuffix('.')}")
     return CallTool(f"mcp__{server}__{tool}", DataTemplate(input), result_parser=RESULT_PARSER)
 
 
-def _interpolate(at: Node, named: str) -> Any:
-    """`${tool_input.file_path}` stands for what a hook is told by that name."""
+def _interpolate(at: Node, event_name: str) -> Any:
+    """Turns `${tool_input.file_path}` into the fact that a command hook reads under that key of its stdin."""
     if isinstance(at.value, dict):
-        return {key: _interpolate(place, named) for key, place in at.entries()}
+        return {key: _interpolate(place, event_name) for key, place in at.entries()}
     if isinstance(at.value, list):
-        return [_interpolate(place, named) for place in at.items()]
+        return [_interpolate(place, event_name) for place in at.items()]
     if not isinstance(at.value, str) or not PLACEHOLDER.search(at.value):
         return at.value
-    known, unknown = facts_by_stdin_key(named), []
+    known, unknown = facts_by_stdin_key(event_name), []
 
-    def filled(found: re.Match[str]) -> str:
+    def replace_placeholder(found: re.Match[str]) -> str:
         key, dot, rest = found[1].partition(".")
         if key not in known:
             unknown.append(found[0])
             return ""
         return f"{{{{{known[key]}{dot}{rest}}}}}"
 
-    text = PLACEHOLDER.sub(filled, escape_braces(at.value))
+    text = PLACEHOLDER.sub(replace_placeholder, escape_braces(at.value))
     if unknown:
-        what = f"{at.location}: {unknown[0]} is nothing that a hook of {named} is told."
+        what = f"{at.location}: {event_name} has no value for {unknown[0]}."
         at.add_problem(_BAD_TEMPLATE, what, f"Known: {', '.join(known)}.")
         return at.value
     return parse_template(text, PlaceholderResolver(VOCABULARY))
 
 
-def facts_by_stdin_key(named: str) -> dict[str, str]:
-    """Each key of what a hook is told → the fact that it is."""
-    found = {key: _FACT_TEMPLATE.fullmatch(text) for key, text in stdin_templates(named).items()}
+def facts_by_stdin_key(event_name: str) -> dict[str, str]:
+    """Each key of a hook's stdin → the fact that it holds."""
+    found = {key: _FACT_TEMPLATE.fullmatch(text) for key, text in stdin_templates(event_name).items()}
     return {key: match[1] for key, match in found.items() if match is not None}
 
 
-def _parse_prompt(at: Node, named: str, timeout: timedelta) -> Action | None:
+def _parse_prompt(at: Node, event_name: str, timeout: timedelta) -> Action | None:
     prompt = _parse_prompt_text(at)
     if (flag := at.get("continueOnBlock")) is not None:
         flag.flag()
-    return None if prompt is None else AskModel(prompt, stdin_template(named))
+    return None if prompt is None else AskModel(prompt, stdin_template(event_name))
 
 
-def _parse_agent(at: Node, named: str, timeout: timedelta) -> Action | None:
-    """It would have to use tools of its own, for which there is nobody here."""
+def _parse_agent(at: Node, event_name: str, timeout: timedelta) -> Action | None:
+    """Such a hook needs a subagent with tools, which hookline does not have."""
     if _parse_prompt_text(at) is None:
         return None
-    what = f"{at.location}: a hook of type agent runs in Claude Code alone; here it fails, and the user is told."
+    what = f"{at.location}: a hook of type agent runs only in Claude Code; elsewhere it fails, and the user is told."
     at.add_problem("not-here", what, "Write a command, or type prompt.", severity=Severity.WARNING)
-    return InvalidAction("needs an agent of its own, and there is none here", kind=FailureKind.UNAVAILABLE)
+    return InvalidAction("needs a subagent, which only Claude Code has", kind=FailureKind.UNAVAILABLE)
 
 
 def _parse_prompt_text(at: Node) -> str | None:

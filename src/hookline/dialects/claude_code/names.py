@@ -1,4 +1,4 @@
-"""The format's own words: events, keys, defaults, and what a hook is told about each event."""
+"""Claude Code's own names: events, keys, defaults, and what a hook reads on stdin for each event."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNSUPPORTED_EVENTS: Final = (
     "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
     "FileChanged", "DirectoryAdded", "MessageDisplay",
 )  # fmt: skip
-"""Events that no other agent has: their hooks run in Claude Code alone."""
+"""Events that no other agent has: their hooks run only in Claude Code."""
 TOOL_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest")
 MATCHER_FACTS: Final[dict[str, tuple[FactPath, str]]] = {
     "SessionStart": (("session", "source"), "startup"),
@@ -36,9 +36,9 @@ MATCHER_FACTS: Final[dict[str, tuple[FactPath, str]]] = {
     "SubagentStart": (("subagent", "name"), ""),
     "SubagentStop": (("subagent", "name"), ""),
 }
-"""What a matcher is asked about where there is no tool, and what counts where the host does not tell it."""
+"""The fact that a matcher tests where there is no tool, and its value if the host does not give it."""
 
-_IGNORED_KEYS: Final = ("rewakeMessage", "rewakeSummary", "cloud")  # what they are about is in Claude Code alone
+_IGNORED_KEYS: Final = ("rewakeMessage", "rewakeSummary", "cloud")  # they concern only Claude Code itself
 COMMON_KEYS: Final = ("type", "if", "timeout", "statusMessage", "once")
 HANDLER_KEYS: Final = {
     "command": (*COMMON_KEYS, "onFailure", "command", "args", "shell", "async", "asyncRewake", *_IGNORED_KEYS),
@@ -47,32 +47,30 @@ HANDLER_KEYS: Final = {
     "prompt": (*COMMON_KEYS, "prompt", "model", "continueOnBlock"),
     "agent": (*COMMON_KEYS, "prompt", "model"),
 }
-GROUP_KEYS: Final = ("matcher", "hooks")
 SHELLS: Final = ("bash", "powershell")
 POWERSHELL_ARGV: Final = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
-MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # seconds
 
 RESULT_PARSER: Final = ResultParser(ResultFormat.CLAUDE)
 CONTEXT_RESULT_PARSER: Final = ResultParser(ResultFormat.CLAUDE, Audience.AGENT)
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
-"""Nothing is blocked; the user is told."""
+"""Blocks nothing; the user sees the failure."""
 
 CONTINUE, BLOCK = "continue", "block"
-"""What `onFailure` says."""
+"""The values of `onFailure`."""
 
 
-def failure_outcome(named: str, word: str) -> Outcome:
-    """What a failure counts as: with `block` the same as exit code 2, but never so that an agent cannot stop."""
-    kind = KINDS[EVENTS[named]]
-    if word != BLOCK or named in ("Stop", "SubagentStop") or kind.name in DISPLAY_ONLY_EVENTS:
+def failure_outcome(event_name: str, word: str) -> Outcome:
+    """With `block`, a failure counts as exit code 2, but it never keeps an agent from stopping."""
+    kind = KINDS[EVENTS[event_name]]
+    if word != BLOCK or event_name in ("Stop", "SubagentStop") or kind.name in DISPLAY_ONLY_EVENTS:
         return FAILURE_OUTCOME
     return Outcome(Verdict.DENY) if kind.accepts & May.DENY else Outcome(notes=(Note("", Audience.AGENT),))
 
 
-def body_result_parser(named: str, *, blocks: bool) -> ResultParser:
-    """A body that is plain text is context; but to a hook whose failure blocks it is a failure."""
-    speaks = KINDS[EVENTS[named]].accepts & May.NOTES
-    return CONTEXT_RESULT_PARSER if speaks and not blocks else RESULT_PARSER
+def body_result_parser(event_name: str, *, blocks: bool) -> ResultParser:
+    """A plain-text body is context for the agent, unless failures block: then it counts as a failure."""
+    takes_context = KINDS[EVENTS[event_name]].accepts & May.NOTES
+    return CONTEXT_RESULT_PARSER if takes_context and not blocks else RESULT_PARSER
 
 
 _COMMON_STDIN: Final = {
@@ -100,24 +98,24 @@ _STDIN_BY_EVENT: Final = {
 }
 
 
-def default_timeout(named: str, type_: str) -> timedelta:
+def default_timeout(event_name: str, type_: str) -> timedelta:
     if type_ in ("prompt", "agent"):
         return timedelta(seconds=30 if type_ == "prompt" else 60)
-    return timedelta(seconds={"UserPromptSubmit": 30, "SessionEnd": 1.5}.get(named, 600))
+    return timedelta(seconds={"UserPromptSubmit": 30, "SessionEnd": 1.5}.get(event_name, 600))
 
 
-def stdin_templates(named: str) -> dict[str, str]:
-    """Each key of what a hook is told, as a template; without the event's name."""
-    return {**_COMMON_STDIN, **_STDIN_BY_EVENT[named]}
+def stdin_templates(event_name: str) -> dict[str, str]:
+    """Each key of a hook's stdin as a template, without the event's name."""
+    return {**_COMMON_STDIN, **_STDIN_BY_EVENT[event_name]}
 
 
-def stdin_template(named: str) -> DataTemplate:
+def stdin_template(event_name: str) -> DataTemplate:
     own = {
         key: parse_template(text, PlaceholderResolver(VOCABULARY)) if text else ""
-        for key, text in stdin_templates(named).items()
+        for key, text in stdin_templates(event_name).items()
     }
     first = {key: own[key] for key in (*_COMMON_STDIN, *_MODE_STDIN) if key in own}
-    return DataTemplate({**first, "hook_event_name": named, **own})
+    return DataTemplate({**first, "hook_event_name": event_name, **own})
 
 
 def hook_environment(file: str = "") -> tuple[tuple[str, Template | None], ...]:
@@ -133,7 +131,7 @@ def is_plugin_file(file: str) -> bool:
 
 
 def plugin_root(file: str) -> str:
-    """The directory of the plugin whose hooks these are."""
+    """The directory of the plugin that this hooks file belongs to."""
     return os.path.abspath(PurePath(file).parent.parent)
 
 
@@ -143,7 +141,7 @@ def escape_braces(text: str) -> str:
 
 
 def template_sources(value: Any) -> Any:
-    """A filled value as it was written."""
+    """The value with each template as its source text."""
     if isinstance(value, Template):
         return value.source
     if isinstance(value, dict):

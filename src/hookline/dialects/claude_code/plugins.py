@@ -1,8 +1,8 @@
-"""The plugins that a user has in Claude Code: where their hooks are.
+"""Finds the hooks files of the plugins that a user has enabled in Claude Code.
 
-Claude Code writes down what was installed, for whom, below the home; what is switched on stands in its settings. What a
-project's settings say counts only for a plugin that the user has installed for that very project: a project that is
-merely opened switches nothing on or off.
+Claude Code records below the home which plugins are installed and for whom; its settings say which are enabled. A
+project's settings count only for plugins that the user installed for that project, so opening a project never enables
+or disables a plugin.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _USER_SETTINGS_FILE: Final = ".claude/settings.json"
 _PROJECT_SETTINGS_FILES: Final = (
     ".claude/settings.local.json",
     ".claude/settings.json",
-)  # the one that counts first in front
+)  # the first one that mentions a plugin wins
 
 
 def plugin_hooks_files(home: Path, directories: Sequence[Path]) -> Iterator[Path]:
-    """The files of the plugins that are on for a session in a project with these directories."""
+    """The hooks files of the plugins that are enabled for a session in these project directories."""
     installed = _as_mapping(_read_mapping(home / _INSTALLED_PLUGINS_FILE).get("plugins"))
     users = _enabled_plugins(home / _USER_SETTINGS_FILE) if installed else {}
     for name, entries in installed.items():
@@ -45,8 +45,8 @@ def _is_enabled(name: str, entry: dict[str, Any], users: dict[str, Any], directo
     project = entry.get("projectPath")
     if not isinstance(project, str) or Path(os.path.realpath(project)) not in directories:
         return False
-    said = (_enabled_plugins(Path(project, file)).get(name) for file in _PROJECT_SETTINGS_FILES)
-    return next((each for each in said if each is not None), None) is True
+    values = (_enabled_plugins(Path(project, file)).get(name) for file in _PROJECT_SETTINGS_FILES)
+    return next((value for value in values if value is not None), None) is True
 
 
 def _enabled_plugins(settings: Path) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _enabled_plugins(settings: Path) -> dict[str, Any]:
 
 
 def _read_mapping(file: Path) -> dict[str, Any]:
-    """Nothing where it cannot be read: then Claude Code has no plugins either."""
+    """Empty if the file cannot be read: Claude Code has no plugins then either."""
     document, _ = salvage_file(file) if file.exists() else (None, ())
     return {} if document is None else _as_mapping(document.value)
 

@@ -1,8 +1,8 @@
-"""JSON Schema of a settings file, as far as it is about hooks."""
+"""JSON Schema of the hooks in a settings file."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from hookline.dialects.claude_code.matchers import RULE_SCHEMA_PATTERN
 from hookline.dialects.claude_code.names import (
@@ -10,14 +10,17 @@ from hookline.dialects.claude_code.names import (
     CONTINUE,
     EVENTS,
     HANDLER_KEYS,
-    MAX_TIMEOUT_SECONDS,
-    MIN_TIMEOUT_SECONDS,
     SHELLS,
     UNSUPPORTED_EVENTS,
 )
+from hookline.dialects.settings_json import (
+    MAX_TIMEOUT_SECONDS,
+    MIN_TIMEOUT_SECONDS,
+    Schema,
+    group_schema,
+    settings_schema,
+)
 from hookline.hooks.actions.post import URL_PATTERN
-
-Schema = dict[str, Any]
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _ANY_TEXT: Final[Schema] = {"type": "string"}
@@ -65,26 +68,13 @@ _REQUIRED_KEYS: Final = {
 
 
 def build_schema() -> Schema:
-    listed: Schema = {"type": "array", "items": {"$ref": "#/$defs/group"}}
-    group: Schema = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["hooks"],
-        "properties": {
-            "matcher": {"type": "string", "description": "Names as Edit|Write, a regular expression, or *."},
-            "hooks": {"type": "array", "items": {"anyOf": [_handler_schema(type_) for type_ in HANDLER_KEYS]}},
-        },
-    }
-    unheard: Schema = {"type": "array", "items": {"type": "object"}}
-    events = {**dict.fromkeys(EVENTS, listed), **dict.fromkeys(UNSUPPORTED_EVENTS, unheard)}
-    hooks: Schema = {"type": "object", "additionalProperties": False, "properties": events}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Claude Code settings: the hooks",
-        "type": "object",
-        "properties": {"hooks": hooks, "disableAllHooks": _FLAG},
-        "$defs": {"group": group},
-    }
+    handlers: Schema = {"anyOf": [_handler_schema(type_) for type_ in HANDLER_KEYS]}
+    group = group_schema("Names as Edit|Write, a regular expression, or *.", handlers)
+    schema = settings_schema("Claude Code settings: the hooks", EVENTS, group)
+    unsupported: Schema = {"type": "array", "items": {"type": "object"}}
+    schema["properties"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, unsupported)
+    schema["properties"]["disableAllHooks"] = _FLAG
+    return schema
 
 
 def _handler_schema(type_: str) -> Schema:

@@ -1,4 +1,4 @@
-"""Hooks in the words of Claude Code's settings."""
+"""Writes hooks as Claude Code's settings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.dialects.claude_code.handlers import facts_by_stdin_key
-from hookline.dialects.claude_code.matchers import TOOL_FAILED as AFTER_FAILURE
-from hookline.dialects.claude_code.matchers import TOOL_SUCCEEDED, write_matcher_and_rule
+from hookline.dialects.claude_code.matchers import TOOL_FAILED, write_matcher_and_rule
 from hookline.dialects.claude_code.names import (
     BLOCK,
     FAILURE_OUTCOME,
@@ -25,9 +24,14 @@ from hookline.dialects.claude_code.names import (
     stdin_template,
     template_sources,
 )
-from hookline.dialects.conversion import NotExpressible, action_not_expressible
+from hookline.dialects.conversion import NotExpressible, action_not_expressible, write_duration, write_each
 from hookline.dialects.dialect import WriteResult
-from hookline.dialects.settings_json import check_expressible, require_shell_command
+from hookline.dialects.settings_json import (
+    TOOL_SUCCEEDED,
+    append_to_group,
+    check_expressible,
+    require_shell_command,
+)
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool, TellWhen
 from hookline.hooks.actions.post import PostEvent
@@ -43,50 +47,40 @@ from hookline.hooks.templates import Template
 _PLACEHOLDER: Final = re.compile(r"\{\{([\w.]+)\}\}")
 _ONCE_LIMIT: Final = Limit(max_fires=1)
 
-GroupsByEvent = dict[str, list[dict[str, Any]]]
-
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
-    listed = list(hooks)
-    disabled = bool(listed) and not any(hook.enabled for hook in listed)
-    groups: GroupsByEvent = {}
-    unsaid: list[str] = []
-    for hook in listed:
-        try:
-            _add_hook(groups, hook, disabled)
-        except NotExpressible as missing:
-            unsaid.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
-    value: dict[str, Any] = {"disableAllHooks": True} if disabled else {}
-    return WriteResult({**value, "hooks": groups}, "json", tuple(unsaid))
+    all_hooks = list(hooks)
+    all_disabled = bool(all_hooks) and not any(hook.enabled for hook in all_hooks)
+    groups: dict[str, list[dict[str, Any]]] = {}
+
+    def write(hook: Hook, losses: list[str]) -> None:
+        enabled = replace(hook, enabled=True) if all_disabled else hook
+        for event_name, matcher, handler in list(_group_entries(enabled)):
+            append_to_group(groups.setdefault(event_name, []), matcher, handler)
+
+    not_expressible = write_each(all_hooks, write)
+    value: dict[str, Any] = {"disableAllHooks": True} if all_disabled else {}
+    return WriteResult({**value, "hooks": groups}, "json", not_expressible)
 
 
-def _add_hook(groups: GroupsByEvent, hook: Hook, disabled: bool) -> None:
-    """Hooks that follow each other with one matcher share a group."""
-    found = list(_group_entries(hook, disabled))
-    for named, matcher, value in found:
-        of_event = groups.setdefault(named, [])
-        if not of_event or of_event[-1].get("matcher") != matcher:
-            of_event.append({"hooks": []} if matcher is None else {"matcher": matcher, "hooks": []})
-        of_event[-1]["hooks"].append(value)
-
-
-def _group_entries(hook: Hook, disabled: bool) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Event, matcher and handler, for each group in which the hook stands."""
+def _group_entries(hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+    """Event, matcher and handler for each group that the hook needs."""
     for part in _alternatives(hook.when):
-        named, when = _event_and_condition(part, hook.event)
-        value = _write_handler(hook, named, disabled)
+        event_name, when = _event_and_condition(part, hook.event)
+        value = _write_handler(hook, event_name)
+        matcher: str | None
+        rule: str | None
         if isinstance(when, Never) or (isinstance(when, All) and any(isinstance(each, Never) for each in when.parts)):
-            if named in TOOL_EVENTS:
+            if event_name in TOOL_EVENTS:
                 raise NotExpressible("that it never runs")
-            texts: tuple[str | None, str | None] = (None, "Never")
+            matcher, rule = None, "Never"
         else:
-            texts = write_matcher_and_rule(when, named)
-        matcher, rule = texts
-        yield named, matcher, {**value, "if": rule} if rule is not None else value
+            matcher, rule = write_matcher_and_rule(when, event_name)
+        yield event_name, matcher, {**value, "if": rule} if rule is not None else value
 
 
 def _alternatives(when: Condition) -> Iterator[Condition]:
-    """What any of the hook's groups hears."""
+    """The conditions of the hook's groups."""
     match when:
         case AnyOf((_, Not(Exists()))):
             yield when
@@ -98,35 +92,35 @@ def _alternatives(when: Condition) -> Iterator[Condition]:
 
 
 def _event_and_condition(when: Condition, event: str) -> tuple[str, Condition]:
-    """What Claude Code calls the event, and the rest of the condition."""
+    """Claude Code's name for the event, and the condition without what the name already says."""
     if event != "tool.after":
-        named = event_name_in(NAME, event)
-        if named is None:
+        event_name = event_name_in(NAME, event)
+        if event_name is None:
             raise NotExpressible(f"the event {event}")
-        return named, when
+        return event_name, when
     parts = when.parts if isinstance(when, All) else (when,)
-    for named, outcome in (("PostToolUse", TOOL_SUCCEEDED), ("PostToolUseFailure", AFTER_FAILURE)):
+    for event_name, outcome in (("PostToolUse", TOOL_SUCCEEDED), ("PostToolUseFailure", TOOL_FAILED)):
         if outcome in parts:
-            return named, all_of(part for part in parts if part != outcome)
+            return event_name, all_of(part for part in parts if part != outcome)
     raise NotExpressible("that it runs whether the tool succeeded or failed")
 
 
-def _write_handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
+def _write_handler(hook: Hook, event_name: str) -> dict[str, Any]:
     match hook.then:
         case RunProgram():
-            value = _write_command(hook.then, named)
+            value = _write_command(hook.then, event_name)
         case PostEvent():
-            value = _write_http(hook.then, named, blocks=hook.on_error != FAILURE_OUTCOME)
+            value = _write_http(hook.then, event_name, blocks=hook.on_error != FAILURE_OUTCOME)
         case CallTool():
-            value = _write_mcp_tool(hook.then, named)
-        case AskModel(prompt, given) if given == stdin_template(named):
+            value = _write_mcp_tool(hook.then, event_name)
+        case AskModel(prompt, payload) if payload == stdin_template(event_name):
             value = {"type": "prompt", "prompt": prompt}
         case _:
             raise action_not_expressible(hook.then)
-    _check_handler_expressible(hook, disabled)
-    value |= _write_on_failure(hook, named, value["type"])
-    if hook.timeout != default_timeout(named, value["type"]):
-        value["timeout"] = _write_seconds(hook.timeout)
+    check_expressible(replace(hook, limit=UNLIMITED) if hook.limit == _ONCE_LIMIT else hook)
+    value |= _write_on_failure(hook, event_name, value["type"])
+    if hook.timeout != default_timeout(event_name, value["type"]):
+        value["timeout"] = write_duration(hook.timeout, timedelta(seconds=1))
     if hook.limit == _ONCE_LIMIT:
         value["once"] = True
     if not hook.wait and value["type"] != "command":
@@ -134,33 +128,22 @@ def _write_handler(hook: Hook, named: str, disabled: bool) -> dict[str, Any]:
     return value if hook.wait else {**value, "async": True}
 
 
-def _check_handler_expressible(hook: Hook, disabled: bool) -> None:
-    """Raises Unsaid for what no handler can say, whatever it does."""
-    enabled = True if disabled else hook.enabled
-    check_expressible(replace(hook, enabled=enabled, limit=UNLIMITED if hook.limit == _ONCE_LIMIT else hook.limit))
-
-
-def _write_on_failure(hook: Hook, named: str, type_: str) -> dict[str, str]:
+def _write_on_failure(hook: Hook, event_name: str, type_: str) -> dict[str, str]:
     if hook.on_error == FAILURE_OUTCOME:
         return {}
-    if type_ not in ("command", "http") or not hook.wait or hook.on_error != failure_outcome(named, BLOCK):
+    if type_ not in ("command", "http") or not hook.wait or hook.on_error != failure_outcome(event_name, BLOCK):
         raise NotExpressible("what a failure counts as")
     return {"onFailure": BLOCK}
 
 
-def _write_seconds(length: timedelta) -> int | float:
-    seconds = length.total_seconds()
-    return int(seconds) if seconds.is_integer() else seconds
-
-
-def _write_command(run: RunProgram, named: str) -> dict[str, Any]:
+def _write_command(run: RunProgram, event_name: str) -> dict[str, Any]:
     program = run.program
     if run.only_if is not None:
         raise NotExpressible("only_if")
     if run.result_parser != RESULT_PARSER:
-        raise NotExpressible(f"how its end is read: {run.result_parser.format}")
-    if program.stdin not in (None, stdin_template(named)) or not set(program.env) <= set(hook_environment()):
-        raise NotExpressible("what it is told on stdin and in its environment")
+        raise NotExpressible(f"how its result is read: {run.result_parser.format}")
+    if program.stdin not in (None, stdin_template(event_name)) or not set(program.env) <= set(hook_environment()):
+        raise NotExpressible("its stdin and environment")
     if program.shell is not None:
         return {"type": "command", "command": require_shell_command(program)}
     return {"type": "command", **_write_argv(program)}
@@ -168,7 +151,7 @@ def _write_command(run: RunProgram, named: str) -> dict[str, Any]:
 
 def _write_argv(program: CommandTemplate) -> dict[str, Any]:
     if program.inherit_env is not True or program.cwd is not None:
-        raise NotExpressible("an environment or a directory of its own")
+        raise NotExpressible("a restricted environment or a working directory")
     command, *args = (_write_argument(part) for part in program.argv)
     if (command, *args[:-1]) == POWERSHELL_ARGV:
         return {"command": args[-1], "shell": "powershell"}
@@ -181,19 +164,19 @@ def _write_argument(text: Template) -> str:
 
 
 def _replace_placeholders(text: str, known: dict[str, str]) -> str:
-    def said_as(found: re.Match[str]) -> str:
+    def write_placeholder(found: re.Match[str]) -> str:
         if found[1] not in known:
-            raise NotExpressible(f"{found[0]} in its words")
+            raise NotExpressible(f"{found[0]} in its arguments")
         return known[found[1]]
 
-    return _PLACEHOLDER.sub(said_as, text)
+    return _PLACEHOLDER.sub(write_placeholder, text)
 
 
-def _write_http(action: PostEvent, named: str, *, blocks: bool) -> dict[str, Any]:
-    if action.result_parser != body_result_parser(named, blocks=blocks):
-        raise NotExpressible(f"how the answer is read: {action.result_parser.format}")
-    if action.body != stdin_template(named):
-        raise NotExpressible("what is posted")
+def _write_http(action: PostEvent, event_name: str, *, blocks: bool) -> dict[str, Any]:
+    if action.result_parser != body_result_parser(event_name, blocks=blocks):
+        raise NotExpressible(f"how its result is read: {action.result_parser.format}")
+    if action.body != stdin_template(event_name):
+        raise NotExpressible("the body that it posts")
     value: dict[str, Any] = {"type": "http", "url": action.url}
     if action.headers:
         value["headers"] = dict(action.headers)
@@ -202,22 +185,22 @@ def _write_http(action: PostEvent, named: str, *, blocks: bool) -> dict[str, Any
     return value
 
 
-def _write_mcp_tool(call: CallTool, named: str) -> dict[str, Any]:
+def _write_mcp_tool(call: CallTool, event_name: str) -> dict[str, Any]:
     start, server, tool = (*call.tool.split("__", 2), "", "")[:3]
     if start != "mcp" or not server or not tool:
-        raise NotExpressible(f"the tool {call.tool}, which is of no MCP server")
+        raise NotExpressible(f"the tool {call.tool}, which belongs to no MCP server")
     if call.result_parser != RESULT_PARSER or call.tell is not TellWhen.NEVER or call.place is not NotePlace.CONTEXT:
-        raise NotExpressible("what becomes of the tool's answer")
-    known = {fact: f"${{{key}}}" for key, fact in facts_by_stdin_key(named).items()}
+        raise NotExpressible("how the tool's result is used")
+    known = {fact: f"${{{key}}}" for key, fact in facts_by_stdin_key(event_name).items()}
     input = {**dict(call.literal), **_write_interpolations(template_sources(call.input.value), known)}
     return {"type": "mcp_tool", "server": server, "tool": tool, **({"input": input} if input else {})}
 
 
 def _write_interpolations(value: Any, known: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _write_interpolations(held, known) for key, held in value.items()}
+        return {key: _write_interpolations(each, known) for key, each in value.items()}
     if isinstance(value, list):
-        return [_write_interpolations(held, known) for held in value]
+        return [_write_interpolations(each, known) for each in value]
     return (
         _PLACEHOLDER.sub(lambda found: _fact_placeholder(found[1], known), value) if isinstance(value, str) else value
     )
@@ -226,9 +209,9 @@ def _write_interpolations(value: Any, known: dict[str, str]) -> Any:
 def _fact_placeholder(fact: str, known: dict[str, str]) -> str:
     if fact == "open_braces":
         return "{{"
-    for held, said_as in known.items():
-        if fact == held:
-            return said_as
-        if fact.startswith(f"{held}."):
-            return f"{said_as[:-1]}{fact[len(held) :]}}}"
+    for path, placeholder in known.items():
+        if fact == path:
+            return placeholder
+        if fact.startswith(f"{path}."):
+            return f"{placeholder[:-1]}{fact[len(path) :]}}}"
     raise NotExpressible(f"{{{{{fact}}}}} in its input")

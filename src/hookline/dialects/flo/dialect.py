@@ -1,4 +1,4 @@
-"""Reads `{"hooks": {EventName: [rule, …]}}`."""
+"""Reads flo's hooks: `{"hooks": {EventName: [rule, …]}}`, a single rule, or the front matter of a skill."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FloDialect:
         )
 
     def load_skill(self, document: Document, session: str) -> LoadResult:
-        """The hooks that a skill's front matter brings, for this session alone."""
+        """The hooks of a skill's front matter, for this session only."""
         loaded = self.load(document)
         scope = Scope(session=session)
         return LoadResult(tuple(replace(hook, scope=scope) for hook in loaded.hooks), loaded.problems)
@@ -73,7 +73,7 @@ def is_bare_rule(value: Any) -> bool:
 
 
 def _looks_like_flo(document: Document) -> bool:
-    """By shape: other dialects list commands by event too, so it must have a key or an event that only flo has."""
+    """Other dialects also list commands by event, so the file must have a key or an event that only flo has."""
     value = document.value
     if is_bare_rule(value):
         return "hooks" not in value and ("action" in value or "inputMatchers" in value)
@@ -103,7 +103,7 @@ def _is_skill(document: Document) -> bool:
 
 
 def _skill_capabilities(document: Document) -> tuple[Capability, ...]:
-    """A skill is words for the agent, so all of it waits for trust, with those of its files that it names."""
+    """A skill is a prompt for the agent, so its whole text and the files it names need trust."""
     name = PurePath(document.file).parent.name or "skill"
     return (Capability(name, "tell", document.text, 1, prose=document.text),)
 
@@ -116,11 +116,11 @@ def _parse_allowed_tools(document: Document, problems: list[Problem]) -> Iterato
         return
     if isinstance(allowed.value, str):
         names = tuple(name for each in allowed.value.split(",") if (name := each.strip()))
-    one_of = "|".join(escape_javascript(name) for name in names)
+    alternatives = "|".join(escape_javascript(name) for name in names)
     yield Hook(
         id=f"{PurePath(document.file).name}:allowedTools",
         event="tool.before",
-        when=Matches(ToolName(VOCABULARY), pattern(f"^(?:{one_of})$", Syntax.JAVASCRIPT)),
+        when=Matches(ToolName(VOCABULARY), pattern(f"^(?:{alternatives})$", Syntax.JAVASCRIPT)),
         then=FixedAnswer(ALLOW),
         origin=Origin(document.file, allowed.line, NAME),
         order=-SKILL_PRIORITY,
@@ -129,7 +129,7 @@ def _parse_allowed_tools(document: Document, problems: list[Problem]) -> Iterato
 
 
 def _with_unique_ids(hooks: Iterable[Hook], problems: list[Problem]) -> Iterator[Hook]:
-    """A guard is not dropped for its name: the second of two with one id gets another."""
+    """A duplicate id never drops a guard: the second hook gets another id."""
     first: dict[str, Hook] = {}
     for hook in hooks:
         known = first.setdefault(hook.id, hook)
@@ -139,9 +139,9 @@ def _with_unique_ids(hooks: Iterable[Hook], problems: list[Problem]) -> Iterator
         count = 2
         while f"{hook.id}#{count}" in first:
             count += 1
-        named = replace(hook, id=f"{hook.id}#{count}")
-        first[named.id] = named
-        what = f"id {hook.id} is used twice; first on line {known.origin.line}. This one is called {named.id}."
+        renamed = replace(hook, id=f"{hook.id}#{count}")
+        first[renamed.id] = renamed
+        what = f"id {hook.id} is used twice; first on line {known.origin.line}. This one becomes {renamed.id}."
         warning = Problem("duplicate-id", hook.origin.file, hook.origin.line, what, "", Severity.WARNING)
         problems.append(warning)
-        yield named
+        yield renamed

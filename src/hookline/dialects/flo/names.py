@@ -1,4 +1,4 @@
-"""The words of flo: its events, the names in its commands, and the variables of its scripts."""
+"""flo's own names: its events, the placeholders in its commands and the variables of its scripts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class OnError(Enum):
     """`continueOnError`: an exit code is an answer; a timeout, a failed start or a signal is an error."""
 
     UNSET = "a non-zero exit denies, an error does not"
-    GO_ON = "neither denies"
+    CONTINUE = "neither denies"
     BLOCK = "both deny"
 
 
@@ -93,9 +93,9 @@ def can_be_denied(event: str) -> bool:
 
 
 def result_parser(event: str, on_error: OnError) -> ResultParser:
-    """After the fact an exit code is only logged."""
-    answers = can_be_denied(event) and on_error is not OnError.GO_ON
-    return ResultParser(ResultFormat.NONZERO if answers else ResultFormat.ERROR)
+    """On an event that cannot be denied, an exit code is only logged."""
+    denies = can_be_denied(event) and on_error is not OnError.CONTINUE
+    return ResultParser(ResultFormat.NONZERO if denies else ResultFormat.ERROR)
 
 
 def outcome_on_error(event: str, on_error: OnError) -> Outcome:
@@ -105,7 +105,7 @@ def outcome_on_error(event: str, on_error: OnError) -> Outcome:
 
 
 def script_variables(event: str) -> DataTemplate:
-    """What a script finds defined. They always exist where the format says so: an absent fact is an empty text."""
+    """The variables of a script. They always exist where flo documents them: an absent fact is an empty string."""
     texts = {**_COMMON_VARIABLES, **_EVENT_VARIABLES.get(event, {})}
     return DataTemplate(
         {"type": _SCRIPT_EVENT_TYPES[event], **{name: flo_template(text) for name, text in texts.items()}}
@@ -121,7 +121,7 @@ def flo_template(text: str) -> Template:
 
 
 def flo_shell_template(command: str) -> ShellTemplate:
-    """The command with flo's names; raises BadTemplate for another name, and where a value could become shell text."""
+    """Raises BadTemplate for a name that flo does not have, and where a value could be run as shell code."""
     return parse_shell_template(
         DOUBLE_BRACES.sub(lambda found: f"{{{{{_fact_name(found[1], found.start())}}}}}", command),
         PlaceholderResolver(VOCABULARY),
@@ -135,12 +135,12 @@ def names_without_value(command: str, event: str) -> list[str]:
 
 
 def write_command_text(source: str) -> str | None:
-    """A command in flo's names; None where it has a placeholder for which flo has none."""
+    """The command with flo's placeholders; None if flo has no name for one of them."""
     names = [_flo_name(found[1].strip()) for found in DOUBLE_BRACES.finditer(source)]
     if None in names:
         return None
-    left = iter(names)
-    return DOUBLE_BRACES.sub(lambda found: f"{{{{{next(left)}}}}}", source)
+    remaining = iter(names)
+    return DOUBLE_BRACES.sub(lambda found: f"{{{{{next(remaining)}}}}}", source)
 
 
 def _fact_name(name: str, position: int) -> str:

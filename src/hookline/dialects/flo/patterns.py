@@ -1,4 +1,4 @@
-"""Any pattern of ours as a JavaScript regular expression without flags."""
+"""Writes patterns as JavaScript regular expressions without flags."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SPECIAL_CHARACTERS: Final = re.compile(r"[\\^$.*+?()\[\]{}|/]")
 _BACK_REFERENCE: Final = re.compile(r"\\[1-9k]|\(\?<[^=!]")
 _GLOB_TOKENS: Final = {"*": r"[\s\S]*", "?": r"[\s\S]"}
 
-# What RE2 and JavaScript write in the same way, or each in its own. A character outside of the basic plane is two for
-# JavaScript, so what stands for "any but" must be repeated without a bound for both to mean the same.
+# Tokens that RE2 and JavaScript share, or that have an equivalent. A character outside the basic plane counts as two in
+# JavaScript, so "any character but" means the same in both only if it repeats without a bound.
 _RE2_TOKEN: Final = re.compile(
     r"""
     (?P<end>\\[Az])
@@ -29,11 +29,11 @@ _RE2_TOKEN: Final = re.compile(
 
 
 def to_javascript(compiled: TextPattern) -> str:
-    """Raises Unsaid."""
+    """Raises NotExpressible."""
     if isinstance(compiled, Shorthand):
         return _shorthand_to_javascript(compiled)
     if not isinstance(compiled, Pattern):
-        raise NotExpressible("a pattern that is not one of ours")
+        raise NotExpressible("this kind of pattern")
     if compiled.syntax is Syntax.JAVASCRIPT:
         return f"^(?:{compiled.source})$" if compiled.whole else compiled.source
     if compiled.syntax is not Syntax.NATIVE:
@@ -46,7 +46,7 @@ def javascript_alternatives(sources: list[str]) -> str:
     if len(sources) == 1:
         return sources[0]
     if any(_BACK_REFERENCE.search(source) for source in sources):
-        raise NotExpressible("several patterns with groups that are referred to")
+        raise NotExpressible("several patterns with back references")
     return "|".join(f"(?:{source})" for source in sources)
 
 
@@ -71,14 +71,14 @@ def _glob_to_javascript(text: str) -> str:
 
 
 def _re2_to_javascript(source: str) -> str:
-    said, at = "", 0
+    result, at = "", 0
     while at < len(source):
         found = _RE2_TOKEN.match(source, at)
         if found is None or not found[0]:
             raise NotExpressible(f"the pattern {source}")
-        said += _token_to_javascript(found)
+        result += _token_to_javascript(found)
         at = found.end()
-    return said
+    return result
 
 
 def _token_to_javascript(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""One rule of a flo file → its hooks."""
+"""Turns one rule of a flo file into hooks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final
 from hookline.config.node import Node
 from hookline.config.problem import Severity
 from hookline.config.scalars import parse_duration
+from hookline.dialects.dialect import has_errors
 from hookline.dialects.flo.names import (
     DEFAULT_TIMEOUT,
     ENVIRONMENT_VARIABLES,
@@ -29,7 +30,6 @@ from hookline.dialects.flo.names import (
     result_parser,
     script_variables,
 )
-from hookline.dialects.settings_json import has_errors
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer, InvalidAction
 from hookline.hooks.actions.notify import Log
@@ -71,34 +71,32 @@ class RuleAction:
 
 
 def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
-    """The rule's hooks; those that cannot be read have noted their problems."""
+    """The rule's valid hooks; the others become problems."""
     before = len(at.problems)
     at.check_keys(RULE_KEYS, "a rule")
     rule = _parse_rule_settings(at, event, id)
-    listed = at.get("hooks")
-    if listed is not None:
-        yield from _parse_listed_actions(at, listed, rule, has_errors(at.problems[before:]))
+    entries = at.get("hooks")
+    if entries is not None:
+        yield from _parse_entries(at, entries, rule, has_errors(at.problems[before:]))
         return
     if at.has_unreadable_parts():
         return
     errors = has_errors(at.problems[before:])
-    deed = _parse_rule_action(at, event, rule.on_error)
-    if deed is not None and not errors:
-        yield _build_hook(at, rule, deed)
+    action = _parse_rule_action(at, event, rule.on_error)
+    if action is not None and not errors:
+        yield _build_hook(at, rule, action)
 
 
-def _parse_listed_actions(at: Node, listed: Node, rule: RuleSettings, errors: bool) -> Iterator[Hook]:
-    beside = [key for key in ACTION_KEYS if at.get(key) is not None]
-    if beside:
-        what = f"{at.location}: {beside[0]} and hooks exclude each other."
+def _parse_entries(at: Node, entries: Node, rule: RuleSettings, errors: bool) -> Iterator[Hook]:
+    conflicts = [key for key in ACTION_KEYS if at.get(key) is not None]
+    if conflicts:
+        what = f"{at.location}: {conflicts[0]} and hooks exclude each other."
         at.add_problem("two-actions", what, "Put it into the list.")
-    if listed.sequence() == []:
-        listed.add_problem(
-            "no-action", f"{listed.location}: there is nothing to do here.", "Write at least one action."
-        )
-    for index, place in enumerate(listed.items()):
+    if entries.sequence() == []:
+        entries.add_problem("no-action", f"{entries.location}: this list is empty.", "Write at least one action.")
+    for index, place in enumerate(entries.items()):
         hook = _parse_entry(place, rule, f"{rule.id}.hooks[{index}]")
-        if hook is not None and not errors and not beside:
+        if hook is not None and not errors and not conflicts:
             yield hook
 
 
@@ -110,7 +108,7 @@ def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
     if at.mapping() is None:
         return None
     own = at.get("id")
-    inner = RuleSettings(
+    settings = RuleSettings(
         rule.event,
         id if own is None else own.text() or id,
         rule.when,
@@ -120,30 +118,30 @@ def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
     )
     kind = at.get("type")
     word = None if kind is None else kind.one_of(("action", "command"))
-    if word is not None and at.get(word) is None:
-        at.add_problem("missing-key", f"{at.location}: {word} is missing.", f"type: {word} needs the key {word}.")
+    if word is not None:
+        at.require(word, f"type: {word} needs the key {word}.")
     errors = has_errors(at.problems[before:])
-    deed = _parse_rule_action(at, inner.event, inner.on_error)
-    return None if errors or deed is None else _build_hook(at, inner, deed)
+    action = _parse_rule_action(at, settings.event, settings.on_error)
+    return None if errors or action is None else _build_hook(at, settings, action)
 
 
-def _build_hook(at: Node, rule: RuleSettings, deed: RuleAction) -> Hook:
+def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
     return Hook(
         id=rule.id,
         event=rule.event,
         when=rule.when,
-        then=deed.action,
+        then=parsed.action,
         origin=Origin(at.document.file, at.line, NAME),
         order=rule.order,
         group=NAME,
-        timeout=deed.timeout,
-        on_error=deed.on_error,
+        timeout=parsed.timeout,
+        on_error=parsed.on_error,
         enabled=rule.enabled,
     )
 
 
 def _parse_rule_settings(at: Node, event: str, id: str) -> RuleSettings:
-    """A value that is wrong has noted its problem and stands as the default."""
+    """An invalid value is a problem, and the default takes its place."""
     priority, own = at.get("priority"), at.get("id")
     return RuleSettings(
         event,
@@ -161,10 +159,10 @@ def _parse_enabled(at: Node, default: bool) -> bool:
 
 
 def _parse_on_error(at: Node, default: OnError) -> OnError:
-    go_on = at.get("continueOnError")
-    if go_on is None:
+    flag = at.get("continueOnError")
+    if flag is None:
         return default
-    return OnError.GO_ON if go_on.flag() is not False else OnError.BLOCK
+    return OnError.CONTINUE if flag.flag() is not False else OnError.BLOCK
 
 
 def _parse_condition(at: Node, event: str) -> Condition:
@@ -177,28 +175,28 @@ def _parse_condition(at: Node, event: str) -> Condition:
     if compiled is not None:
         parts.append(Matches(ToolName(VOCABULARY), compiled))
     for field, place in fields.entries() if fields is not None else ():
-        tested = None if place.text(empty=True) is None else _compile_pattern(place)
-        if tested is not None:
-            parts.append(Matches(ToolField((field,), VOCABULARY), tested))
+        field_pattern = None if place.text(empty=True) is None else _compile_pattern(place)
+        if field_pattern is not None:
+            parts.append(Matches(ToolField((field,), VOCABULARY), field_pattern))
     return all_of(parts)
 
 
 def _toolless_condition(at: Node, matcher: Node | None, fields: Node | None) -> Condition:
     if matcher is not None:
-        what = f"{matcher.location}: there is no tool on this event, so the matcher is ignored."
+        what = f"{matcher.location}: this event has no tool, so the matcher is ignored."
         matcher.add_problem("ignored", what, "Remove it.", at_key=True, severity=Severity.WARNING)
     if fields is None or not fields.mapping():
         return all_of(())
-    what = f"{fields.location}: there is no tool on this event, so the rule never applies."
+    what = f"{fields.location}: this event has no tool, so the rule never applies."
     fields.add_problem("never-applies", what, "Remove inputMatchers.", at_key=True, severity=Severity.WARNING)
-    return Never("there is no tool on this event, and inputMatchers need its input")
+    return Never("this event has no tool, and inputMatchers need its input")
 
 
 def _compile_pattern(at: Node) -> Pattern | None:
     try:
         return pattern(at.value or "(?:)", Syntax.JAVASCRIPT)
     except BadPattern as bad:
-        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", "It is a JavaScript regular expression.")
+        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", "Write a JavaScript regular expression.")
         return None
 
 
@@ -213,7 +211,7 @@ def _parse_rule_action(at: Node, event: str, on_error: OnError) -> RuleAction | 
         return _parse_command(at, command, event, on_error)
     if action is None:
         hint = "Write action: deny, allow, log or script, or a command."
-        at.add_problem("no-action", _with_place(at, "there is nothing to do here."), hint)
+        at.add_problem("no-action", _with_place(at, "this rule has no action."), hint)
         return None
     word = action.one_of(ACTIONS)
     if script is not None and word not in ("script", None):
@@ -228,8 +226,8 @@ def _with_place(at: Node, what: str) -> str:
 
 def _parse_named_action(at: Node, word: str, event: str, on_error: OnError) -> RuleAction | None:
     reason, timeout = at.get("reason"), _parse_timeout(at)
-    said = "" if reason is None else reason.text(empty=True)
-    if said is None or timeout is None:
+    reason_text = "" if reason is None else reason.text(empty=True)
+    if reason_text is None or timeout is None:
         return None
     if word != "script":
         _warn_unused(at, "timeout", f"{word} takes no time")
@@ -239,17 +237,12 @@ def _parse_named_action(at: Node, word: str, event: str, on_error: OnError) -> R
         return RuleAction(Log(log_template(event)))
     if word == "script":
         return _parse_script(at, event, timeout, on_error)
-    return RuleAction(FixedAnswer(Outcome(Verdict.DENY if word == "deny" else Verdict.ALLOW, said)))
+    return RuleAction(FixedAnswer(Outcome(Verdict.DENY if word == "deny" else Verdict.ALLOW, reason_text)))
 
 
 def _parse_script(at: Node, event: str, timeout: timedelta, on_error: OnError) -> RuleAction | None:
-    script = at.get("script")
-    if script is None:
-        at.add_problem(
-            "missing-key", _with_place(at, "script is missing."), "action: script needs the JavaScript in script."
-        )
-        return None
-    source = script.text()
+    script = at.require("script", "action: script needs the JavaScript in script.")
+    source = None if script is None else script.text()
     if source is None:
         return None
     return RuleAction(RunScript(source, script_variables(event), timeout), timeout, outcome_on_error(event, on_error))
@@ -257,25 +250,25 @@ def _parse_script(at: Node, event: str, timeout: timedelta, on_error: OnError) -
 
 def _parse_command(at: Node, command: Node, event: str, on_error: OnError) -> RuleAction | None:
     for key in ("script", "reason"):
-        beside = at.get(key)
-        if beside is not None:
-            beside.add_problem("two-actions", f"{beside.location}: a command has no {key}.", "Remove it.", at_key=True)
+        extra = at.get(key)
+        if extra is not None:
+            extra.add_problem("two-actions", f"{extra.location}: a command has no {key}.", "Remove it.", at_key=True)
             return None
     text, timeout = command.text(), _parse_timeout(at)
     if text is None or timeout is None:
         return None
-    counts = outcome_on_error(event, on_error)
+    outcome = outcome_on_error(event, on_error)
     try:
         shell = flo_shell_template(text)
     except BadTemplate as bad:
         command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
         may = May.DENY if can_be_denied(event) else May.NOTHING
-        return RuleAction(InvalidAction(f"its command cannot be rendered: {bad.what}", may), timeout, counts)
+        return RuleAction(InvalidAction(f"its command cannot be rendered: {bad.what}", may), timeout, outcome)
     for name in names_without_value(text, event):
         what = f"{command.location}: {{{{{name}}}}} is always empty on this event."
         command.add_problem("absent-name", what, severity=Severity.WARNING)
     program = CommandTemplate(shell, inherit_env=ENVIRONMENT_VARIABLES, cwd=flo_template(SANDBOX))
-    return RuleAction(RunProgram(program, result_parser(event, on_error), timeout), timeout, counts)
+    return RuleAction(RunProgram(program, result_parser(event, on_error), timeout), timeout, outcome)
 
 
 def _warn_unused(at: Node, key: str, why: str) -> None:
@@ -298,7 +291,7 @@ def _parse_timeout(at: Node) -> timedelta | None:
 def _milliseconds_hint(value: object) -> str:
     """`"5s"` → write 5000."""
     try:
-        meant = parse_duration(value) if isinstance(value, str) else DEFAULT_TIMEOUT
+        intended = parse_duration(value) if isinstance(value, str) else DEFAULT_TIMEOUT
     except ValueError:
-        meant = DEFAULT_TIMEOUT
-    return f"flo counts milliseconds; write {meant / timedelta(milliseconds=1):g}."
+        intended = DEFAULT_TIMEOUT
+    return f"flo counts milliseconds; write {intended / timedelta(milliseconds=1):g}."

@@ -16,7 +16,7 @@ _FLAG: Schema = {"type": "boolean"}
 
 
 def build_schema() -> Schema:
-    """Either hooks by event, beside keys that are none of our business, or one bare rule."""
+    """Either hooks by event, beside any other keys, or one bare rule."""
     by_event = {"required": ["hooks"], "properties": {"hooks": {"type": "object"}}}
     is_rule = {"anyOf": [{"required": [key]} for key in BARE_KEYS]}
     return {

@@ -1,4 +1,4 @@
-"""Hooks as a flo file."""
+"""Writes hooks as a flo file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from hookline.dialects.conversion import NotExpressible, action_not_expressible, condition_not_expressible
+from hookline.dialects.conversion import (
+    NotExpressible,
+    action_not_expressible,
+    condition_not_expressible,
+    flatten_all,
+    write_duration,
+    write_each,
+)
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.flo.names import (
     DEFAULT_TIMEOUT,
@@ -28,7 +35,7 @@ from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.conditions.logic import All, Always, AnyOf, Never
+from hookline.hooks.conditions.logic import Always, AnyOf, Never
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
@@ -39,17 +46,17 @@ from hookline.hooks.tools import ToolName, Vocabulary
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
-    said: dict[str, list[dict[str, Any]]] = {}
-    unsaid: list[str] = []
-    for hook in hooks:
-        try:
-            named = event_name_in(NAME, hook.event)
-            if named is None:
-                raise NotExpressible(f"flo has no event {hook.event}")
-            said.setdefault(named, []).append(_write_rule(hook))
-        except NotExpressible as missing:
-            unsaid.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
-    return WriteResult({"hooks": {named: rules for named, rules in said.items() if rules}}, "json", tuple(unsaid))
+    rules: dict[str, list[dict[str, Any]]] = {}
+
+    def write(hook: Hook, losses: list[str]) -> None:
+        event_name = event_name_in(NAME, hook.event)
+        if event_name is None:
+            raise NotExpressible(f"the event {hook.event}")
+        rule = _write_rule(hook)
+        rules.setdefault(event_name, []).append(rule)
+
+    not_expressible = write_each(hooks, write)
+    return WriteResult({"hooks": rules}, "json", not_expressible)
 
 
 def _write_rule(hook: Hook) -> dict[str, Any]:
@@ -65,7 +72,7 @@ def _write_rule(hook: Hook) -> dict[str, Any]:
 
 def _check_expressible(hook: Hook) -> None:
     if not hook.wait:
-        raise NotExpressible("that nobody waits for it")
+        raise NotExpressible("that the agent does not wait for it")
     if hook.scope != GLOBAL_SCOPE:
         raise NotExpressible("its scope")
     if hook.limit != UNLIMITED:
@@ -81,33 +88,29 @@ def _write_condition(hook: Hook) -> dict[str, Any]:
         case Never() if hook.event not in TOOL_EVENTS:
             return {"inputMatchers": {"tool": ""}}
         case _:
-            return _write_matchers(hook, _flatten(hook.when))
-
-
-def _flatten(when: Condition) -> list[Condition]:
-    return [each for part in when.parts for each in _flatten(part)] if isinstance(when, All) else [when]
+            return _write_matchers(hook, flatten_all(hook.when))
 
 
 def _write_matchers(hook: Hook, parts: list[Condition]) -> dict[str, Any]:
     if hook.event not in TOOL_EVENTS:
         raise NotExpressible("a condition on an event without a tool")
-    said: dict[str, Any] = {}
+    matchers: dict[str, Any] = {}
     for part in parts:
         subject, source = _write_match(part)
         if isinstance(subject, ToolName):
-            if "matcher" in said:
+            if "matcher" in matchers:
                 raise NotExpressible("two conditions on the tool's name")
-            said["matcher"] = source
+            matchers["matcher"] = source
         else:
-            fields = said.setdefault("inputMatchers", {})
+            fields = matchers.setdefault("inputMatchers", {})
             if subject.path[0] in fields:
                 raise NotExpressible(f"two conditions on input.{subject.path[0]}")
             fields[subject.path[0]] = source
-    return said
+    return matchers
 
 
 def _write_match(part: Condition) -> tuple[ToolName | ToolField, str]:
-    """A subject that flo can ask about, and the pattern for it."""
+    """A subject that flo can test, and the pattern for it."""
     alternatives = part.parts if isinstance(part, AnyOf) else (part,)
     subjects: set[ToolName | ToolField] = set()
     sources: list[str] = []
@@ -128,7 +131,7 @@ def _flo_subject(part: Matches) -> ToolName | ToolField:
         case ToolField(path, vocabulary) if len(path) == 1 and _has_flo_names(vocabulary):
             return ToolField((str(path[0]),), VOCABULARY)
         case ToolName() | ToolField():
-            raise NotExpressible(f"a condition on {part.subject} in other words than flo's")
+            raise NotExpressible(f"a condition on {part.subject} with other names than flo's")
         case _:
             raise NotExpressible(f"a condition on {part.subject}")
 
@@ -143,10 +146,10 @@ def _write_action(hook: Hook) -> dict[str, Any]:
             return _write_answer(outcome)
         case Log(text, level):
             if text.source != log_template(hook.event).source or level != "info":
-                raise NotExpressible("a log line in words of its own")
+                raise NotExpressible("a log message of its own")
             return {"action": "log"}
-        case RunScript(source, given, timeout):
-            if given != script_variables(hook.event):
+        case RunScript(source, variables, timeout):
+            if variables != script_variables(hook.event):
                 raise NotExpressible("a script with other variables")
             return {"action": "script", "script": source, **_write_failure_keys(hook, timeout, None)}
         case RunProgram():
@@ -157,7 +160,7 @@ def _write_action(hook: Hook) -> dict[str, Any]:
 
 def _write_answer(outcome: Outcome) -> dict[str, Any]:
     if outcome != Outcome(outcome.verdict, outcome.reason) or outcome.verdict in (Verdict.SILENT, Verdict.ASK):
-        raise NotExpressible("an answer other than deny and allow")
+        raise NotExpressible("an answer other than deny or allow")
     return {"action": outcome.verdict.word, **({"reason": outcome.reason} if outcome.reason else {})}
 
 
@@ -167,24 +170,23 @@ def _write_command(hook: Hook, run: RunProgram) -> dict[str, Any]:
     if program.shell is None or command is None:
         raise NotExpressible("its program: flo runs shell text with flo's own placeholders")
     if program != CommandTemplate(program.shell, inherit_env=ENVIRONMENT_VARIABLES, cwd=flo_template(SANDBOX)):
-        raise NotExpressible("what its program is handed: flo gives it no stdin, six variables and the sandbox")
+        raise NotExpressible(
+            "the stdin, environment or directory of its program: flo gives no stdin, six variables and the sandbox"
+        )
     if run.only_if is not None:
         raise NotExpressible("only_if")
     return {"command": command, **_write_failure_keys(hook, run.timeout, run)}
 
 
 def _write_failure_keys(hook: Hook, timeout: timedelta, run: RunProgram | None) -> dict[str, Any]:
-    """timeout and continueOnError."""
+    """The keys timeout and continueOnError."""
     if hook.timeout != timeout:
-        raise NotExpressible("a deadline other than its hook's")
-    said: dict[str, Any] = {} if timeout == DEFAULT_TIMEOUT else {"timeout": _write_milliseconds(timeout)}
-    for meant, word in ((OnError.UNSET, None), (OnError.GO_ON, True), (OnError.BLOCK, False)):
-        same = run is None or run.result_parser == result_parser(hook.event, meant)
-        if same and hook.on_error == outcome_on_error(hook.event, meant):
-            return said if word is None else {**said, "continueOnError": word}
-    raise NotExpressible("how its end and its failures count")
-
-
-def _write_milliseconds(length: timedelta) -> int | float:
-    number = length / timedelta(milliseconds=1)
-    return int(number) if number.is_integer() else number
+        raise NotExpressible("a timeout other than its hook's")
+    keys: dict[str, Any] = {}
+    if timeout != DEFAULT_TIMEOUT:
+        keys["timeout"] = write_duration(timeout, timedelta(milliseconds=1))
+    for mode, flag in ((OnError.UNSET, None), (OnError.CONTINUE, True), (OnError.BLOCK, False)):
+        same_parser = run is None or run.result_parser == result_parser(hook.event, mode)
+        if same_parser and hook.on_error == outcome_on_error(hook.event, mode):
+            return keys if flag is None else {**keys, "continueOnError": flag}
+    raise NotExpressible("how its result and its failures count")

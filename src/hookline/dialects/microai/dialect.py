@@ -10,17 +10,18 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.microai.matcher import MATCHER_PATTERN, VOCABULARY, BadMatcher, parse_matcher
 from hookline.dialects.settings_json import (
     EventEntry,
-    has_errors,
     hook_id,
     is_settings_file,
     literal_shell_template,
+    load_hooks,
     parse_entries,
     recognise_entries,
     settings_schema,
+    warn_ignored_matcher,
 )
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
@@ -36,9 +37,11 @@ NAME: Final = "microai"
 EVENTS: Final = events_by_name(NAME)
 TOOL_EVENTS: Final = ("tool.before", "tool.after")
 ENTRY_KEYS: Final = ("matcher", "command", "timeout", "continueOnFailure", "condition")
+_OWN_EVENTS: Final = {"SessionStart", "SessionEnd"}
+_OWN_KEYS: Final = {"continueOnFailure", "condition"}  # no other dialect with this shape has them
 DEFAULT_TIMEOUT: Final = timedelta(milliseconds=5000)
 CONDITION_TIMEOUT: Final = timedelta(milliseconds=1000)
-MAX_TIMEOUT_MILLISECONDS: Final = 86_400_000  # milliseconds: a day
+MAX_TIMEOUT_MILLISECONDS: Final = 86_400_000  # one day
 
 VARIABLES: Final = {
     "TOOL_NAME": "{{tool.name}}",
@@ -61,7 +64,7 @@ VARIABLES_BY_EVENT: Final = {
     "session.end": _SESSION_VARIABLES,
 }
 CONTEXT_EVENTS: Final = ("session.start", "prompt.submit")
-"""Here stdout is context for the agent."""
+"""On these events stdout is context for the agent."""
 
 BLOCKING_RESULT_PARSER: Final = ResultParser(ResultFormat.NONZERO, reason="Hook blocked: {output}")
 BLOCK_OUTCOME: Final = Outcome(Verdict.DENY, "Hook blocked: {failure}")
@@ -78,13 +81,11 @@ class MicroaiDialect:
         found = recognise_entries(document, EVENTS)
         if found is None or not all("command" in entry and entry.keys() <= set(ENTRY_KEYS) for entry in found):
             return False
-        own_events = not _OWN_EVENTS.isdisjoint(document.value["hooks"])
-        return is_settings_file(document) or own_events or any(_has_own_key(entry) for entry in found)
+        has_own_event = not _OWN_EVENTS.isdisjoint(document.value["hooks"])
+        return is_settings_file(document) or has_own_event or any(_OWN_KEYS & entry.keys() for entry in found)
 
     def load(self, document: Document) -> LoadResult:
-        problems: list[Problem] = []
-        hooks = tuple(_parse_hooks(document, problems))
-        return LoadResult(hooks, tuple(problems))
+        return load_hooks(document, _parse_hooks)
 
     def schema(self) -> dict[str, Any]:
         return settings_schema("microai settings: the hooks", EVENTS, _entry_schema())
@@ -96,13 +97,6 @@ class MicroaiDialect:
 
 
 DIALECT: Final = MicroaiDialect()
-
-_OWN_EVENTS: Final = {"SessionStart", "SessionEnd"}
-
-
-def _has_own_key(entry: dict[str, Any]) -> bool:
-    """Whether it has a key that the entries of no other format with this shape have."""
-    return "continueOnFailure" in entry or "condition" in entry
 
 
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
@@ -119,16 +113,16 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         return None
     at.check_keys(ENTRY_KEYS, "a microai hook")
     when, command = _parse_condition(entry), _parse_command(at)
-    timeout, goes_on, condition = _parse_timeout(at), _parse_continue_on_failure(at), at.get("condition")
-    asked = None if condition is None else condition.text()
+    timeout, continues, condition = _parse_timeout(at), _parse_continue_on_failure(at), at.get("condition")
+    only_if = None if condition is None else condition.text()
     if when is None or command is None or has_errors(at.problems[before:]):
         return None
-    blocks = entry.event == "tool.before" and not goes_on
+    blocks = entry.event == "tool.before" and not continues
     run = RunProgram(
         build_program(command, entry.event),
         BLOCKING_RESULT_PARSER if blocks else result_parser(entry.event),
         timeout,
-        None if asked is None else build_program(asked, entry.event),
+        None if only_if is None else build_program(only_if, entry.event),
         CONDITION_TIMEOUT,
     )
     return Hook(
@@ -140,7 +134,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         group=NAME,
         timeout=run.total_timeout,
         wait=entry.event != "tool.after",
-        on_error=BLOCK_OUTCOME if blocks else SILENT if goes_on else END_GROUP_OUTCOME,
+        on_error=BLOCK_OUTCOME if blocks else SILENT if continues else END_GROUP_OUTCOME,
     )
 
 
@@ -150,29 +144,26 @@ def _parse_condition(entry: EventEntry) -> Condition | None:
     if place is None or text is None:
         return ALWAYS if place is None else None
     if entry.event not in TOOL_EVENTS:
-        what = f"{place.location}: {entry.event_name} has no tool, so a matcher says nothing here."
-        place.add_problem("ignored", what, "Leave it out.", severity=Severity.WARNING)
+        warn_ignored_matcher(place, entry.event_name)
         return ALWAYS
     try:
-        read = parse_matcher(text)
+        matcher = parse_matcher(text)
     except BadMatcher as bad:
         place.add_problem("bad-matcher", f"{place.location}: {bad.what}", bad.hint)
         return None
-    if read.warning:
-        place.add_problem("never-applies", f"{place.location}: {read.warning}", read.hint, severity=Severity.WARNING)
-    return read.condition
+    if matcher.warning:
+        what = f"{place.location}: {matcher.warning}"
+        place.add_problem("never-applies", what, matcher.hint, severity=Severity.WARNING)
+    return matcher.condition
 
 
 def _parse_command(at: Node) -> str | None:
-    command = at.get("command")
-    if command is None:
-        at.add_problem("missing-key", f"{at.location}: command is missing.", "Write command and a shell command.")
-        return None
-    return command.text()
+    command = at.require("command", "Write command and a shell command.")
+    return None if command is None else command.text()
 
 
 def _parse_timeout(at: Node) -> timedelta:
-    """Absent or 0: the usual one."""
+    """Absent or 0 means the default."""
     timeout = at.get("timeout")
     hint = "microai counts milliseconds; write 5000 for five seconds."
     number = None if timeout is None else timeout.number(least=0, most=MAX_TIMEOUT_MILLISECONDS, hint=hint)
@@ -194,13 +185,13 @@ def build_program(command: str, event: str) -> CommandTemplate:
 
 
 def hook_environment(event: str) -> tuple[tuple[str, Template | None], ...]:
-    """Every variable of the format; those that the event does not have are taken away where ours has them."""
-    names, of_event = PlaceholderResolver(VOCABULARY), VARIABLES_BY_EVENT[event]
-    return tuple((name, parse_template(text, names) if name in of_event else None) for name, text in VARIABLES.items())
+    """Every variable of microai. Those that the event does not have are removed from the inherited environment."""
+    names, available = PlaceholderResolver(VOCABULARY), VARIABLES_BY_EVENT[event]
+    return tuple((name, parse_template(text, names) if name in available else None) for name, text in VARIABLES.items())
 
 
 def result_parser(event: str) -> ResultParser:
-    """Of a hook that cannot block: a non-zero exit is an error."""
+    """For a hook that cannot block: a non-zero exit code is an error."""
     return ResultParser(ResultFormat.ERROR, Audience.AGENT if event in CONTEXT_EVENTS else None)
 
 

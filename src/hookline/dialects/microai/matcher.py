@@ -1,4 +1,4 @@
-"""`matcher`: a tool's name, `*`, or a name with a pattern for its main parameter, as in `Bash(git:*)`."""
+"""`matcher`: a tool's name, `*`, or a name with a pattern for its main parameter, such as `Bash(git:*)`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAIN_PARAMETERS: Final = {
     ToolKind.GLOB: "pattern",
     ToolKind.GREP: "pattern",
 }
-"""What a pattern in parentheses is asked about."""
+"""The parameter that a pattern in parentheses applies to."""
 MATCHER_PATTERN: Final = r"^(?:[^()]*|[^()]+\([\s\S]+\))$"
 _PATH_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _TOOL_WITH_PATTERN: Final = re.compile(r"([^()]+)\((.+)\)", re.DOTALL)
@@ -44,12 +44,12 @@ class BadMatcher(ValueError):
 @dataclass(frozen=True, slots=True)
 class Matcher:
     condition: Condition
-    warning: str = ""  # why it may not do what its author thinks
+    warning: str = ""  # why it may not do what its author expects
     hint: str = ""
 
 
 def parse_matcher(text: str) -> Matcher:
-    """Raises BadMatcher for what is none."""
+    """Raises BadMatcher if the text is not a matcher."""
     if text in ("", "*"):
         return Matcher(ALWAYS)
     if "(" not in text and ")" not in text:
@@ -60,25 +60,25 @@ def parse_matcher(text: str) -> Matcher:
     name, inner = call[1], call[2]
     kind = kind_of_name(name)
     if kind not in MAIN_PARAMETERS:
-        why = f"{name} has no main parameter that a pattern could be asked about, so it never applies."
-        return Matcher(Never(why), why, f"Write {name} alone, and look at $INPUT in the command.")
+        why = f"{name} has no main parameter that a pattern applies to, so this never matches."
+        return Matcher(Never(why), why, f"Write {name} alone, and check $INPUT in the command.")
     if inner.startswith("domain:") and kind is not ToolKind.FETCH:
-        why = f"{name} goes to no host, so domain: never applies."
+        why = f"{name} contacts no host, so domain: never matches."
         return Matcher(Never(why), why, "Write WebFetch(domain:…).")
-    named = _parse_tool_name(name)
-    return Matcher(all_of([named.condition, parse_value_pattern(inner, kind)]), named.warning, named.hint)
+    tool = _parse_tool_name(name)
+    return Matcher(all_of([tool.condition, parse_value_pattern(inner, kind)]), tool.warning, tool.hint)
 
 
 def _parse_tool_name(name: str) -> Matcher:
     condition = Matches(ToolName(VOCABULARY), shorthand("exactly", name))
     if not _NOT_IN_NAMES.search(name):
         return Matcher(condition)
-    why = f"a name is compared as it stands, and no tool is called {name!r}."
+    why = f"names are compared literally, and no tool is called {name!r}."
     return Matcher(condition, why, "Write one entry for each tool, or * for all.")
 
 
 def parse_value_pattern(inner: str, kind: ToolKind) -> Condition:
-    """What the pattern in parentheses asks of the main parameter."""
+    """The pattern in parentheses as a condition on the main parameter."""
     if inner in ("*", ":*"):
         return ALWAYS
     on_path = kind in _PATH_KINDS
@@ -103,16 +103,16 @@ def _host_condition(subject: Subject, host: str) -> Condition:
 
 def _path_condition(subject: Subject, glob: str) -> Condition:
     try:
-        asked = Matches(subject, shorthand("glob", glob))
+        condition = Matches(subject, shorthand("glob", glob))
     except BadPattern as bad:
         raise BadMatcher(f"{bad.why}.", "") from None
     if "[" not in glob and "{" not in glob:
-        return asked
-    return AnyOf((asked, Matches(subject, shorthand("exactly", glob))))  # app/[id]/page.tsx is a path as well
+        return condition
+    return AnyOf((condition, Matches(subject, shorthand("exactly", glob))))  # app/[id]/page.tsx is also a path
 
 
 def write_matchers(when: Condition) -> tuple[str, ...]:
-    """The matchers that together say the same, each for an entry of its own. Raises Unsaid."""
+    """The matchers that together mean the condition; each needs its own entry. Raises NotExpressible."""
     match when:
         case Always():
             return ("*",)
@@ -157,7 +157,7 @@ def _write_value_pattern(value: Condition, kind: ToolKind) -> str:
 
 
 def _normalize_condition(value: Condition, kind: ToolKind) -> Any:
-    """What is asked of which field, whatever its name."""
+    """The condition independent of which name its field has."""
     match value:
         case Matches(ToolPath((str(field),)) | ToolField((str(field),)) as subject, compiled):
             return type(subject), choose_field_name({MAIN_PARAMETERS[kind]: ""}, field, kind), compiled
