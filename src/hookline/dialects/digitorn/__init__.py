@@ -1,4 +1,4 @@
-"""The digitorn format: `runtime.hooks` and `agents[].hooks` of an app file."""
+"""digitorn: `runtime.hooks` and `agents[].hooks` of an app file."""
 
 from hookline.dialects.digitorn.dialect import DIALECT
 

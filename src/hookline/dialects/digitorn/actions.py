@@ -1,4 +1,4 @@
-"""`action:` — one of 13 types, or a registered one; the builder's five are registered."""
+"""`action:` is one of 13 types or a registered one. The builder's five actions are registered."""
 
 from __future__ import annotations
 
@@ -39,42 +39,37 @@ NOTICE_LEVELS: Final = ("info", "warning", "error")
 PLACE_BY_STRATEGY: Final = {"auto": NotePlace.LAST_USER, "user": NotePlace.LAST_USER, "system": NotePlace.SYSTEM}
 DEFAULT_COOLDOWN_TURNS: Final = 3
 INJECT_ON_ERROR: Final = Outcome(notes=(Note(""),))
-"""The answer of a shell action with `on_error: inject`: the agent reads how it failed."""
+"""With `on_error: inject`, the agent reads how the shell action failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedAction:
-    """An action, and what of its hook it settles."""
+    """An action and the hook settings that follow from it."""
 
     action: Action
     timeout: timedelta = DEFAULT_TIMEOUT
     on_error: Outcome = SILENT
     cooldown_turns: int | None = None
     ends_chain: bool = False
-    broken_commands: int = 0  # commands in it that cannot be rendered, each with a problem of its own
+    broken_commands: int = 0  # commands that cannot be rendered, each with its own problem
 
 
 ActionParser = Callable[[Node], ParsedAction | None]
 
 
 def parse_action(at: Node) -> ParsedAction | None:
-    """None after a problem was noted."""
+    """None after a problem."""
     if at.mapping() is None:
         return None
-    type = at.get("type")
-    if type is None:
-        at.add_problem(
-            "missing-key", f"{at.location}: type is missing.", f"Write type: and one of {', '.join(ACTIONS)}."
-        )
-        return None
-    name = type.text()
-    if name is None:
+    type = at.require("type", f"Write type: and one of {', '.join(ACTIONS)}.")
+    name = None if type is None else type.text()
+    if type is None or name is None:
         return None
     if name not in ACTIONS:
         return _parse_registered_action(at, type, name)
-    make, keys = ACTIONS[name]
+    parse, keys = ACTIONS[name]
     at.check_keys(("type", *keys), f"the action {name}")
-    return make(at)
+    return parse(at)
 
 
 def _parse_registered_action(at: Node, type: Node, name: str) -> ParsedAction | None:
@@ -85,15 +80,12 @@ def _parse_registered_action(at: Node, type: Node, name: str) -> ParsedAction | 
             custom.report_unknown_name(custom.ACTION_REGISTRY, name, type, tuple(ACTIONS))
         return None
     params = {key: value for key, value in at.value.items() if key != "type"}
-    made = custom.build_registered_action(entry, at, params)
-    return None if made is None else ParsedAction(made)
+    action = custom.build_registered_action(entry, at, params)
+    return None if action is None else ParsedAction(action)
 
 
 def _require_key(at: Node, key: str) -> Node | None:
-    place = at.get(key)
-    if place is None:
-        at.add_problem("missing-key", f"{at.location}: {key} is missing.", f"Write {key}: ….")
-    return place
+    return at.require(key, f"Write {key}: ….")
 
 
 def _parse_text(at: Node, key: str, default: str = "") -> str | None:
@@ -113,12 +105,12 @@ def _parse_choice(at: Node, key: str, words: Collection[str], default: str) -> s
 
 def _parse_compact_context(at: Node) -> ParsedAction | None:
     before = len(at.problems)
-    keep, most, turns = at.get("keep_recent"), at.get("summary_max_tokens"), at.get("cooldown_turns")
+    keep, max_tokens, turns = at.get("keep_recent"), at.get("summary_max_tokens"), at.get("cooldown_turns")
     prompt, target = at.get("summary_prompt"), at.get("target_pressure")
     request = Compact(
         _parse_choice(at, "strategy", ("summarize", "truncate"), "summarize") or "",
         10 if keep is None else keep.integer(least=0) or 0,
-        1024 if most is None else most.integer(least=1) or 1,
+        1024 if max_tokens is None else max_tokens.integer(least=1) or 1,
         None if prompt is None else prompt.text(),
         None if target is None else target.number(least=0, most=1),
     )
@@ -161,10 +153,12 @@ def _parse_module_action_inject(at: Node) -> ParsedAction | None:
 
 def _parse_module_call(at: Node) -> CallTool | None:
     module, name, params = _require_key(at, "module"), _require_key(at, "action"), at.get("action_params")
-    first = None if module is None else module.text()
-    rest = None if name is None else name.text()
+    module_name = None if module is None else module.text()
+    action_name = None if name is None else name.text()
     input = _parse_input(params)
-    return None if first is None or rest is None or input is None else CallTool(f"{first}.{rest}", input)
+    if module_name is None or action_name is None or input is None:
+        return None
+    return CallTool(f"{module_name}.{action_name}", input)
 
 
 def _parse_input(at: Node | None) -> DataTemplate | None:
@@ -185,36 +179,36 @@ def _parse_notify(at: Node) -> ParsedAction | None:
     message, title = _require_key(at, "message"), at.get("title")
     level, tag = _parse_choice(at, "level", NOTICE_LEVELS, "info"), _parse_text(at, "tag")
     text = None if message is None else message.text()
-    head = "" if title is None else title.text(empty=True)
-    if message is None or text is None or head is None or level is None or tag is None:
+    title_text = "" if title is None else title.text(empty=True)
+    if message is None or text is None or title_text is None or level is None or tag is None:
         return None
     body = read_template(message, text, numbers=True)
-    return ParsedAction(Notify(body, read_template(title or message, head, numbers=True), level, tag))
+    return ParsedAction(Notify(body, read_template(title or message, title_text, numbers=True), level, tag))
 
 
 def _parse_shell(at: Node) -> ParsedAction | None:
-    command, cwd, given = _require_key(at, "command"), at.get("cwd"), at.get("timeout")
+    command, cwd, timeout_node = _require_key(at, "command"), at.get("cwd"), at.get("timeout")
     text = None if command is None else command.text()
-    place = "" if cwd is None else cwd.text()
+    directory = "" if cwd is None else cwd.text()
     on_error = _parse_choice(at, "on_error", ("ignore", "inject"), "ignore")
-    timeout = DEFAULT_SHELL_TIMEOUT if given is None else _parse_seconds(given)
-    if command is None or text is None or place is None or on_error is None or timeout is None:
+    timeout = DEFAULT_SHELL_TIMEOUT if timeout_node is None else _parse_seconds(timeout_node)
+    if command is None or text is None or directory is None or on_error is None or timeout is None:
         return None
-    answer = INJECT_ON_ERROR if on_error == "inject" else SILENT
+    failure = INJECT_ON_ERROR if on_error == "inject" else SILENT
     try:
         script = read_shell_template(command, text)
     except BadTemplate as bad:
         command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
-        return ParsedAction(InvalidAction(f"cannot run its command: {bad.what}"), timeout, answer, broken_commands=1)
-    program = CommandTemplate(script, cwd=read_template(cwd, place) if cwd is not None else None)
-    return ParsedAction(RunProgram(program, ResultParser(ResultFormat.ERROR), timeout), timeout, answer)
+        return ParsedAction(InvalidAction(f"cannot run its command: {bad.what}"), timeout, failure, broken_commands=1)
+    program = CommandTemplate(script, cwd=read_template(cwd, directory) if cwd is not None else None)
+    return ParsedAction(RunProgram(program, ResultParser(ResultFormat.ERROR), timeout), timeout, failure)
 
 
 def _parse_seconds(at: Node) -> timedelta | None:
-    hint = "It counts seconds; write 30."
+    hint = "digitorn counts seconds; write 30."
     seconds = at.number(least=0, most=MAX_TIMEOUT.total_seconds(), hint=hint)
     if seconds is not None and seconds < 0.001:
-        at.add_problem("out-of-range", f"{at.location}: a command needs more time than that.", hint)
+        at.add_problem("out-of-range", f"{at.location}: the timeout must be at least 0.001 seconds.", hint)
         return None
     return None if seconds is None else timedelta(seconds=seconds)
 
@@ -233,18 +227,18 @@ def _parse_transformation(at: Node, keys: tuple[str, ...]) -> Node | None:
         return None
     place.check_keys(keys, "transformation")
     if not any(key in place.value for key in keys):
-        place.add_problem("no-action", f"{place.location}: there is nothing to do here.", f"Write {' or '.join(keys)}.")
+        place.add_problem("no-action", f"{place.location}: this changes nothing.", f"Write {' or '.join(keys)}.")
         return None
     return place
 
 
 def _parse_transform_params(at: Node) -> ParsedAction | None:
-    """Top-level keys: first what is set, then what is removed; nothing is rendered."""
+    """Sets top-level keys, then removes keys. Placeholders are not rendered."""
     place = _parse_transformation(at, ("set", "remove"))
     if place is None:
         return None
-    given, names = place.get("set"), place.get("remove")
-    values = {} if given is None else given.mapping()
+    assigned, names = place.get("set"), place.get("remove")
+    values = {} if assigned is None else assigned.mapping()
     removed = () if names is None or names.sequence() is None else names.texts()
     if values is None or removed is None:
         return None
@@ -257,14 +251,14 @@ def _parse_transform_result(at: Node) -> ParsedAction | None:
     place = _parse_transformation(at, ("append_to_result", "inject_note"))
     if place is None:
         return None
-    appended, noted = place.get("append_to_result"), place.get("inject_note")
-    added = None if appended is None else appended.text()
-    note = None if noted is None else noted.text()
+    suffix_node, note_node = place.get("append_to_result"), place.get("inject_note")
+    suffix = None if suffix_node is None else suffix_node.text()
+    note = None if note_node is None else note_node.text()
     actions: list[Action] = []
-    if appended is not None and added is not None:
-        actions.append(ChangeFacts((Append(("tool", "result"), literal_template(read_literal(appended, added))),)))
-    if noted is not None and note is not None:
-        actions.append(FixedAnswer(Outcome(notes=(Note(read_literal(noted, note), place=NotePlace.RESULT),))))
+    if suffix_node is not None and suffix is not None:
+        actions.append(ChangeFacts((Append(("tool", "result"), literal_template(read_literal(suffix_node, suffix))),)))
+    if note_node is not None and note is not None:
+        actions.append(FixedAnswer(Outcome(notes=(Note(read_literal(note_node, note), place=NotePlace.RESULT),))))
     if len(actions) == 2:
         return ParsedAction(
             Chain(tuple(ChainStep("transform_result", each, timeout=DEFAULT_TIMEOUT) for each in actions))
@@ -273,35 +267,36 @@ def _parse_transform_result(at: Node) -> ParsedAction | None:
 
 
 def _step_on_error(name: str, step: ParsedAction) -> Outcome | None:
-    """A pipe that says ignore or log has its answer to a failure; any other step's is the chain's."""
+    """A pipe with on_error: ignore or log decides what its failure means; for any other step the chain does."""
     ignored = name == "pipe" and not step.ends_chain
     return step.on_error if ignored or step.on_error != SILENT else None
 
 
 def _parse_chain(at: Node) -> ParsedAction | None:
-    """It may take as long as all of its steps together."""
+    """Its timeout is the sum of its steps' timeouts."""
     places, stop = _require_key(at, "actions"), _parse_flag(at, "stop_on_failure", False)
     if places is None or places.sequence() is None:
         return None
-    made = [(place, parse_action(place)) for place in places.items()]
-    found = [(place.value["type"], each) for place, each in made if each is not None]
-    if len(found) < len(made) or stop is None:
+    parsed = [(place, parse_action(place)) for place in places.items()]
+    actions = [(place.value["type"], each) for place, each in parsed if each is not None]
+    if len(actions) < len(parsed) or stop is None:
         return None
     steps = tuple(
-        ChainStep(name, each.action, _step_on_error(name, each), each.timeout, each.ends_chain) for name, each in found
+        ChainStep(name, each.action, _step_on_error(name, each), each.timeout, each.ends_chain)
+        for name, each in actions
     )
     chain = Chain(steps, stop)
-    total = sum((each.timeout for _, each in found), timedelta())
+    total = sum((each.timeout for _, each in actions), timedelta())
     return ParsedAction(
         chain,
         min(total, MAX_TIMEOUT) if steps else DEFAULT_TIMEOUT,
-        cooldown_turns=_chain_cooldown([each for _, each in found], chain),
-        broken_commands=sum(each.broken_commands for _, each in found),
+        cooldown_turns=_chain_cooldown([each for _, each in actions], chain),
+        broken_commands=sum(each.broken_commands for _, each in actions),
     )
 
 
 def _chain_cooldown(steps: list[ParsedAction], chain: Chain) -> int | None:
-    """A compaction's pause holds for the whole chain, unless that would put a guard to sleep."""
+    """A compaction's cooldown applies to the whole chain, unless that would disable a guard."""
     turns = [each.cooldown_turns for each in steps if each.cooldown_turns is not None]
     return max(turns) if turns and not chain.may & (May.DENY | May.ASK) else None
 
@@ -318,10 +313,10 @@ def _parse_pipe(at: Node) -> ParsedAction | None:
 
 
 def _parse_lsp_diagnose(at: Node) -> ParsedAction | None:
-    usual = Diagnose()
+    defaults = Diagnose()
     path, content = at.get("path_field"), at.get("content_field")
-    paths = usual.path_fields if path is None else path.texts()
-    contents = usual.content_fields if content is None else content.texts()
+    paths = defaults.path_fields if path is None else path.texts()
+    contents = defaults.content_fields if content is None else content.texts()
     flags = [_parse_flag(at, key, True) for key in ("publish", "inject_result", "read_from_disk")]
     if paths is None or contents is None or None in flags:
         return None

@@ -1,4 +1,4 @@
-"""`condition:` — one of 14 types, or a registered one."""
+"""`condition:` is one of 14 types or a registered one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from hookline.config.node import Node, enclosing_hook_id
 from hookline.config.problem import Severity
 from hookline.dialects import custom
+from hookline.dialects.dialect import has_errors
 from hookline.dialects.digitorn.templates import VOCABULARY
 from hookline.formatting import closest_match
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, AnyOf, Never, Not, all_of
@@ -38,38 +39,29 @@ DEFAULT_THRESHOLDS: Final[dict[str, tuple[FactPath, float]]] = {
     "tool_calls": (TOOL_CALLS, 20),
     "message_count": (MESSAGES, 50),
 }
-"""The conditions on a number that must be exceeded, and their default thresholds."""
+"""The conditions that hold above a threshold: the fact, and the default threshold."""
 LAST_MESSAGES: Final = 5
 
 ConditionParser = Callable[[Node], Condition | None]
 
 
 def parse_condition(at: Node | None, *, inner: bool = False) -> Condition | None:
-    """None after an error was noted. An absent condition always holds; an unknown one inside another never does."""
+    """None after an error. An absent condition always holds; an unknown one inside another condition never does."""
     if at is None:
         return ALWAYS
     if at.mapping() is None:
         return None
-    type = at.get("type")
-    if type is None:
-        at.add_problem(
-            "missing-key", f"{at.location}: type is missing.", f"Write type: and one of {', '.join(CONDITIONS)}."
-        )
-        return None
-    name = type.text()
-    if name is None:
+    type = at.require("type", f"Write type: and one of {', '.join(CONDITIONS)}.")
+    name = None if type is None else type.text()
+    if type is None or name is None:
         return None
     if name not in CONDITIONS:
         return _parse_registered_condition(at, type, name, inner)
-    make, keys = CONDITIONS[name]
+    parse, keys = CONDITIONS[name]
     before = len(at.problems)
     at.check_keys(("type", *keys), f"the condition {name}")
-    made = make(at)
-    return None if _has_errors_since(at, before) else made
-
-
-def _has_errors_since(at: Node, before: int) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in at.problems[before:])
+    condition = parse(at)
+    return None if has_errors(at.problems[before:]) else condition
 
 
 def _parse_registered_condition(at: Node, type: Node, name: str, inner: bool) -> Condition | None:
@@ -91,11 +83,8 @@ def _parse_registered_condition(at: Node, type: Node, name: str, inner: bool) ->
 
 
 def _parse_parts(at: Node) -> list[Condition] | None:
-    places = at.get("conditions")
-    if places is None:
-        at.add_problem("missing-key", f"{at.location}: conditions is missing.", "Write conditions: and a list of them.")
-        return None
-    if places.sequence() is None:
+    places = at.require("conditions", "Write conditions: and a list of them.")
+    if places is None or places.sequence() is None:
         return None
     parts = [parse_condition(place, inner=True) for place in places.items()]
     found = [part for part in parts if part is not None]
@@ -113,11 +102,8 @@ def _parse_any_of(at: Node) -> Condition | None:
 
 
 def _parse_not(at: Node) -> Condition | None:
-    place = at.get("condition")
-    if place is None:
-        at.add_problem("missing-key", f"{at.location}: condition is missing.", "Write condition: {type: …}.")
-        return None
-    part = parse_condition(place, inner=True)
+    place = at.require("condition", "Write condition: {type: …}.")
+    part = None if place is None else parse_condition(place, inner=True)
     return None if part is None else Not(part)
 
 
@@ -125,13 +111,13 @@ def _threshold_parser(name: str) -> ConditionParser:
     path, default = DEFAULT_THRESHOLDS[name]
     most = 1.0 if path == PRESSURE else None
 
-    def make(at: Node) -> Condition | None:
-        given = at.get("threshold")
+    def parse(at: Node) -> Condition | None:
+        threshold = at.get("threshold")
         hint = "Pressure goes from 0.0 to 1.0." if most else ""
-        number = default if given is None else given.number(least=0, most=most, hint=hint)
+        number = default if threshold is None else threshold.number(least=0, most=most, hint=hint)
         return None if number is None else Comparison(path, "above", number)
 
-    return make
+    return parse
 
 
 def _parse_turn_count(at: Node) -> Condition | None:
@@ -152,17 +138,12 @@ def _parse_turn_count(at: Node) -> Condition | None:
 
 
 def _name_parser(subject: Subject, known: Collection[str] = ()) -> ConditionParser:
-    """fnmatch, never a regex; `|` or a list for alternatives."""
+    """Globs, never regular expressions; `|` or a list for alternatives."""
 
-    def make(at: Node) -> Condition | None:
-        match = at.get("match")
-        if match is None:
-            at.add_problem(
-                "missing-key", f"{at.location}: match is missing.", "Write match: and a name, * and ? allowed."
-            )
-            return None
-        texts = match.texts()
-        if texts is None:
+    def parse(at: Node) -> Condition | None:
+        match = at.require("match", "Write match: and a name, * and ? allowed.")
+        texts = None if match is None else match.texts()
+        if match is None or texts is None:
             return None
         names = [name.strip() for text in texts for name in text.split("|") if name.strip()]
         if not names:
@@ -173,29 +154,23 @@ def _name_parser(subject: Subject, known: Collection[str] = ()) -> ConditionPars
             match.add_problem("bad-pattern", f"{match.location}: {bad.why}.")
             return None
         if known and not any(pattern.search(code) for code in known):
-            what = f"{match.location}: no error has such a code."
+            what = f"{match.location}: no error has this code."
             match.add_problem("never-holds", what, f"The codes are {', '.join(known)}.", severity=Severity.WARNING)
         return Matches(subject, pattern)
 
-    return make
+    return parse
 
 
 def _parse_content_contains(at: Node) -> Condition | None:
-    keyword = at.get("keyword")
-    if keyword is None:
-        at.add_problem("missing-key", f"{at.location}: keyword is missing.", "Write keyword: and a word.")
-        return None
-    text = keyword.text()
+    keyword = at.require("keyword", "Write keyword: and a word.")
+    text = None if keyword is None else keyword.text()
     return None if text is None else RecentMessagesContain(text, LAST_MESSAGES)
 
 
 def _parse_expression(at: Node) -> Condition | None:
-    place = at.get("expr")
-    if place is None:
-        at.add_problem("missing-key", f"{at.location}: expr is missing.", 'Write expr: "turn > 5 and pressure > 0.6".')
-        return None
-    text = place.text()
-    if text is None:
+    place = at.require("expr", 'Write expr: "turn > 5 and pressure > 0.6".')
+    text = None if place is None else place.text()
+    if place is None or text is None:
         return None
     try:
         return ExpressionCondition(
@@ -205,7 +180,7 @@ def _parse_expression(at: Node) -> Condition | None:
         hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, arithmetic, and/or/not."
         what = f"{place.location}: {bad}; it counts as false."
         place.add_problem("bad-expression", what, hint, severity=Severity.WARNING)
-        return Never(f"{text[:60]!r} is no expression")
+        return Never(f"{text[:60]!r} is not a valid expression")
 
 
 CONDITIONS: Final[dict[str, tuple[ConditionParser, tuple[str, ...]]]] = {

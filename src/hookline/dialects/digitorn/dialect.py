@@ -1,4 +1,4 @@
-"""Reads an app file's hooks."""
+"""Reads the hooks of a digitorn app file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOOK_KEYS: Final = ("id", "on", "condition", "action", "cooldown", "max_fires", 
 DEFAULT_EVENT: Final = "turn_end"
 DEFAULT_PRIORITY: Final = 100
 MAX_COOLDOWN_SECONDS: Final = 1_000_000_000
-"""Seconds; more would be longer than anything runs, and a few more than a timedelta holds."""
+"""Far longer than any session, and safely within what a timedelta can hold."""
 
 
 class DigitornDialect:
@@ -68,13 +68,13 @@ def _agents_have_hooks(value: dict[str, Any]) -> bool:
 
 
 def _parse_hooks(at: Node) -> Iterator[Hook]:
-    """The app's own, then each agent's; the file's other keys are none of our business."""
+    """The app's hooks, then each agent's. Other keys of the file are ignored."""
     if not isinstance(at.value, dict):
         return
     app = _block_hooks(at, "runtime")
     legacy = _block_hooks(at, "execution")
     if app is not None and legacy is not None:
-        what = "execution.hooks is not read: runtime.hooks stands beside it."
+        what = "execution.hooks is not read because there is also runtime.hooks."
         legacy.add_problem(
             "legacy-key", what, "Move its hooks to runtime.hooks.", at_key=True, severity=Severity.WARNING
         )
@@ -94,18 +94,13 @@ def _block_hooks(at: Node, key: str) -> Node | None:
 
 
 def _agent_scope(agent: Node) -> Scope | None:
-    id = agent.get("id")
-    if id is None:
-        agent.add_problem(
-            "missing-key", f"{agent.location}: id is missing, so its hooks belong to nobody.", "Write id: name."
-        )
-        return None
-    name = id.text()
+    id = agent.require("id", "Write id: name. Without it, the agent's hooks never run.")
+    name = None if id is None else id.text()
     return None if name is None else Scope(agent=name)
 
 
 def _parse_scope_hooks(hooks: Node | None, scope: Scope | None) -> Iterator[Hook]:
-    """The hooks of one scope; their ids are unique within it. Without a scope they are only looked over."""
+    """The hooks of one scope, with unique ids. Without a scope they are only checked."""
     if hooks is None or hooks.value is None:
         return
     seen: dict[str, int] = {}
@@ -122,39 +117,32 @@ def _parse_scope_hooks(hooks: Node | None, scope: Scope | None) -> Iterator[Hook
 
 
 def _parse_hook(at: Node, scope: Scope) -> Hook | None:
-    """None after an error; a command that cannot be rendered is one, but its hook still answers for itself."""
+    """None after an error. A command that cannot be rendered is an error too, but its hook stays and fails when it runs."""
     before = len(at.problems)
     if at.has_unreadable_parts() or at.mapping() is None:
         return None
     at.check_keys(HOOK_KEYS, "a hook")
-    id, event = _require_key(at, "id", "id: name"), _parse_event(at)
+    id, event = at.require("id", "Write id: name."), _parse_event(at)
     name = None if id is None else id.text()
     when = parse_condition(at.get("condition"))
-    then = _require_key(at, "action", "action: {type: …}")
-    made = None if then is None else parse_action(then)
-    settings = _parse_settings(at, made)
+    then = at.require("action", "Write action: {type: …}.")
+    parsed = None if then is None else parse_action(then)
+    settings = _parse_settings(at, parsed)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
-    if name is None or event is None or when is None or made is None or len(errors) > made.broken_commands:
+    if name is None or event is None or when is None or parsed is None or len(errors) > parsed.broken_commands:
         return None
     return Hook(
         id=name,
         event=event,
         when=when,
-        then=made.action,
+        then=parsed.action,
         origin=Origin(at.document.file, at.line, NAME),
         scope=scope,
         group=NAME,
-        timeout=made.timeout,
-        on_error=made.on_error,
+        timeout=parsed.timeout,
+        on_error=parsed.on_error,
         **settings,
     )
-
-
-def _require_key(at: Node, key: str, example: str) -> Node | None:
-    place = at.get(key)
-    if place is None:
-        at.add_problem("missing-key", f"{at.location}: {key} is missing.", f"Write {example}.")
-    return place
 
 
 def _parse_event(at: Node) -> str | None:
@@ -171,33 +159,35 @@ def _parse_event(at: Node) -> str | None:
     return EVENTS.get(name)
 
 
-def _parse_settings(at: Node, made: ParsedAction | None) -> dict[str, Any]:
+def _parse_settings(at: Node, parsed: ParsedAction | None) -> dict[str, Any]:
     priority, enabled, tags = at.get("priority"), at.get("enabled"), at.get("tags")
     order = DEFAULT_PRIORITY if priority is None else priority.integer()
-    listed = () if tags is None or tags.sequence() is None else tags.texts()
+    tag_names = () if tags is None or tags.sequence() is None else tags.texts()
     return {
         "order": order_of(DEFAULT_PRIORITY if order is None else order),
         "enabled": True if enabled is None else enabled.flag() is not False,
-        "tags": listed or (),
-        "limit": _parse_limit(at, made),
+        "tags": tag_names or (),
+        "limit": _parse_limit(at, parsed),
     }
 
 
 def order_of(priority: int) -> int:
-    """The format's default is 100, ours is 0; lower is asked first in both."""
+    """digitorn's default priority is 100, hookline's order is 0. Lower comes first in both."""
     return priority - DEFAULT_PRIORITY
 
 
-def _parse_limit(at: Node, made: ParsedAction | None) -> Limit:
-    """0 means no limit in the file; every hook is counted, for those who ask how often it fired."""
+def _parse_limit(at: Node, parsed: ParsedAction | None) -> Limit:
+    """0 means no limit. Every hook is counted, so that tools can report how often it fired."""
     fires, cooldown = at.get("max_fires"), at.get("cooldown")
     most = None if fires is None else fires.integer(least=0, hint="0 means no limit.")
     seconds = (
-        None if cooldown is None else cooldown.number(least=0, most=MAX_COOLDOWN_SECONDS, hint="It counts seconds.")
+        None
+        if cooldown is None
+        else cooldown.number(least=0, most=MAX_COOLDOWN_SECONDS, hint="digitorn counts seconds; write 60 for a minute.")
     )
     return Limit(
         most or None,
         timedelta(seconds=seconds) if seconds else None,
-        made.cooldown_turns if made is not None else None,
+        parsed.cooldown_turns if parsed is not None else None,
         is_counted=True,
     )

@@ -85,7 +85,7 @@ def _hook_schema() -> Schema:
 
 
 def _typed_union(forms: dict[str, Schema], others: Any) -> Schema:
-    """One of the format's types with exactly its keys, or another name: a registered one, or any where None is given."""
+    """One of digitorn's types with exactly its keys, or one of the `others`; None allows any other name."""
     known: list[Schema] = [
         _closed_object({"type": {"const": name}, **form["properties"]}, ("type", *form.get("required", ())))
         | ({"anyOf": form["anyOf"]} if "anyOf" in form else {})

@@ -1,8 +1,6 @@
-"""hookline's own names for facts, said in the format's placeholders.
+"""digitorn's placeholders, `{{tool.*}}` and `{turn}`, to and from hookline's names for facts.
 
-`{{tool.*}}` and `{turn}`: the format's placeholders, said in hookline's own names for facts.
-
-A name that the format does not know stays as it is written. A path that leads nowhere is empty text.
+A name that digitorn does not have stays as it is written. A path to an absent value becomes empty text.
 """
 
 from __future__ import annotations
@@ -36,13 +34,22 @@ NUMBER_FACTS: Final = {
     "messages": "messages | count",
     "max_turns": "turn.max",
 }
-"""What stands in single braces in a log line or a notification."""
+"""The names in single braces in a log message or a notification."""
 PLACEHOLDERS: Final = ("tool.name", "tool.fqn", "tool.params.…", "tool.result.…", "tool.result", "tool.error")
 _FIRST_WORDS: Final = ("tool", "workspace", *NUMBER_FACTS)
+_OPEN_BRACES: Final = "open_braces"
+_NUMBER_NAMES: Final = {fact.replace(" ", ""): name for name, fact in NUMBER_FACTS.items()}
+_PLACEHOLDER_NAMES: Final = {
+    ("tool", "input"): "tool.params",
+    ("tool", "result"): "tool.result",
+    ("tool", "error"): "tool.error",
+    ("tool", "name"): "tool.name",
+    ("workspace",): "workspace",
+}
 
 
 def fact_name(name: str) -> str | None:
-    """`tool.params.path` → `tool.input.path`; None: the format has no such placeholder."""
+    """`tool.params.path` → `tool.input.path`; None if digitorn has no such placeholder."""
     if name == "workspace":
         return name
     first, *rest = [part for part in name.split(".") if part] or [""]
@@ -60,10 +67,10 @@ def fact_name(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedText:
-    """A text in hookline's own words."""
+    """A text with hookline's placeholders."""
 
     source: str
-    known: int  # placeholders
+    known: int  # how many placeholders were translated
     unknown: tuple[str, ...] = ()  # names in double braces that stay as they are written
 
 
@@ -93,14 +100,14 @@ def _find_placeholders(text: str, numbers: bool) -> Iterator[tuple[re.Match[str]
 
 
 def read_template(at: Node, text: str, *, numbers: bool = False) -> Template:
-    """Text in which placeholders stand among other text."""
-    made = translate_placeholders(text, numbers=numbers)
-    _warn_unknown_placeholders(at, made)
-    return parse_template(made.source, PlaceholderResolver(VOCABULARY))
+    """Text that may contain placeholders."""
+    translated = translate_placeholders(text, numbers=numbers)
+    _warn_unknown_placeholders(at, translated)
+    return parse_template(translated.source, PlaceholderResolver(VOCABULARY))
 
 
 def read_literal(at: Node, text: str) -> str:
-    """Text that the format does not render; whoever wrote a placeholder into it is told so."""
+    """Text that digitorn does not render. A placeholder in it is a warning."""
     if translate_placeholders(text).known:
         what = f"{at.location}: placeholders are not rendered here; they stay as they are written."
         at.add_problem("not-rendered", what, severity=Severity.WARNING)
@@ -108,14 +115,14 @@ def read_literal(at: Node, text: str) -> str:
 
 
 def literal_template(text: str) -> Template:
-    """The same as a template."""
+    """A template that renders to exactly this text."""
     return parse_template(
         DOUBLE_BRACES.sub(lambda found: "{{open_braces}}" + found[0][2:], text), PlaceholderResolver(VOCABULARY)
     )
 
 
 def read_data_template(at: Node) -> DataTemplate:
-    """A value in which every text is rendered; one that is a whole placeholder keeps its value's type."""
+    """A value in which every text is rendered. A text that is one placeholder keeps the type of its value."""
     return DataTemplate(_read_data(at))
 
 
@@ -127,29 +134,27 @@ def _read_data(at: Node) -> Any:
         return [_read_data(place) for place in at.items()]
     if not isinstance(value, str):
         return value
-    made = translate_placeholders(value)
-    _warn_unknown_placeholders(at, made)
-    if not made.known:
+    translated = translate_placeholders(value)
+    _warn_unknown_placeholders(at, translated)
+    if not translated.known:
         return value
-    whole = made.known == 1 and not made.unknown and DOUBLE_BRACES.fullmatch(value.strip()) and value == value.strip()
-    source = made.source[:-2] + " | or_empty}}" if whole else made.source
+    is_single_placeholder = translated.known == 1 and not translated.unknown and DOUBLE_BRACES.fullmatch(value)
+    source = translated.source[:-2] + " | or_empty}}" if is_single_placeholder else translated.source
     return parse_template(source, PlaceholderResolver(VOCABULARY))
 
 
 def read_shell_template(at: Node, text: str) -> ShellTemplate:
-    """Raises BadTemplate. A text without placeholders of ours is taken as it is, other braces included."""
-    made = translate_placeholders(text)
-    _warn_unknown_placeholders(at, made)
-    return (
-        parse_shell_template(made.source, PlaceholderResolver(VOCABULARY))
-        if made.known
-        else ShellTemplate(text, (), (text,))
-    )
+    """Raises BadTemplate. A text without known placeholders is used unchanged, with any other braces."""
+    translated = translate_placeholders(text)
+    _warn_unknown_placeholders(at, translated)
+    if not translated.known:
+        return ShellTemplate(text, (), (text,))
+    return parse_shell_template(translated.source, PlaceholderResolver(VOCABULARY))
 
 
-def _warn_unknown_placeholders(at: Node, made: TranslatedText) -> None:
-    """Of those only that look as if something else was meant: `{{.State}}` is somebody else's template."""
-    for name in dict.fromkeys(made.unknown):
+def _warn_unknown_placeholders(at: Node, translated: TranslatedText) -> None:
+    """Warns only of names that look like a typo: `{{.State}}` belongs to another program's templates."""
+    for name in dict.fromkeys(translated.unknown):
         if closest_match(name.split(".")[0], _FIRST_WORDS) is not None:
             what = f"{at.location}: {{{{{name}}}}} is not a placeholder; it stays as it is written."
             at.add_problem(
@@ -157,45 +162,31 @@ def _warn_unknown_placeholders(at: Node, made: TranslatedText) -> None:
             )
 
 
-_OPEN_BRACES: Final = "open_braces"
-_NUMBER_NAMES: Final = {fact.replace(" ", ""): name for name, fact in NUMBER_FACTS.items()}
-_PLACEHOLDER_NAMES: Final = {
-    ("tool", "input"): "tool.params",
-    ("tool", "result"): "tool.result",
-    ("tool", "error"): "tool.error",
-    ("tool", "name"): "tool.name",
-    ("workspace",): "workspace",
-}
-
-
 def write_template(text: Template | ShellTemplate, *, numbers: bool = False) -> str:
-    """Raises Unsaid where the format has no such placeholder, or would render what must stay as it is."""
-    if not text.names:
-        plain = text.source
+    """Raises NotExpressible if digitorn lacks a placeholder, or would render text that must stay as it is."""
+    if text.names:
+        parts = _split_template(text.source)
+        source = text.source
+        plain = "".join(piece if is_literal else _write_placeholder(piece, numbers) for piece, is_literal in parts)
     else:
-        plain = "".join(
-            piece if literal else _write_placeholder(piece, numbers) for piece, literal in _split_template(text.source)
-        )
-    if _normalize(translate_placeholders(plain, numbers=numbers).source) != _normalize(
-        text.source if text.names else _escape_braces(text.source)
-    ):
+        source = _escape_braces(text.source)
+        plain = text.source
+    if _normalize(translate_placeholders(plain, numbers=numbers).source) != _normalize(source):
         raise NotExpressible("braces that would be taken for a placeholder")
     return plain
 
 
 def constant_text(text: Template) -> str | None:
-    """The text, where its only placeholders stand for braces."""
+    """The text if its only placeholders are escaped braces, else None."""
     if any(name != _OPEN_BRACES for name in text.names):
         return None
-    return (
-        "".join(piece if literal else "{{" for piece, literal in _split_template(text.source))
-        if text.names
-        else text.source
-    )
+    if not text.names:
+        return text.source
+    return "".join(piece if is_literal else "{{" for piece, is_literal in _split_template(text.source))
 
 
 def write_data(filled: DataTemplate) -> Any:
-    """A rendered value, with the format's placeholders in it."""
+    """A rendered value with digitorn's placeholders."""
     return _write_value(filled.value)
 
 
@@ -203,36 +194,36 @@ def _write_value(value: Any) -> Any:
     if isinstance(value, Template):
         return write_template(value)
     if isinstance(value, dict):
-        return {key: _write_value(held) for key, held in value.items()}
+        return {key: _write_value(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_write_value(held) for held in value]
+        return [_write_value(each) for each in value]
     if isinstance(value, str) and translate_placeholders(value).known:
         raise NotExpressible("braces that would be taken for a placeholder")
     return value
 
 
 def omits_absent_fields(filled: Any) -> bool:
-    """Whether a field is left out where its fact is absent; the format makes it empty text."""
+    """Whether a field is omitted if its fact is absent; digitorn would make it empty text."""
     if isinstance(filled, Template):
         return DOUBLE_BRACES.fullmatch(filled.source) is not None and "or_empty" not in filled.source
-    held = filled.values() if isinstance(filled, dict) else filled if isinstance(filled, (list, tuple)) else ()
-    return any(omits_absent_fields(part) for part in held)
+    parts = filled.values() if isinstance(filled, dict) else filled if isinstance(filled, (list, tuple)) else ()
+    return any(omits_absent_fields(part) for part in parts)
 
 
 def write_literal(value: Any) -> Any:
-    """A value that the format does not render; Unsaid where it would have to."""
+    """A value that digitorn does not render. Raises NotExpressible if it contains placeholders."""
     if isinstance(value, Template):
         text = constant_text(value)
         if text is None:
-            raise NotExpressible("a rendered value where the format takes it as it is")
+            raise NotExpressible("placeholders in a value that digitorn does not render")
         return text
     if isinstance(value, dict):
-        return {key: write_literal(held) for key, held in value.items()}
-    return [write_literal(held) for held in value] if isinstance(value, (list, tuple)) else value
+        return {key: write_literal(each) for key, each in value.items()}
+    return [write_literal(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _split_template(source: str) -> Iterator[tuple[str, bool]]:
-    """Literal text, and the names of placeholders."""
+    """Pairs of a piece and whether it is literal text; otherwise it is the name of a placeholder."""
     done = 0
     for found in DOUBLE_BRACES.finditer(source):
         yield source[done : found.start()], True
@@ -244,11 +235,12 @@ def _split_template(source: str) -> Iterator[tuple[str, bool]]:
 def _write_placeholder(name: str, numbers: bool) -> str:
     if name == _OPEN_BRACES:
         return "{{"
-    fact, _, shape = (part.strip() for part in name.partition("|"))
-    if numbers and f"{fact}|{shape}".strip("|") in _NUMBER_NAMES:
-        return "{" + _NUMBER_NAMES[f"{fact}|{shape}".strip("|")] + "}"
+    fact, _, filter_name = (part.strip() for part in name.partition("|"))
+    number_name = _NUMBER_NAMES.get(f"{fact}|{filter_name}".strip("|"))
+    if numbers and number_name is not None:
+        return "{" + number_name + "}"
     path = ("tool", "result") if fact == "result.text" else fact_path(fact)
-    if path is not None and shape in ("", "or_empty"):
+    if path is not None and filter_name in ("", "or_empty"):
         for start, word in _PLACEHOLDER_NAMES.items():
             if path[: len(start)] == start and (len(path) == len(start) or start[-1] in ("input", "result")):
                 return "{{" + ".".join((word, *map(str, path[len(start) :]))) + "}}"
@@ -256,16 +248,16 @@ def _write_placeholder(name: str, numbers: bool) -> str:
 
 
 def _normalize(source: str) -> list[object]:
-    """What a text says, whichever of its names a fact goes by."""
+    """The parts of a template, independent of which of its names a fact has."""
     shape: list[object] = [""]
-    for piece, literal in _split_template(source):
-        if literal or piece == _OPEN_BRACES:
-            piece = piece if literal else "{{"
+    for piece, is_literal in _split_template(source):
+        if is_literal or piece == _OPEN_BRACES:
+            piece = piece if is_literal else "{{"
             shape = [*shape[:-1], f"{shape[-1]}{piece}"] if isinstance(shape[-1], str) else [*shape, piece]
         else:
-            fact, _, how = (part.strip() for part in piece.partition("|"))
+            fact, _, filter_name = (part.strip() for part in piece.partition("|"))
             path = ("tool", "result") if fact == "result.text" else fact_path(fact)
-            shape += [(path, how if how != "or_empty" else ""), ""]
+            shape += [(path, filter_name if filter_name != "or_empty" else ""), ""]
     return shape
 
 

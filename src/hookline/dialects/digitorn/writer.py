@@ -1,9 +1,4 @@
-"""Hooks in the format's own words.
-
-Actions in the format's own words.
-
-Conditions in the format's own words.
-"""
+"""Writes hooks as a digitorn app file."""
 
 from __future__ import annotations
 
@@ -12,7 +7,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.dialects.conversion import NotExpressible, action_not_expressible, condition_not_expressible
+from hookline.dialects.conversion import (
+    NotExpressible,
+    action_not_expressible,
+    condition_not_expressible,
+    write_duration,
+    write_each,
+)
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.digitorn.actions import (
     ACTIONS,
@@ -59,27 +60,102 @@ from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tools import ToolKind, ToolName, Vocabulary
 from hookline.patterns.matchers import Shorthand
 
+_SECOND: Final = timedelta(seconds=1)
+_THRESHOLD_TYPES: Final = {path: name for name, (path, _) in DEFAULT_THRESHOLDS.items()}
+_OPERATORS: Final = {"above": ">", "at_least": ">=", "equals": "=="}
+_EXPRESSION_NAME_BY_PATH: Final = {path: name for name, path in EXPRESSION_NAMES.items()}
 _STRATEGY_BY_PLACE: Final = {NotePlace.LAST_USER: "auto", NotePlace.SYSTEM: "system", NotePlace.CONTEXT: "auto"}
 
 
 @dataclass(slots=True)
 class WriteContext:
-    """One hook being written; `remarks` are what of it is lost although the rest is said."""
+    """The hook being written. `losses` lists what of it digitorn cannot express although it can express the rest."""
 
     id: str
     cooldown_turns: int | None = None
-    remarks: list[str] = field(default_factory=list)
+    losses: list[str] = field(default_factory=list)
 
 
-def write_action(action: Action, on_error: Outcome, writing: WriteContext, name: str = "") -> dict[str, Any]:
-    """`name` is what a chain calls the step, which settles how a call is said."""
+def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
+    app: list[dict[str, Any]] = []
+    agents: dict[str, list[dict[str, Any]]] = {}
+
+    def write(hook: Hook, losses: list[str]) -> None:
+        value = _write_hook(hook, WriteContext(hook.id, hook.limit.cooldown_turns, losses))
+        agent = hook.scope.agent
+        (app if agent is None else agents.setdefault(agent, [])).append(value)
+
+    not_expressible = write_each(hooks, write)
+    file: dict[str, Any] = {"runtime": {"hooks": app}}
+    if agents:
+        file["agents"] = [{"id": id, "hooks": own} for id, own in agents.items()]
+    return WriteResult(file, "yaml", not_expressible)
+
+
+def _write_hook(hook: Hook, context: WriteContext) -> dict[str, Any]:
+    event = event_name_in(NAME, hook.event)
+    if event is None:
+        raise NotExpressible(f"the event {hook.event}")
+    if hook.scope.prompt is not None or hook.scope.session is not None:
+        raise NotExpressible("a scope of one prompt or session")
+    if not hook.wait:
+        raise NotExpressible("that the agent does not wait for it")
+    if _uses_other_vocabulary(hook.then):
+        raise NotExpressible("the tool's name in another dialect")
+    value: dict[str, Any] = {"id": hook.id, "on": event}
+    if not isinstance(hook.when, Always):
+        value["condition"] = write_condition(hook.when)
+    value["action"] = write_action(hook.then, hook.on_error, context)
+    if not hook.then.instant and not isinstance(hook.then, (RunProgram, Chain)) and hook.timeout != DEFAULT_TIMEOUT:
+        context.losses.append(f"its timeout of {write_duration(hook.timeout, _SECOND)} s")
+    return value | _write_settings(hook, value["action"])
+
+
+def _write_settings(hook: Hook, action: dict[str, Any]) -> dict[str, Any]:
+    limit = hook.limit
+    if limit.cooldown_turns is not None and not _compacts(action):
+        raise NotExpressible("a cooldown in turns")
+    value: dict[str, Any] = {}
+    if limit.cooldown is not None:
+        value["cooldown"] = write_duration(limit.cooldown, _SECOND)
+    if limit.max_fires is not None:
+        value["max_fires"] = limit.max_fires
+    if hook.order:
+        value["priority"] = hook.order + DEFAULT_PRIORITY
+    if not hook.enabled:
+        value["enabled"] = False
+    if hook.tags:
+        value["tags"] = list(hook.tags)
+    return value
+
+
+def _compacts(action: dict[str, Any]) -> bool:
+    return action["type"] == "compact_context" or any(
+        _compacts(step) for step in action.get("actions", ()) if action["type"] == "chain"
+    )
+
+
+def _uses_other_vocabulary(value: Any) -> bool:
+    """Whether it renders a tool's name in another vocabulary. Fields have the same names in both."""
+    if isinstance(value, FactPlaceholder):
+        return value.path == ("tool", "name") and value.vocabulary.name != VOCABULARY.name
+    if isinstance(value, dict):
+        return _uses_other_vocabulary(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(_uses_other_vocabulary(part) for part in value)
+    names = getattr(value, "__dataclass_fields__", ())
+    return any(_uses_other_vocabulary(getattr(value, name)) for name in names)
+
+
+def write_action(action: Action, on_error: Outcome, context: WriteContext, name: str = "") -> dict[str, Any]:
+    """`name` is the step's name in a chain. It decides how a call is written."""
     if on_error != SILENT and isinstance(action, (Notify, ChangeFacts, CallTool, Chain, Diagnose, CustomAction)):
-        raise NotExpressible("its answer to an error")
+        raise NotExpressible("what its failure counts as")
     match action:
         case FixedAnswer(outcome):
-            return _write_answer(outcome, writing)
+            return _write_answer(outcome, context)
         case TemplateAnswer():
-            return _write_say(action, writing)
+            return _write_say(action, context)
         case Log(text, level):
             return {"type": "log", "message": write_template(text, numbers=True), "level": level}
         case Notify():
@@ -89,9 +165,9 @@ def write_action(action: Action, on_error: Outcome, writing: WriteContext, name:
         case RunProgram():
             return _write_run(action, on_error)
         case CallTool():
-            return _write_call(action, name, writing)
+            return _write_call(action, name, context)
         case Chain():
-            return _write_chain(action, writing)
+            return _write_chain(action, context)
         case Diagnose():
             return _write_diagnose(action)
         case CustomAction(registered, _, params):
@@ -100,33 +176,33 @@ def write_action(action: Action, on_error: Outcome, writing: WriteContext, name:
             raise action_not_expressible(action)
 
 
-def _write_answer(outcome: Outcome, writing: WriteContext) -> dict[str, Any]:
+def _write_answer(outcome: Outcome, context: WriteContext) -> dict[str, Any]:
     if outcome.halt or outcome.changes or outcome.verdict in (Verdict.ALLOW, Verdict.ASK):
         raise NotExpressible("halt" if outcome.halt else f"the answer {outcome.verdict.word}")
     if outcome.verdict is Verdict.DENY and not outcome.notes and not outcome.requests:
-        reason = outcome.reason or f"Blocked by hook {writing.id}"
+        reason = outcome.reason or f"Blocked by hook {context.id}"
         return {"type": "gate"} if reason == DEFAULT_REASON else {"type": "gate", "reason": reason}
     if outcome.verdict is Verdict.SILENT and len(outcome.notes) + len(outcome.requests) == 1:
-        return _write_note(outcome.notes[0], writing) if outcome.notes else _write_compact(outcome.requests[0], writing)
-    raise NotExpressible("an answer of several parts")
+        return _write_note(outcome.notes[0], context) if outcome.notes else _write_compact(outcome.requests[0], context)
+    raise NotExpressible("an answer with several parts")
 
 
-def _write_say(action: TemplateAnswer, writing: WriteContext) -> dict[str, Any]:
-    """Only where nothing in it has to be rendered."""
+def _write_say(action: TemplateAnswer, context: WriteContext) -> dict[str, Any]:
+    """digitorn does not render placeholders in answers."""
     texts = [text for _, text in action.notes] + ([action.reason] if action.reason else [])
     plain = [constant_text(text) for text in texts]
     if len(plain) != 1 or plain[0] is None:
         raise NotExpressible("placeholders in an answer")
     if action.notes:
         note = action.notes[0][0]
-        kept = Note(plain[0], note.audience, note.place, note.role, note.position)
-        return _write_answer(Outcome(notes=(*action.outcome.notes, kept)), writing)
-    return _write_answer(Outcome(action.outcome.verdict, plain[0], halt=action.outcome.halt), writing)
+        constant = Note(plain[0], note.audience, note.place, note.role, note.position)
+        return _write_answer(Outcome(notes=(*action.outcome.notes, constant)), context)
+    return _write_answer(Outcome(action.outcome.verdict, plain[0], halt=action.outcome.halt), context)
 
 
-def _write_note(note: Note, writing: WriteContext) -> dict[str, Any]:
+def _write_note(note: Note, context: WriteContext) -> dict[str, Any]:
     if note.audience is Audience.USER:
-        raise NotExpressible("words for the user")
+        raise NotExpressible("a message to the user")
     if not note.text:
         raise NotExpressible("an empty message")
     if note.place is NotePlace.RESULT:
@@ -135,11 +211,11 @@ def _write_note(note: Note, writing: WriteContext) -> dict[str, Any]:
     if note.place is NotePlace.MESSAGE:
         return value | {"strategy": "new_message", "role": note.role, "position": note.position}
     if note.place is NotePlace.CONTEXT:
-        writing.remarks.append("where its message stands: it goes to the last user message")
+        context.losses.append("the place of its message; it goes into the last user message")
     return value | {"strategy": _STRATEGY_BY_PLACE[note.place]}
 
 
-def _write_compact(request: Compact, writing: WriteContext) -> dict[str, Any]:
+def _write_compact(request: Compact, context: WriteContext) -> dict[str, Any]:
     value = {
         "type": "compact_context",
         "strategy": request.strategy,
@@ -147,9 +223,9 @@ def _write_compact(request: Compact, writing: WriteContext) -> dict[str, Any]:
         "summary_max_tokens": request.summary_max_tokens,
         "summary_prompt": request.summary_prompt,
         "target_pressure": request.target_pressure,
-        "cooldown_turns": writing.cooldown_turns or 0,
+        "cooldown_turns": context.cooldown_turns or 0,
     }
-    return {key: held for key, held in value.items() if held is not None}
+    return {key: each for key, each in value.items() if each is not None}
 
 
 def _write_notify(action: Notify) -> dict[str, Any]:
@@ -160,7 +236,7 @@ def _write_notify(action: Notify) -> dict[str, Any]:
         "level": action.level,
         "tag": action.tag,
     }
-    return {key: held for key, held in value.items() if held}
+    return {key: each for key, each in value.items() if each}
 
 
 def _write_change(edits: tuple[Edit, ...]) -> dict[str, Any]:
@@ -180,10 +256,10 @@ def _write_change(edits: tuple[Edit, ...]) -> dict[str, Any]:
                 removed.append(str(key))
             case _:
                 raise NotExpressible(f"this change of {'.'.join(map(str, edit.path))}")
-    said = {key: held for key, held in (("set", values), ("remove", removed)) if held}
-    if not said:
-        raise NotExpressible("a change of nothing")
-    return {"type": "transform_params", "transformation": said}
+    if not values and not removed:
+        raise NotExpressible("an empty change")
+    transformation = {key: each for key, each in (("set", values), ("remove", removed)) if each}
+    return {"type": "transform_params", "transformation": transformation}
 
 
 def _write_run(action: RunProgram, on_error: Outcome) -> dict[str, Any]:
@@ -191,29 +267,24 @@ def _write_run(action: RunProgram, on_error: Outcome) -> dict[str, Any]:
     if program.shell is None or action.only_if is not None:
         raise NotExpressible("a program without a shell" if program.shell is None else "only_if")
     if program != CommandTemplate(program.shell, cwd=program.cwd):
-        raise NotExpressible("what its program gets on stdin or in its environment")
+        raise NotExpressible("the stdin or environment of its program")
     if action.result_parser != ResultParser(ResultFormat.ERROR):
-        raise NotExpressible(f"how its program's end is read ({action.result_parser.format})")
+        raise NotExpressible(f"how its result is read ({action.result_parser.format})")
     if on_error not in (SILENT, INJECT_ON_ERROR):
-        raise NotExpressible("its answer to an error")
+        raise NotExpressible("what its failure counts as")
     value: dict[str, Any] = {"type": "shell", "command": write_template(program.shell)}
     if program.cwd is not None:
         value["cwd"] = write_template(program.cwd)
     if action.timeout != DEFAULT_SHELL_TIMEOUT:
-        value["timeout"] = write_seconds(action.timeout)
+        value["timeout"] = write_duration(action.timeout, _SECOND)
     return value | ({"on_error": "inject"} if on_error == INJECT_ON_ERROR else {})
 
 
-def write_seconds(length: timedelta) -> float | int:
-    total = length.total_seconds()
-    return int(total) if total.is_integer() else total
-
-
-def _write_call(call: CallTool, name: str, writing: WriteContext) -> dict[str, Any]:
+def _write_call(call: CallTool, name: str, context: WriteContext) -> dict[str, Any]:
     if omits_absent_fields(call.input.value):
-        writing.remarks.append("a field that is left out where its fact is absent: it becomes empty text")
+        context.losses.append("that a field is omitted if its fact is absent; it becomes empty text")
     if call.tell is not TellWhen.NEVER:
-        return _write_call_inject(call, writing)
+        return _write_call_inject(call, context)
     module, dot, rest = call.tool.partition(".")
     if name == "module_action" and module and dot and rest and not call.literal:
         return {"type": name, "module": module, "action": rest, "action_params": write_data(call.input)}
@@ -221,27 +292,27 @@ def _write_call(call: CallTool, name: str, writing: WriteContext) -> dict[str, A
     return value | ({"extra": dict(call.literal)} if call.literal else {})
 
 
-def _write_call_inject(call: CallTool, writing: WriteContext) -> dict[str, Any]:
+def _write_call_inject(call: CallTool, context: WriteContext) -> dict[str, Any]:
     module, dot, rest = call.tool.partition(".")
     if not (module and dot and rest) or call.literal:
-        raise NotExpressible("a call whose answer the agent is told, of a tool without a module or with literal fields")
+        raise NotExpressible("a call whose result the agent reads, of a tool without a module or with literal fields")
     if call.place is not NotePlace.MESSAGE or call.role != "system":
-        writing.remarks.append("where the answer of its call stands: it becomes a system message")
+        context.losses.append("the place of its call's result; it becomes a system message")
     value = {"type": "module_action_inject", "module": module, "action": rest, "action_params": write_data(call.input)}
     value["format"] = "always" if call.tell is TellWhen.ALWAYS else "auto"
     return value | ({"prefix": call.prefix} if call.prefix else {})
 
 
-def _write_chain(chain: Chain, writing: WriteContext) -> dict[str, Any]:
+def _write_chain(chain: Chain, context: WriteContext) -> dict[str, Any]:
     both = _write_append_and_note(chain)
     if both is not None:
         return both
-    actions = [_write_step(step, writing) for step in chain.steps]
+    actions = [_write_step(step, context) for step in chain.steps]
     return {"type": "chain", "stop_on_failure": chain.stop_on_failure, "actions": actions}
 
 
 def _write_append_and_note(chain: Chain) -> dict[str, Any] | None:
-    """A transform_result of two parts is a chain inside."""
+    """A transform_result with two parts was read as a chain."""
     match chain.steps:
         case (
             ChainStep("transform_result", ChangeFacts((Append(("tool", "result"), text),))),
@@ -253,12 +324,12 @@ def _write_append_and_note(chain: Chain) -> dict[str, Any] | None:
     return None
 
 
-def _write_step(step: ChainStep, writing: WriteContext) -> dict[str, Any]:
-    value = write_action(step.action, step.on_error or SILENT, writing, step.name)
+def _write_step(step: ChainStep, context: WriteContext) -> dict[str, Any]:
+    value = write_action(step.action, step.on_error or SILENT, context, step.name)
     if step.ends_chain and value["type"] != "pipe":
         raise NotExpressible("a step other than a pipe whose failure ends the chain")
     if not step.action.instant and not isinstance(step.action, (RunProgram, Chain)) and step.timeout != DEFAULT_TIMEOUT:
-        writing.remarks.append(f"the {write_seconds(step.timeout)} s that its {step.name} may take")
+        context.losses.append(f"the timeout of {write_duration(step.timeout, _SECOND)} s of its {step.name}")
     return value | ({"on_error": "raise"} if step.ends_chain else {})
 
 
@@ -277,11 +348,6 @@ def _write_custom(name: str, params: Any) -> dict[str, Any]:
     if name in ACTIONS or not isinstance(params, dict) or "type" in params:
         raise NotExpressible(f"the registered action {name}")
     return {"type": name, **params}
-
-
-_THRESHOLD_TYPES: Final = {path: name for name, (path, _) in DEFAULT_THRESHOLDS.items()}
-_OPERATORS: Final = {"above": ">", "at_least": ">=", "equals": "=="}
-_EXPRESSION_NAME_BY_PATH: Final = {path: name for name, path in EXPRESSION_NAMES.items()}
 
 
 def write_condition(condition: Condition) -> dict[str, Any]:
@@ -336,9 +402,8 @@ def _write_comparison(condition: Comparison) -> dict[str, Any]:
         and (number > 0 or (number == 0 and comparison == "above"))
     ):
         return {"type": "expression", "expr": f"{_EXPRESSION_NAME_BY_PATH[path]} {_OPERATORS[comparison]} {number!r}"}
-    raise NotExpressible(
-        "this comparison of a number"
-    )  # an absent fact counts as 0 in an expression, and here it never holds
+    # An absent fact counts as 0 in an expression, but this comparison never holds then.
+    raise NotExpressible("this comparison of a number")
 
 
 def _write_custom_condition(name: str, params: Any) -> dict[str, Any]:
@@ -351,94 +416,17 @@ def _write_tool_names(vocabulary: Vocabulary, word: str, text: str) -> str:
     if (word == "exactly" and not set(text) & set("*?[|")) or (word == "like" and not set(text) & set("?[|")):
         word = "tool"
     if word != "tool":
-        raise NotExpressible("a pattern of a tool's name that is no glob")
+        raise NotExpressible("a pattern for the tool's name that is not a glob")
     if vocabulary.name == VOCABULARY.name:
         return text
     return "|".join(name for part in text.split("|") for name in _translate_tool_name(vocabulary, part.strip()))
 
 
 def _translate_tool_name(vocabulary: Vocabulary, name: str) -> list[str]:
-    """A name of another vocabulary, and what the format calls that kind of tool."""
+    """A name of another vocabulary, and digitorn's name for that kind of tool."""
     if name == "*":
         return [name]
     if set(name) & set("*?["):
-        raise NotExpressible(f"the tools {name} in the words of {vocabulary.name}")
+        raise NotExpressible(f"the tool names {name} of {vocabulary.name}")
     kinds = [kind for kind in ToolKind if name in vocabulary.names.get(kind, ())]
     return [name, *(VOCABULARY.names[kind][0] for kind in kinds if VOCABULARY.names.get(kind))]
-
-
-def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
-    app: list[dict[str, Any]] = []
-    agents: dict[str, list[dict[str, Any]]] = {}
-    unsaid: list[str] = []
-    for hook in hooks:
-        writing = WriteContext(hook.id, hook.limit.cooldown_turns)
-        try:
-            value = _write_hook(hook, writing)
-        except NotExpressible as missing:
-            writing.remarks = [str(missing)]
-        else:
-            agent = hook.scope.agent
-            (app if agent is None else agents.setdefault(agent, [])).append(value)
-        unsaid += [f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {remark}" for remark in writing.remarks]
-    value = {"runtime": {"hooks": app}}
-    if agents:
-        return WriteResult(
-            value | {"agents": [{"id": id, "hooks": own} for id, own in agents.items()]}, "yaml", tuple(unsaid)
-        )
-    return WriteResult(value, "yaml", tuple(unsaid))
-
-
-def _write_hook(hook: Hook, writing: WriteContext) -> dict[str, Any]:
-    event = event_name_in(NAME, hook.event)
-    if event is None:
-        raise NotExpressible(f"the event {hook.event}")
-    if hook.scope.prompt is not None or hook.scope.session is not None:
-        raise NotExpressible("a scope of one prompt or session")
-    if not hook.wait:
-        raise NotExpressible("work in the background")
-    if _uses_other_vocabulary(hook.then):
-        raise NotExpressible("the tool's name in another format's words")
-    value: dict[str, Any] = {"id": hook.id, "on": event}
-    if not isinstance(hook.when, Always):
-        value["condition"] = write_condition(hook.when)
-    value["action"] = write_action(hook.then, hook.on_error, writing)
-    if not hook.then.instant and not isinstance(hook.then, (RunProgram, Chain)) and hook.timeout != DEFAULT_TIMEOUT:
-        writing.remarks.append(f"its timeout of {write_seconds(hook.timeout)} s")
-    return value | _write_settings(hook, value["action"])
-
-
-def _write_settings(hook: Hook, action: dict[str, Any]) -> dict[str, Any]:
-    limit = hook.limit
-    if limit.cooldown_turns is not None and not _compacts(action):
-        raise NotExpressible("a pause counted in turns")
-    value: dict[str, Any] = {}
-    if limit.cooldown is not None:
-        value["cooldown"] = write_seconds(limit.cooldown)
-    if limit.max_fires is not None:
-        value["max_fires"] = limit.max_fires
-    if hook.order:
-        value["priority"] = hook.order + DEFAULT_PRIORITY
-    if not hook.enabled:
-        value["enabled"] = False
-    if hook.tags:
-        value["tags"] = list(hook.tags)
-    return value
-
-
-def _compacts(action: dict[str, Any]) -> bool:
-    return action["type"] == "compact_context" or any(
-        _compacts(step) for step in action.get("actions", ()) if action["type"] == "chain"
-    )
-
-
-def _uses_other_vocabulary(value: Any) -> bool:
-    """Whether it says a tool's name in another vocabulary than the format's; fields have the same names in both."""
-    if isinstance(value, FactPlaceholder):
-        return value.path == ("tool", "name") and value.vocabulary.name != VOCABULARY.name
-    if isinstance(value, dict):
-        return _uses_other_vocabulary(list(value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(_uses_other_vocabulary(part) for part in value)
-    names = getattr(value, "__dataclass_fields__", ())
-    return any(_uses_other_vocabulary(getattr(value, name)) for name in names)
