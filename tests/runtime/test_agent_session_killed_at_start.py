@@ -19,10 +19,10 @@ pytestmark = pytest.mark.slow
 STARTS = """
 import asyncio, sys
 from pathlib import Path
-from runtime.agents import running
+from runtime.scripted_runtime import open_runtime
 
 async def work():
-    async with running(Path(sys.argv[1]), sys.argv[3], store=sys.argv[2]) as (runtime, _):
+    async with open_runtime(Path(sys.argv[1]), sys.argv[3], store=sys.argv[2]) as (runtime, _):
         await runtime.start(id="s")
 
 asyncio.run(work())

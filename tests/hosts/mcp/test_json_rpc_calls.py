@@ -78,24 +78,24 @@ def test_a_tools_error_is_not_ok() -> None:
 )
 def test_a_changed_result_leaves_nothing_of_the_old_one(result: dict[str, Any], new: Any, left: dict[str, Any]) -> None:
     found = told(result)
-    assert found.changed({**found.facts(), "result": new}, "").result == left
+    assert found.apply_changes({**found.facts(), "result": new}, "").result == left
 
 
 def test_an_unchanged_result_is_the_message_as_it_came() -> None:
     found = told({"content": [text("a")]})
-    assert found.changed(found.facts(), "") is found.message
+    assert found.apply_changes(found.facts(), "") is found.message
 
 
 def test_a_failure_can_be_turned_into_a_success_and_back() -> None:
     failed = told({"content": [text("a")], "isError": True})
-    assert failed.changed({**failed.facts(), "ok": True}, "").result["isError"] is False
+    assert failed.apply_changes({**failed.facts(), "ok": True}, "").result["isError"] is False
     worked = told({"content": [text("a")]})
-    assert worked.changed({**worked.facts(), "ok": False}, "").result["isError"] is True
+    assert worked.apply_changes({**worked.facts(), "ok": False}, "").result["isError"] is True
 
 
 def test_a_changed_error_is_what_the_agent_reads() -> None:
     failed = told({"content": [text("password: x")], "isError": True})
-    assert failed.changed({**failed.facts(), "error": "***"}, "").result["content"] == [text("***")]
+    assert failed.apply_changes({**failed.facts(), "error": "***"}, "").result["content"] == [text("***")]
 
 
 def test_a_changed_protocol_error_says_nothing_beside_it() -> None:
@@ -109,7 +109,7 @@ def test_a_changed_protocol_error_says_nothing_beside_it() -> None:
 
 def test_notes_stand_behind_the_result() -> None:
     found = told({"content": [IMAGE], "structuredContent": {"x": 1}})
-    left = found.changed(found.facts(), "a note").result
+    left = found.apply_changes(found.facts(), "a note").result
     assert left == {"content": [IMAGE, text("a note")], "structuredContent": {"x": 1}}
 
 

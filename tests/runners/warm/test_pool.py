@@ -150,10 +150,10 @@ def test_a_process_that_is_killed_takes_its_interpreters_along(tmp_path: Path) -
     (tmp_path / "hook.py").write_text(PARENT)
     (tmp_path / "main.py").write_text(
         "import asyncio, os, sys\nfrom hookline.hooks.host import Command\nfrom hookline.runners.process import ProcessLimit, run_program\n"
-        "from hookline.runners.warm.pool import interpreters\n"
+        "from hookline.runners.warm.pool import interpreter_pool\n"
         "async def main():\n"
-        "    while not interpreters().forked:\n"
-        "        done = await run_program(Command(f'{sys.executable} hook.py'), slots=ProcessLimit(), warm=interpreters())\n"
+        "    while not interpreter_pool().forked:\n"
+        "        done = await run_program(Command(f'{sys.executable} hook.py'), slots=ProcessLimit(), warm=interpreter_pool())\n"
         "    print(done.stdout, flush=True)\n"
         "    os.kill(os.getpid(), 9)\n"
         "asyncio.run(main())\n"

@@ -321,11 +321,11 @@ import asyncio, os, sys
 from pathlib import Path
 from hookline.runtime.apps.app import McpServer
 from hookline.runtime.mcp.server_tools import McpServers
-from office import office, perform
+from mcp_test_server import office_server_config, perform_tool
 
 async def main():
-    async with McpServers((office(),), Path.cwd(), os.environ) as servers:
-        print((await perform(servers, "mcp.office.pid")).content["pid"], flush=True)
+    async with McpServers((office_server_config(),), Path.cwd(), os.environ) as servers:
+        print((await perform_tool(servers, "mcp.office.pid")).content["pid"], flush=True)
         await asyncio.sleep(600)
 
 asyncio.run(main())

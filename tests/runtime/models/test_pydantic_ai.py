@@ -61,7 +61,7 @@ class Groq(OpenAIChatApi):
 class Responses(OpenAIResponsesApi):
     """Text in pieces, as OpenAI itself sends it."""
 
-    def say(self, text: str) -> Iterator[Json]:
+    def stream_text(self, text: str) -> Iterator[Json]:
         begun, added, done, ended = super().stream_text(text)
         yield begun
         yield {**added, "item": {**added["item"], "content": [], "status": "in_progress"}}
