@@ -1,12 +1,9 @@
-"""Runs a JavaScript hook: a fresh QuickJS context for each call, made, used and dropped on one thread.
+"""Runs JavaScript hooks in QuickJS: a fresh context for each call, created, used and dropped on one thread.
 
-No Python callable stands inside a context. `callTool` writes a request down; Python takes it after each pump, asks the host
-on the event loop, and settles the promise with JSON. QuickJS's own time limit counts the processor time of the whole
-process and is looked at by loops and patterns only: not by microtasks, and not inside of built-ins such as `join` on a huge
-array. So whoever awaits a script has its answer at the deadline in any case, and a thread that is still busy then is
-written off.
-
-Whether a script can be read at all, without running any of it.
+No Python callable exists inside a context. `callTool` records a request; Python takes it after each round of jobs, asks
+the host on the event loop, and settles the promise with JSON. QuickJS's own time limit counts the processor time of the
+whole process and is checked only by loops and patterns, not by microtasks or inside built-ins such as `join` on a huge array.
+So the caller always gets an answer at the deadline, and a thread that is still busy then is abandoned.
 """
 
 from __future__ import annotations
@@ -22,7 +19,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
@@ -32,27 +30,40 @@ from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook
 from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.secrets import mask
 from hookline.hooks.templates import as_text
-from hookline.runners.javascript_prelude import PRELUDE
 from hookline.runners.thread_pool import AbandonableThreads
 
 MEMORY_LIMIT: Final = 64 << 20
 _STACK_LIMIT: Final = 512 << 10
 _MAX_THREADS: Final = 4
-_JOBS_PER_PUMP: Final = 1_000  # microtasks between two looks at what the script asked for
-_MAX_BUSY_THREADS: Final = min(
-    os.cpu_count() or 1, _MAX_THREADS + 2
-)  # threads that can use up this process's time at once
-_MAX_NESTING: Final = 200  # levels of facts that are not JSON as they are
-_FINAL_LOG_TIMEOUT: Final = 0.1  # seconds in which a script that failed hands over what it logged
-_CANCEL_TIMEOUT: Final = 1.0  # seconds that a cancelled tool call gets
+_JOBS_PER_PUMP: Final = 1_000  # microtasks between two checks of the script's requests
+_MAX_BUSY_THREADS: Final = min(os.cpu_count() or 1, _MAX_THREADS + 2)  # threads that may be busy at once
+_MAX_NESTING: Final = 200  # levels of facts that JSON cannot express directly
+_FINAL_LOG_TIMEOUT: Final = 0.1  # seconds for a failed script to hand over its log lines
+_CANCEL_TIMEOUT: Final = 1.0  # seconds for a cancelled tool call to end
+
+_SCRIPT_LIMITS: Final = {
+    "MAX_CALLS": 100,
+    "MAX_LINES": 200,
+    "MAX_LINE_LENGTH": 4_000,
+    "MAX_ERROR_LENGTH": 2_000,
+    "MAX_JSON_LENGTH": 1 << 20,
+    "MAX_REASON_LENGTH": 20_000,
+}
+"""What one script may do; the numbers replace these names in the prelude."""
 
 _log = logging.getLogger("hookline")
 
 SettledCall = tuple[int, "asyncio.Task[ToolResult]"]
 
 
+@cache
+def _prelude() -> str:
+    source = Path(__file__).with_name("javascript_prelude.js").read_text("utf-8")
+    return re.sub(r"\bMAX_[A-Z_]+\b", lambda found: str(_SCRIPT_LIMITS[found[0]]), source)
+
+
 async def run_script(script: ScriptCall, host: Host) -> Any:
-    """What the script returned, as JSON has it. Raises Failed; tool calls that it began end with it."""
+    """Returns what the script returned, as JSON. Raises ActionError. Tool calls that it started end with it."""
     calls = ScriptToolCalls(host)
     deadline = ScriptDeadline(script.timeout, time.monotonic() + script.timeout.total_seconds())
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
@@ -74,7 +85,7 @@ _pools: dict[tuple[int, int], AbandonableThreads] = {}
 
 
 def _thread_pool(depth: int) -> AbandonableThreads:
-    """Scripts within a script's tool calls have threads of their own: nobody waits for a thread that waits for it.
+    """Scripts started by a script's tool call get their own threads, so that no script waits for a thread that waits for it.
 
     A forked process has none of its parent's threads.
     """
@@ -95,7 +106,7 @@ class ScriptDeadline:
 
 
 class ScriptToolCalls:
-    """The tool calls of one script: asked for on its thread, made on the event loop."""
+    """The tool calls of one script: requested on its thread, made on the event loop."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -106,12 +117,12 @@ class ScriptToolCalls:
         self._settled: SimpleQueue[SettledCall | None] = SimpleQueue()
 
     def begin(self, id: int, name: str, input: dict[str, Any]) -> None:
-        """From the script's thread."""
+        """Called from the script's thread."""
         if not self._ended:
             self._loop.call_soon_threadsafe(self._start_task, id, name, input)
 
     def next_settled(self, wait: float) -> SettledCall | None:
-        """From the script's thread: a call that has ended; None if none has in time, or nobody wants the script any more."""
+        """Called from the script's thread: returns a finished call, or None if none finished in time or the script was cancelled."""
         try:
             return self._settled.get(timeout=wait) if wait > 0 else self._settled.get_nowait()
         except Empty:
@@ -142,14 +153,14 @@ class ScriptToolCalls:
     def _on_done(self, id: int, task: asyncio.Task[ToolResult]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at, so that nobody reports it as never retrieved
+            task.exception()  # retrieved, so that asyncio does not report it
         self._settled.put((id, task))
 
 
 def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadline: ScriptDeadline) -> Any:
-    """On a thread of its own: the script's answer, or the Failure that it ended with.
+    """Runs on its own thread: returns the script's answer or its Failure.
 
-    A Failed that left here would keep the frames it passed, and with them the context, alive for another thread to drop.
+    A raised ActionError would keep the frames it passed, and with them the context, alive for another thread to drop.
     """
     if calls.has_ended:
         return None
@@ -175,7 +186,7 @@ def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolC
             calls.begin(id, name, input)
             open_calls += 1
         if not busy and not open_calls:
-            raise ActionError(FailureKind.RAISED, "the script waits for something that never comes")
+            raise ActionError(FailureKind.RAISED, "the script waits for a promise that never settles")
         settled = calls.next_settled(0 if busy else machine.deadline.remaining())
         if calls.has_ended or machine.deadline.remaining() <= 0:
             raise machine.deadline.timeout_error()
@@ -193,7 +204,7 @@ def _unwrap_answer(done: dict[str, Any]) -> Any:
 
 
 def _format_tool_result(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
-    """What `callTool` answers: `{content, is_error?}`, whatever became of the call."""
+    """The answer of `callTool`: `{content, is_error?}`."""
     if task.cancelled():
         return {"content": "the call was cancelled", "is_error": True}
     error = task.exception()
@@ -208,7 +219,7 @@ def _format_tool_result(task: asyncio.Task[ToolResult]) -> dict[str, Any]:
 
 
 class ScriptContext:
-    """One context and the way to talk to it. Everything of it belongs to the thread that made it."""
+    """One context. Everything in it belongs to the thread that created it."""
 
     def __init__(self, hook: str, deadline: ScriptDeadline) -> None:
         import quickjs
@@ -219,7 +230,7 @@ class ScriptContext:
         self._context = quickjs.Context()
         self._context.set_memory_limit(MEMORY_LIMIT)
         self._context.set_max_stack_size(_STACK_LIMIT)
-        self._prelude = self._context.eval(PRELUDE)
+        self._prelude = self._context.eval(_prelude())
 
     def close(self) -> None:
         self._prelude = None
@@ -233,7 +244,7 @@ class ScriptContext:
             raise self._failure_from(error) from None
 
     def take_requests(self) -> Any:
-        """What the script asked for since the last time; its log lines are written."""
+        """Returns the script's new requests and writes its log lines."""
         try:
             asked = json.loads(self.call_prelude("take"))
         except (ValueError, RecursionError):
@@ -251,7 +262,7 @@ class ScriptContext:
             _log.info("[%s] %s", self._hook, line)
 
     def run_pending_jobs(self) -> bool:
-        """Runs what is ready to run; True if more is."""
+        """Runs ready jobs; True if more are ready."""
         for _ in range(_JOBS_PER_PUMP):
             self._set_time_limit()
             try:
@@ -268,7 +279,7 @@ class ScriptContext:
         self._context.set_time_limit(left * _MAX_BUSY_THREADS)
 
     def _handle_uncaught(self, error: BaseException) -> None:
-        """Of a microtask of its own: what a browser reports and goes on after."""
+        """An error in a microtask of its own: logged, as a browser does, and the script goes on."""
         if _is_interrupt(error):
             raise self.deadline.timeout_error()
         _log.warning("[%s] uncaught: %s", self._hook, mask(_first_line(error)))
@@ -289,7 +300,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 
 def _to_json(value: Any) -> str:
-    """ASCII, so that it passes into JavaScript whatever it holds; what JSON has no word for becomes null or text."""
+    """ASCII, so that it passes into JavaScript unchanged. What JSON cannot express becomes null or text."""
     try:
         return json.dumps(value, allow_nan=False, default=as_text)
     except (ValueError, TypeError, RecursionError):
@@ -317,7 +328,7 @@ _ERROR_LINE: Final = re.compile(r"^\s+at <input>:(\d+)", re.MULTILINE)
 
 
 def syntax_error(source: str) -> tuple[int, str] | None:
-    """The script's own line, from 1, and what is wrong there; None where it can be read."""
+    """The line of the script, from 1, and what is wrong there; None if it is valid."""
     import quickjs
 
     if "\0" in source or not _is_encodable(source):
@@ -325,14 +336,18 @@ def syntax_error(source: str) -> tuple[int, str] | None:
     context = quickjs.Context()
     context.set_memory_limit(MEMORY_LIMIT)
     context.set_time_limit(_PARSE_TIMEOUT)
-    try:  # all of it is read before its first statement ends it, so that even a script that closes our function runs nothing
+    try:  # the whole source is parsed before its first statement throws, so nothing of the script runs
         context.eval(f"throw {_PARSED_MARK!r}; (async function () {{\n{source}\n}})")
     except quickjs.JSException as error:
         what, _, places = str(error).partition("\n")
         found = _ERROR_LINE.search(places)
         if what.startswith("SyntaxError: ") and found:
             line, last = int(found[1]) - 1, source.count("\n") + 1
-            return (line, what.removeprefix("SyntaxError: ")) if line <= last else (last, "something is left open")
+            return (
+                (line, what.removeprefix("SyntaxError: "))
+                if line <= last
+                else (last, "a bracket or quote is not closed")
+            )
     return None
 
 

@@ -1,23 +1,9 @@
-"""What stands in a JavaScript context before somebody's script does.
-
-It keeps the built-ins that it needs from before the script ran, and its own state in variables, null-prototype objects and
-texts, so nothing that a script does to prototypes or globals reaches it. It answers in JSON text: a text that crosses into
-Python as it is would be cut at a NUL and refused for a lone surrogate.
-"""
-
-from __future__ import annotations
-
-from typing import Final
-
-MOST_CALLS: Final = 100
-MOST_LINES: Final = 200
-LONGEST_LINE: Final = 4_000
-LONGEST_ERROR: Final = 2_000
-LONGEST_JSON: Final = 1 << 20
-LONGEST_REASON: Final = 20_000
-
-PRELUDE: Final = (
-    r"""(() => {
+// Runs in a fresh context before the hook's script. hookline replaces the names in capitals with numbers.
+//
+// It saves the built-ins that it needs before the script runs, and keeps its own state in variables, null-prototype
+// objects and strings, so nothing that a script does to prototypes or globals reaches it. It answers in JSON text: a
+// string that crosses into Python directly would be cut at a NUL and refused for a lone surrogate.
+(() => {
 "use strict";
 const {parse, stringify} = JSON, text = String, P = Promise, {isArray} = Array, {ownKeys} = Reflect;
 const {create, defineProperty} = Object, root = globalThis;
@@ -47,11 +33,11 @@ const why = error => {
 };
 
 const log = (...said) => {
-  if (logged > MOST_LINES) return;
+  if (logged > MAX_LINES) return;
   let line = "";
-  for (let i = 0; i < said.length; i++) line += (i ? " " : "") + cut(shown(said[i]), LONGEST_LINE);
+  for (let i = 0; i < said.length; i++) line += (i ? " " : "") + cut(shown(said[i]), MAX_LINE_LENGTH);
   logged += 1;
-  line = logged > MOST_LINES ? "[more lines are not shown]" : cut(line, LONGEST_LINE);
+  line = logged > MAX_LINES ? "[more lines are not shown]" : cut(line, MAX_LINE_LENGTH);
   lines += (lines && ",") + stringify(line);
 };
 
@@ -61,24 +47,24 @@ const callTool = (name, input) => {
   if (typeof name !== "string") return refused("callTool takes a tool's name and its input");
   input ??= {};
   if (typeof input !== "object" || isArray(input)) return refused("the input of a tool is an object");
-  if (called >= MOST_CALLS) return refused("a script may call tools MOST_CALLS times");
+  if (called >= MAX_CALLS) return refused("a script may call tools MAX_CALLS times");
   let json;
   try { json = stringify(input); } catch (error) { return refused(why(error)); }
-  if (json?.[0] !== "{" || json.length > LONGEST_JSON) return refused("the input of this call cannot be handed on");
+  if (json?.[0] !== "{" || json.length > MAX_JSON_LENGTH) return refused("the input of this call is not an object, or too large");
   const id = ++called;
   calls += (calls && ",") + "[" + id + "," + stringify(name) + "," + json + "]";
   return new P(resolve => { waiting[id] = resolve; });
 };
 
-const failed = (kind, error) => "{\"" + kind + "\":" + stringify(cut(why(error), LONGEST_ERROR)) + "}";
+const failed = (kind, error) => "{\"" + kind + "\":" + stringify(cut(why(error), MAX_ERROR_LENGTH)) + "}";
 
 const answered = value => {
   if (value === undefined) return "{\"value\":null}";
   const json = stringify(value, function (key, held) {  // a long reason must not cost a deny
-    return this === value && key === "reason" && typeof held === "string" ? cut(held, LONGEST_REASON) : held;
+    return this === value && key === "reason" && typeof held === "string" ? cut(held, MAX_REASON_LENGTH) : held;
   });
   if (json === undefined) return failed("unreadable", "the script returned a " + typeof value);
-  if (json.length > LONGEST_JSON) return failed("unreadable", "what the script returned is too large");
+  if (json.length > MAX_JSON_LENGTH) return failed("unreadable", "what the script returned is too large");
   return "{\"value\":" + json + "}";
 };
 
@@ -114,10 +100,4 @@ return (what, first, second) => {
   if (what === "start") start(parse(first), parse(second));
   else settle(first, parse(second));
 };
-})()""".replace("MOST_CALLS", str(MOST_CALLS))
-    .replace("MOST_LINES", str(MOST_LINES))
-    .replace("LONGEST_REASON", str(LONGEST_REASON))
-    .replace("LONGEST_LINE", str(LONGEST_LINE))
-    .replace("LONGEST_ERROR", str(LONGEST_ERROR))
-    .replace("LONGEST_JSON", str(LONGEST_JSON))
-)
+})()
