@@ -1,4 +1,4 @@
-"""One fixture for pytest; nothing of ours is imported before a test asks for it."""
+"""A pytest fixture. hookline is imported only when a test uses it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def hookline_fire() -> Callable[..., Any]:
-    """`hookline.testing.fire`: one event through a config, to its decision."""
+    """`hookline.testing.fire`: fires one event at a config and returns the decision."""
     from hookline.testing import fire
 
     return fire

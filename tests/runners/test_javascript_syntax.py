@@ -12,7 +12,7 @@ from hookline.runners.javascript import syntax_error
     [
         ("let x = ;", 1, "unexpected token"),
         ("log(1)\nlog(2) log(3)", 2, "expecting ';'"),
-        ("if (a) {", 1, "left open"),
+        ("if (a) {", 1, "not closed"),
     ],
 )
 def test_where_a_script_cannot_be_read(source: str, line: int, what: str) -> None:

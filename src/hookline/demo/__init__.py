@@ -1,1 +1,1 @@
-"""A scripted agent session, offline: real hooks decide about real tool calls in a scratch directory."""
+"""A scripted agent session, offline: real hooks decide real tool calls in a scratch directory."""

@@ -1,4 +1,4 @@
-"""The demo: an agent with a scripted model, and hooks of every format acting on its one session."""
+"""The demo: an agent with a scripted model, and hooks of every format in one session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILES: Final = {
 
 
 class DemoDisplay(Protocol):
-    """Whoever watches."""
+    """Shows the demo to the user."""
 
     def __call__(self, happening: Update) -> None: ...
     def show_prompt(self, text: str) -> None: ...
@@ -37,7 +37,7 @@ class DemoDisplay(Protocol):
 
 
 async def run_demo(stage: DemoDisplay) -> None:
-    """Raises HooklineError if the session does not come to its end."""
+    """Raises HooklineError if the session does not finish."""
     with demo_project() as (workspace, settings):
         async with Runtime.open(workspace, settings(stage)) as runtime:
             stage.say(_describe_hooks(runtime.book))
@@ -48,7 +48,7 @@ async def run_demo(stage: DemoDisplay) -> None:
                 last = happening
             await session.end()
             if not isinstance(last, ExchangeEnded) or last.ending is not Ending.ANSWERED:
-                raise HooklineError("the demo did not come to its end")
+                raise HooklineError("the demo did not finish")
 
 
 class _SettingsFactory(Protocol):
@@ -57,7 +57,7 @@ class _SettingsFactory(Protocol):
 
 @contextmanager
 def demo_project() -> Iterator[tuple[Path, _SettingsFactory]]:
-    """A project with the demo's files, accepted as `hookline trust` does it, in a home of its own; gone afterwards."""
+    """A temporary project with the demo's files, trusted as by `hookline trust`, in its own home."""
     with tempfile.TemporaryDirectory(prefix="hookline-demo-") as name:
         place = Path(name).resolve()
         workspace, home = place / "project", place / "home"

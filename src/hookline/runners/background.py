@@ -1,4 +1,4 @@
-"""Work that nobody waits for: in order within a session, and never forgotten."""
+"""Background work of hooks: runs in order within a session and is drained at its end."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from hookline.hooks.secrets import mask
 
 Work = Callable[[], Awaitable[None]]
 
-_CANCEL_TIMEOUT: Final = 10.0  # for cancelled work to clean up after itself
+_CANCEL_TIMEOUT: Final = 10.0  # seconds for cancelled work to clean up
 
 log = logging.getLogger("hookline")
 
 
 @dataclass(slots=True)
 class _SessionQueue:
-    """The work of one session, one piece after the other."""
+    """The work of one session, in order."""
 
     waiting: deque[tuple[Work, contextvars.Context]] = field(default_factory=deque)
     task: asyncio.Task[None] | None = None
@@ -39,7 +39,7 @@ class _SessionQueue:
 
 
 class BackgroundTasks:
-    """Keeps the work of each event loop apart, so one of these serves several loops and threads."""
+    """Keeps work per event loop, so that one instance serves several loops and threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,11 +48,11 @@ class BackgroundTasks:
         )
 
     def schedule(self, work: Work, session: str) -> None:
-        """Returns at once. The work keeps the context variables of this moment, so it knows which hook it belongs to."""
+        """Returns at once. The work keeps the current context variables, so that it knows its hook."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            raise UnavailableError("nothing can be run in the background without an event loop") from None
+            raise UnavailableError("background hooks need a running event loop") from None
         lines = self._queues(loop)
         line = lines.setdefault(session, _SessionQueue())
         line.waiting.append((work, contextvars.copy_context()))
@@ -60,7 +60,7 @@ class BackgroundTasks:
             line.task = loop.create_task(_run_queue(line, lines, session))
 
     async def drain(self, timeout: timedelta) -> int:
-        """Waits for the work of this loop; what is not done in time is cancelled. How many pieces were."""
+        """Waits for this loop's work and cancels what is late. Returns how many tasks were cancelled."""
         loop = asyncio.get_running_loop()
         lines = self._queues(loop)
         until = loop.time() + timeout.total_seconds()
@@ -114,7 +114,7 @@ async def _await_work(work: Work) -> None:
 
 
 def _log_failure(task: asyncio.Task[None], context: contextvars.Context) -> None:
-    """Only our own failures are quoted: the text of another exception may hold a secret."""
+    """Quotes only hookline's own failures: the text of another exception may contain a secret."""
     error = task.exception() if task.done() and not task.cancelled() else None
     if error is None:
         return

@@ -1,4 +1,4 @@
-"""The environment that a program gets."""
+"""The environment variables that a program gets."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hookline.hooks.host import Command, current_hook
 
 _CUT_MARK: Final = "…[cut]".encode()
 _LONGEST_ENTRY: Final = 131_072 - 1  # Linux refuses a longer "NAME=value" with its closing NUL
-_MAX_TOTAL: Final = 1 << 20  # an eighth of the usual stack may hold arguments and environment; leave room for both
+_MAX_TOTAL: Final = 1 << 20  # arguments and environment share an eighth of the usual stack
 
 inherited_environment: Final[ContextVar[Mapping[bytes, bytes] | None]] = ContextVar("inherited", default=None)
-"""What programs inherit, where that is not the environment of this process but of the one that it decides for."""
+"""What programs inherit if it is not this process's environment: the engine decides for another process."""
 
 
 def build_environment(command: Command) -> dict[bytes, bytes]:
-    """What the command inherits and brings, and who is asking: HOOKLINE_HOOK, and HOOKLINE_ASKED_AGAIN the second time.
+    """The command's environment, plus HOOKLINE_HOOK, and HOOKLINE_ASKED_AGAIN on a re-check.
 
-    A command that inherits only some of it gets just those.
+    A command that inherits only some variables gets just those.
     """
     held = _inherited_variables(command)
     held |= _encode_variables({**command.env, **(_current_hook_variables() if command.inherit_env is True else {})})
@@ -51,7 +51,7 @@ def _current_hook_variables() -> dict[str, str]:
 
 
 def _encode_variables(values: Mapping[str, str]) -> dict[bytes, bytes]:
-    """Values as bytes, without NUL, each and all of them short enough for the system; what is cut says so."""
+    """Encodes values without NUL and cuts them to the system's limits, with a mark where it cuts."""
     plain = {
         name: encode_for_process(value)
         for name, value in values.items()
@@ -74,5 +74,5 @@ def _cut_value(value: bytes, longest: int) -> bytes:
 
 
 def encode_for_process(text: str) -> bytes:
-    """UTF-8 without NUL; a lone surrogate, which has no bytes of its own, becomes a question mark."""
+    """UTF-8 without NUL; a lone surrogate becomes a question mark."""
     return text.replace("\0", "").encode("utf-8", "replace")

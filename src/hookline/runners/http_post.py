@@ -1,4 +1,4 @@
-"""Posts JSON to a URL: no redirects, no proxies, and only so much of an answer."""
+"""Posts JSON to a URL: follows no redirects, uses no proxies, and limits the size of the answer."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hookline.hooks.host import PostRequest, PostResponse
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.runners.environment import inherited_environment
 
-_MAX_ANSWER_BYTES: Final = 1 << 20  # bytes of an answer
-_MAX_DROPPED_BYTES: Final = 16 << 20  # bytes after which nobody listens any more
+_MAX_ANSWER_BYTES: Final = 1 << 20  # bytes
+_MAX_DROPPED_BYTES: Final = 16 << 20  # bytes after which the connection is closed
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 async def post_json(request: PostRequest) -> PostResponse:
-    """Raises Failed if nobody answers in time."""
+    """Raises ActionError if no answer comes in time."""
     if not URL_PATTERN.fullmatch(request.url):
-        raise ActionError(FailureKind.CANNOT_START, "is to post to what is no http or https URL")
+        raise ActionError(FailureKind.CANNOT_START, "cannot post: the URL is not http or https")
     http = _import_http_client()
     headers = {"Content-Type": "application/json", **_expand_headers(request)}
     timeout = request.timeout.total_seconds()
@@ -45,7 +45,7 @@ def _import_http_client() -> Any:
     try:
         return importlib.import_module("httpx2")
     except ImportError:
-        raise UnavailableError("nothing can be posted from here: there is no HTTP client") from None
+        raise UnavailableError("cannot post: the package httpx2 is missing") from None
 
 
 async def _read_response(response: Any) -> PostResponse:
@@ -60,7 +60,7 @@ async def _read_response(response: Any) -> PostResponse:
 
 
 def _expand_headers(request: PostRequest) -> dict[str, str]:
-    """Nothing that a variable holds can begin another header."""
+    """Removes control characters, so that a variable cannot start another header."""
     return {
         name: _CONTROL.sub("", _VARIABLE.sub(lambda found: _variable_value(found[1] or found[2], request), text))
         for name, text in request.headers

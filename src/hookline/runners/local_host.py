@@ -1,4 +1,4 @@
-"""The machine that we are on, as a host."""
+"""The host that runs programs and scripts on this machine."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ log = logging.getLogger("hookline")
 
 
 class LocalHost(NullHost):
-    """Programs and scripts run, and counts are kept; there are no tools, no model and nobody to ask."""
+    """Runs programs and scripts and keeps counts. It has no tools, no model, and no person to ask."""
 
     def __init__(
         self, limits: FireLimiter, clock: Clock | None = None, slots: ProcessLimit | None = None, *, warm: bool = True
     ) -> None:
-        """With `warm`, Python files that are asked again and again run in forks of an interpreter that has started."""
+        """With `warm`, Python files that run repeatedly run in forks of a running interpreter."""
         self._limits = limits
         self._warm = warm and IS_AVAILABLE
         self._slots = slots or ProcessLimit()
@@ -61,7 +61,7 @@ class LocalHost(NullHost):
         try:
             javascript = importlib.import_module("hookline.runners.javascript")
         except ImportError:
-            raise UnavailableError("scripts cannot be run here: there is no JavaScript engine") from None
+            raise UnavailableError("cannot run JavaScript: the package quickjs-ng is missing") from None
         return await javascript.run_script(script, self)
 
     async def post(self, request: PostRequest) -> PostResponse:
@@ -70,7 +70,7 @@ class LocalHost(NullHost):
         return await post_json(request)
 
     async def publish(self, notice: Notice) -> None:
-        """One line in the log, whatever the notice holds."""
+        """Logs the notice as one line."""
         parts = (notice.hook, notice.title, notice.message)
         line = ": ".join(_one_line(part) for part in parts if part)
         log.log(_LEVELS.get(notice.level.lower(), logging.INFO), "%s", line, extra={"notice": notice})
@@ -79,7 +79,7 @@ class LocalHost(NullHost):
         self._background.schedule(work, session)
 
     async def drain(self, timeout: timedelta) -> int:
-        """Waits for the background work of this loop; the rest is cancelled and its programs die. How many pieces were."""
+        """Waits for this loop's background work and cancels the rest. Returns how many tasks were cancelled."""
         return await self._background.drain(timeout)
 
 

@@ -1,16 +1,13 @@
-"""The one place that starts a program.
+"""Runs programs. This is the only place that starts one for a hook.
 
-A program gets a session and process group of its own. It has ended when its main process has: whatever else is left of
-its group then has a tenth of a second to close its output and is killed, as everything is at the deadline and on
-cancellation. Only a child that left the session by itself (setsid) survives, and nobody waits for it; under a supervisor,
-which Linux makes possible, not even that one, and all of it ends with this process, however that ends.
+A program gets its own session and process group. It has ended when its main process has: other processes of its group then
+get a tenth of a second to close their output and are killed, as everything is at the deadline and on cancellation. Only a
+child that left the session (setsid) survives. Under a supervisor, on Linux, not even that one does, and everything ends with
+this process, however it ends.
 
-Processes are started with subprocess and watched through a pidfd, not through asyncio's child watcher: on Python 3.11
-that one is a thread for each process unless the policy of the whole interpreter is changed, which is not ours to change.
-Where there is no pidfd, as on macOS, the main process is looked after every few milliseconds. stdin is a pipe, so a
-program can open /dev/stdin, which the socket that asyncio would give it does not allow.
-
-What goes into a program and what comes out of it, without a thread and without ever waiting for the program.
+Processes are started with subprocess and watched through a pidfd instead of asyncio's child watcher, which on Python 3.11
+uses a thread per process unless the interpreter's global policy is changed. Without pidfd, as on macOS, the main process is
+polled. stdin is a pipe, not asyncio's socket, so that programs can open /dev/stdin.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ _CHUNK: Final = 1 << 16
 
 
 class CapturedOutput:
-    """One stream of a program: the beginning is kept, the rest counted."""
+    """One output stream: keeps the beginning and counts the rest."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
@@ -63,12 +60,12 @@ class CapturedOutput:
 
 
 class Pipes:
-    """The program's ends are `stdin`, `stdout` and `stderr`, for the time of its start; ours are watched by the loop."""
+    """The three streams of a program. The program's ends are `stdin`, `stdout`, `stderr`; the loop watches ours."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, stdin: bytes) -> None:
         self.out = CapturedOutput()
         self.err = CapturedOutput()
-        self.quiet = asyncio.Event()  # nobody can write to us any more
+        self.quiet = asyncio.Event()  # set when no output can come any more
         self.stdin = self.stdout = self.stderr = -1
         self._loop = loop
         self._to_write = memoryview(stdin)
@@ -76,7 +73,7 @@ class Pipes:
         self._into = -1
 
     def open(self) -> None:
-        """May raise OSError, and then still has to be closed."""
+        """May raise OSError; call `close` even then."""
         if self._to_write:
             self.stdin, self._into = os.pipe()
             self._ours[self._into] = None
@@ -88,7 +85,7 @@ class Pipes:
         self._ours[read] = self.err
 
     def begin(self) -> None:
-        """The program has its ends now."""
+        """Call once the program has been started."""
         self._close_child_ends()
         for end, output in self._ours.items():
             os.set_blocking(end, False)
@@ -98,7 +95,7 @@ class Pipes:
             self._write(first=True)
 
     def drain(self) -> None:
-        """Takes what is there already."""
+        """Reads what is available now."""
         for end, output in list(self._ours.items()):
             while output is not None and self._read(end, output):
                 pass
@@ -124,7 +121,7 @@ class Pipes:
             self.quiet.set()
 
     def _read(self, end: int, output: CapturedOutput) -> bool:
-        """True if something came, and more may come."""
+        """True if something was read, and more may come."""
         try:
             data = os.read(end, _CHUNK)
         except (BlockingIOError, InterruptedError):
@@ -136,7 +133,7 @@ class Pipes:
         return bool(data)
 
     def _write(self, first: bool = False) -> None:
-        """A program that does not read, or stops reading, has had its say: that is no error."""
+        """A program that does not read its stdin is not an error."""
         try:
             with suppress(BlockingIOError, InterruptedError):
                 self._to_write = self._to_write[os.write(self._into, self._to_write[: 16 * _CHUNK]) :]
@@ -151,26 +148,26 @@ class Pipes:
 _GRACE: Final = 0.1
 _LONGEST_ARGUMENT: Final = 100 * 1024
 _LINUX_MAX_ARGUMENT: Final = 128 * 1024
-_REAP_TIMEOUT: Final = 5.0  # a killed process can hang in the kernel
+_REAP_TIMEOUT: Final = 5.0  # seconds; a killed process can hang in the kernel
 _POLL_INTERVAL: Final = 0.005
 
 log = logging.getLogger("hookline")
 
 
 class ProcessLimit:
-    """At most so many programs at once on each event loop; the others wait, within their own time."""
+    """Limits how many programs run at once on each event loop. Waiting counts toward a program's timeout."""
 
     def __init__(self, most: int | None = None) -> None:
         self.most = most if most is not None else 4 * (os.cpu_count() or 1)
         if self.most < 1:
-            raise ValueError("there must be room for one program")
+            raise ValueError("the limit must be at least 1")
         self._lock = threading.Lock()
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
             weakref.WeakKeyDictionary()
         )
 
     def semaphore(self) -> asyncio.Semaphore:
-        """The slots of the running loop, to be entered with `async with`."""
+        """The running loop's semaphore, for `async with`."""
         loop = asyncio.get_running_loop()
         with self._lock:
             semaphore = self._by_loop.get(loop)
@@ -182,9 +179,9 @@ class ProcessLimit:
 async def run_program(
     command: Command, *, slots: ProcessLimit, warm: InterpreterPool | None = None, supervised: bool = False
 ) -> ProgramResult:
-    """Raises Failed if the program could not start, was killed by a signal, or did not end in time.
+    """Raises ActionError if the program could not start, was killed by a signal, or did not end in time.
 
-    With `warm`, a Python file may run in a fork of an interpreter that has started already. `supervised`, it costs the
+    With `warm`, a Python file may run in a fork of a running interpreter. `supervised` costs the
     start of an interpreter.
     """
     if sys.platform == "win32":
@@ -219,7 +216,7 @@ class _RunningProgram:
         try:
             await self._start()
             await self._wait_for_end()
-        except GeneratorExit:  # the coroutine is thrown away: there is no loop left to wait on
+        except GeneratorExit:  # the coroutine was discarded: there is no loop to wait on
             self._kill()
             self._reap(waiting=True)
             raise
@@ -276,19 +273,19 @@ class _RunningProgram:
                 self._pipes.drain()
 
     def _kill(self) -> None:
-        """The whole group, before its main process is reaped: until then nobody else can get its number."""
+        """Kills the whole group before its main process is reaped: until then its id cannot be reused."""
         if self._child is None or self._killed:
             return
         self._killed = True
-        with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM when only the dead are left
-            if self._under:  # it kills the others before it ends
+        with suppress(ProcessLookupError, PermissionError):  # macOS reports EPERM if only dead processes are left
+            if self._under:  # the supervisor kills the others before it ends
                 os.kill(self._child.pid, signal.SIGTERM)
                 os.kill(self._child.pid, signal.SIGCONT)
             else:
                 os.killpg(self._child.pid, signal.SIGKILL)
 
     async def _wait_until_reaped(self) -> None:
-        """Cancelled meanwhile, it still waits for the killed, who come soon, and passes the cancellation on."""
+        """Waits for the killed process even if cancelled meanwhile, then re-raises the cancellation."""
         cancelled: asyncio.CancelledError | None = None
         until = self._loop.time() + _REAP_TIMEOUT
         while not self._reap() and self._loop.time() < until:
@@ -296,7 +293,7 @@ class _RunningProgram:
                 async with asyncio.timeout_at(until):
                     await self._exited.wait()
             except TimeoutError:
-                log.warning("a killed program does not go away")
+                log.warning("a killed program has not exited")
             except asyncio.CancelledError as raised:
                 cancelled = raised
         if cancelled is not None:
@@ -307,7 +304,7 @@ class _RunningProgram:
 
 
 class _SpawnedProcess:
-    """A child of this process."""
+    """A child process."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.pid = process.pid
@@ -326,12 +323,12 @@ class _SpawnedProcess:
             self._loop.add_reader(self._pidfd, self._on_exit, exited)
 
     def reap(self, *, waiting: bool = False) -> bool:
-        """True once there is nothing left of the main process."""
+        """True once the main process has been reaped."""
         if self._reaped:
             return True
         try:
             pid, status = os.waitpid(self.pid, 0 if waiting else os.WNOHANG)
-        except ChildProcessError:  # somebody else in this process waits for every child, or SIGCHLD is ignored
+        except ChildProcessError:  # other code in this process reaped it, or SIGCHLD is ignored
             self.status = None
         else:
             if pid == 0:
@@ -361,9 +358,9 @@ class _SpawnedProcess:
 
 
 def _supervisor_argv() -> tuple[str, ...]:
-    """Isolated, so that neither the program's directory nor its environment say what it is; nothing where it cannot be."""
+    """Runs the supervisor isolated from the program's directory and environment. Empty if it is not available."""
     name = os.path.basename(sys.executable or "")
-    if sys.platform != "linux" or not name.startswith(("python", "pypy")):  # a program that embeds Python is none
+    if sys.platform != "linux" or not name.startswith(("python", "pypy")):  # an embedding program is not an interpreter
         return ()
     file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
     return (sys.executable, "-I", "-S", file, str(os.getpid()))
@@ -450,7 +447,7 @@ def _log_start(command: Command) -> None:
 
 
 def _command_secrets(command: Command) -> tuple[str, ...]:
-    """What its own environment tells it."""
+    """Secret values in the program's own environment."""
     given = build_environment(command).items()
     return secret_values({name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, value in given})
 

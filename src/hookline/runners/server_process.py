@@ -1,6 +1,7 @@
-"""A program that we start and talk to for long: in a group of its own, which ends when we do, however we end.
+"""A long-lived child process and the line-based pipes to talk to it.
 
-Lines over pipes, of any length up to a limit; whoever does not read makes us wait and not grow.
+The process gets its own group, which is killed when this process ends, however it ends. A peer that does not read makes
+the writer wait instead of growing a buffer.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ _CHUNK: Final = 256 * 1024
 
 
 class LineTooLongError(Exception):
-    """A line that never ends."""
+    """The line exceeds the limit."""
 
 
 class PipeClosedError(Exception):
-    """Nobody reads there any more."""
+    """The other end of the pipe is closed."""
 
 
 async def read_lines(reader: asyncio.StreamReader, longest: int = MAX_LINE_BYTES) -> AsyncIterator[bytes]:
-    """Each line that is not blank, without its end. What stands after the last newline is no message."""
+    """Yields each line that is not blank, without its end. Text after the last newline is dropped."""
     held: list[bytes] = []
     size = 0
     while chunk := await reader.read(_CHUNK):
@@ -51,7 +52,7 @@ async def read_lines(reader: asyncio.StreamReader, longest: int = MAX_LINE_BYTES
 
 
 class Stdio:
-    """The client at our own stdin and stdout, which belong to the protocol alone from then on."""
+    """The client at our own stdin and stdout, which from then on carry only the protocol."""
 
     def __init__(self, reader: asyncio.StreamReader, outlet: PipeWriter) -> None:
         self._reader = reader
@@ -59,8 +60,8 @@ class Stdio:
 
     @classmethod
     async def claim(cls) -> Stdio:
-        """Whatever else is printed in this process goes to stderr, and nothing else can read our input."""
-        if None in (sys.stdin, sys.stdout, sys.stderr):  # closed when we started; the numbers are somebody else's now
+        """Redirects everything else that this process prints to stderr, and hides its stdin."""
+        if None in (sys.stdin, sys.stdout, sys.stderr):  # closed at start-up; the numbers now belong to other files
             raise HooklineError("stdin, stdout and stderr must be open")
         into, out = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -85,7 +86,7 @@ def _is_pollable(descriptor: int) -> bool:
 
 
 class PipeReader:
-    """The end of a pipe that we read from."""
+    """The reading end of a pipe."""
 
     def __init__(self) -> None:
         self.reader = asyncio.StreamReader(limit=_CHUNK * 4)
@@ -103,13 +104,13 @@ class PipeReader:
         return inlet
 
     def close(self) -> None:
-        """From now on it is at its end."""
+        """Ends the stream."""
         if self._transport is not None:
             self._transport.close()
 
 
 def _feed_file(descriptor: int, reader: asyncio.StreamReader, loop: asyncio.AbstractEventLoop) -> None:
-    """A plain file is read to its end at once: its size is known."""
+    """Reads a plain file to its end at once."""
     with os.fdopen(descriptor, "rb") as file:
         text = file.read(MAX_LINE_BYTES)
     loop.call_soon_threadsafe(reader.feed_data, text)
@@ -117,7 +118,7 @@ def _feed_file(descriptor: int, reader: asyncio.StreamReader, loop: asyncio.Abst
 
 
 class PipeWriter(asyncio.BaseProtocol):
-    """The end of a pipe that we write to."""
+    """The writing end of a pipe."""
 
     def __init__(self) -> None:
         self._free = asyncio.Event()
@@ -157,7 +158,7 @@ class PipeWriter(asyncio.BaseProtocol):
             self._file.flush()
 
     async def close(self) -> None:
-        """Returns once everything is written, or nobody reads it."""
+        """Returns once everything is written, or the reader is gone."""
         if self._transport is not None:
             self._transport.close()
             await self._lost.wait()
@@ -165,10 +166,10 @@ class PipeWriter(asyncio.BaseProtocol):
             self._file.close()
 
     def drop(self) -> None:
-        """Whatever is not written yet never is."""
+        """Discards what has not been written."""
         if self._transport is not None:
             if not self._transport.is_closing() or self._transport.get_write_buffer_size():
-                self._transport.abort()  # never one that is on its way out: asyncio's cannot be lost twice
+                self._transport.abort()  # not one that is closing: asyncio's transport cannot be aborted twice
         elif self._file is not None:
             self._file.close()
 
@@ -176,9 +177,9 @@ class PipeWriter(asyncio.BaseProtocol):
 _log = logging.getLogger("hookline")
 
 _MAX_LOGGED_BYTES: Final = 64 * 1024  # bytes of stderr
-_END_TIMEOUT: Final = 1.5  # seconds, once its input is closed
-_KILL_TIMEOUT: Final = 1.0  # seconds, once it was told to
-_OUTPUT_TIMEOUT: Final = 1.0  # seconds in which an ended program's output is still read: others may hold the pipe open
+_END_TIMEOUT: Final = 1.5  # seconds after its input was closed
+_KILL_TIMEOUT: Final = 1.0  # seconds after SIGTERM
+_OUTPUT_TIMEOUT: Final = 1.0  # seconds to read the output of an ended program: others may hold the pipe open
 _GUARD_SCRIPT: Final = 'read -r _; kill -KILL "-$1"'  # its input ends when we do, even by SIGKILL
 
 
@@ -205,9 +206,9 @@ class ServerProcess:
         cwd: Path | None = None,
         stderr: int | None = None,
     ) -> ServerProcess:
-        """`what` is what messages call it. Its environment, directory and stderr are ours where none are given.
+        """`what` names the program in messages. Environment, directory and stderr default to ours.
 
-        With `subprocess.PIPE`, somebody must call `log_errors`. Raises HooklineError if it cannot be started.
+        With `subprocess.PIPE` as stderr, call `log_errors`. Raises HooklineError if the program cannot be started.
         """
         process = _start_process(what, argv, env, cwd, stderr)
         try:
@@ -229,11 +230,11 @@ class ServerProcess:
         return self._inlets[0].reader
 
     async def write(self, data: bytes) -> None:
-        """Raises Gone."""
+        """Raises PipeClosedError."""
         await self._outlet.write(data)
 
     async def log_errors(self, name: str) -> None:
-        """The beginning of its piped stderr goes to the debug log; the rest is read, so that it never waits for us."""
+        """Logs the beginning of its piped stderr and discards the rest, so that the program never blocks."""
         room = _MAX_LOGGED_BYTES
         while chunk := await self._inlets[1].reader.read(8192):
             if room > 0:
@@ -241,16 +242,16 @@ class ServerProcess:
                     _log.debug("[%s] %s", name, printable(line))
                 room -= len(chunk)
                 if room <= 0:
-                    _log.debug("[%s] says more than is shown here", name)
+                    _log.debug("[%s] wrote more than is shown here", name)
 
     async def finish(self) -> None:
-        """Closes its input and gives it time to end by itself."""
+        """Closes its input and gives it time to exit."""
         await self._outlet.close()
         if not await self.wait_for_exit(_END_TIMEOUT):
             await self.close()
 
     async def close(self) -> None:
-        """Nothing that the program started is left."""
+        """Ends the program and everything that it started."""
         try:
             if not self._exited.is_set():
                 self._signal_group(signal.SIGTERM)
@@ -271,7 +272,7 @@ class ServerProcess:
         return self._exited.is_set()
 
     async def describe_exit(self) -> str:
-        """Once its output has ended; what it is called stands first."""
+        """How the program ended, starting with its name. Call it once its output has ended."""
         if not await self.wait_for_exit(_OUTPUT_TIMEOUT):
             return f"{self._what} closed its output"
         code = self._exit_code
@@ -290,7 +291,7 @@ class ServerProcess:
         self._outlet.drop()
 
     def _signal_group(self, number: signal.Signals) -> None:
-        """The whole group; its main process is not reaped yet, so nobody else has its number."""
+        """Signals the whole group. Its main process is not reaped yet, so its id cannot be reused."""
         if not self._is_reaped:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -304,7 +305,7 @@ class ServerProcess:
             self._guard = None
 
     def _wait_in_thread(self) -> None:
-        """In a thread: until the process has ended. It is not reaped where the system can wait without."""
+        """Waits in a thread until the process has exited, without reaping it if the system allows that."""
         if hasattr(os, "waitid"):
             with suppress(ChildProcessError):
                 ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
@@ -312,7 +313,7 @@ class ServerProcess:
                     self._exit_code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
         else:
             self._exit_code = self._process.wait()
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: nobody is waiting
             self._loop.call_soon_threadsafe(self._exited.set)
 
 

@@ -1,11 +1,11 @@
-"""A program of its own, on Linux: it runs a command, and when that ends nothing that it started is left.
+"""Runs a command on Linux and makes sure that nothing it started is left when it ends.
 
-Called as `supervisor.py PARENT PROGRAM ARGUMENT...`, where PARENT is the process that starts it. Whoever loses its
-parent below us becomes our child, also one that left its group and session, so a walk from us finds all of them.
-SIGTERM ends everything at once, and comes from the kernel too when the parent dies, however it dies. There is no pipe
-for this that a child could hold or close. Our exit code, or the signal that kills us, is the command's.
+Called as `supervisor.py PARENT PROGRAM ARGUMENT...`; PARENT is the id of the process that starts it. A process below us
+that loses its parent becomes our child, even if it left its group and session, so a walk from us finds all of them. SIGTERM
+ends everything at once; the kernel also sends it when the parent dies. No pipe is involved that a child could hold or
+close. Our exit code, or the signal that kills us, is the command's.
 
-It imports nothing of ours: it is started with each command, and has to start fast.
+Standard library only: it starts with each command and must start fast.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _WAITED_SIGNALS = frozenset((signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
 _SIGNALS_CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-_GRACE = 0.1  # seconds in which what the command leaves may end by itself
-_KILL_TIMEOUT = 3.0  # seconds with what cannot be killed: it hangs in the kernel, or is another user's
+_GRACE = 0.1  # seconds for what the command left behind to end by itself
+_KILL_TIMEOUT = 3.0  # seconds for what cannot be killed: it hangs in the kernel, or belongs to another user
 
 
 def main(parent: int, command: list[str]) -> NoReturn:
@@ -34,7 +34,7 @@ def main(parent: int, command: list[str]) -> NoReturn:
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_SIGNALS)
     _call_prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _call_prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:  # it died before it could be heard of
+    if os.getppid() != parent:  # the parent died before we could be notified
         _die_by_signal(signal.SIGTERM)
     child = os.fork()
     if not child:
@@ -48,7 +48,7 @@ def main(parent: int, command: list[str]) -> NoReturn:
 
 
 def _call_prctl(option: int, value: int) -> None:
-    """Without it the command still runs, and ends with its group."""
+    """Without prctl the command still runs and ends with its group."""
     with suppress(ImportError, OSError, AttributeError):
         import ctypes
 
@@ -57,7 +57,7 @@ def _call_prctl(option: int, value: int) -> None:
 
 def _exec_command(command: list[str]) -> NoReturn:
     try:
-        os.setsid()  # what it sends to its group is not for us
+        os.setsid()  # signals that the command sends to its group are not for us
         _call_prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in _SIGNALS_CHANGED_BY_PYTHON:
             signal.signal(number, signal.SIG_DFL)
@@ -70,7 +70,7 @@ def _exec_command(command: list[str]) -> NoReturn:
 
 
 def _initial_environment() -> dict[bytes, bytes]:
-    """As we were started with: Python adds a locale to its own where there is none."""
+    """The environment we were started with: Python adds a locale to its own."""
     try:
         with open("/proc/self/environ", "rb") as file:
             given = file.read()
@@ -81,7 +81,7 @@ def _initial_environment() -> dict[bytes, bytes]:
 
 
 def _detach_streams() -> None:
-    """Whoever reads the command's output hears its end from the command."""
+    """Readers of the command's output then see its end when the command ends."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
@@ -89,7 +89,7 @@ def _detach_streams() -> None:
 
 
 def _wait_for_command(child: int) -> int | None:
-    """How it ended; None if we were told to end before."""
+    """How the command ended; None if we were told to end first."""
     while signal.sigwait(_WAITED_SIGNALS) == signal.SIGCHLD:
         for pid, status in _reap_children():
             if pid == child:
@@ -113,7 +113,7 @@ def _wait_for_descendants() -> None:
 
 def _has_children() -> bool:
     for _ in _reap_children():
-        continue  # only the living count
+        continue  # only live processes count
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -122,7 +122,7 @@ def _has_children() -> bool:
 
 
 def _kill_descendants(child: int) -> None:
-    """Group by group, which nobody escapes by forking, and one by one; again for those that came meanwhile."""
+    """Kills group by group, which no process escapes by forking, then one by one; repeats for new ones."""
     groups = {child}
     until = time.monotonic() + _KILL_TIMEOUT
     while _has_children() and time.monotonic() < until:
@@ -172,7 +172,7 @@ def _die_by_signal(number: int) -> NoReturn:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its own
-    with suppress(OSError, ValueError):  # of SIGKILL nobody can say how it is taken
+    with suppress(OSError, ValueError):  # SIGKILL cannot be caught
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)

@@ -1,4 +1,4 @@
-"""Threads for work that may never end by itself."""
+"""Threads for work that may never end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_STUCK: Final = 16
 
 
 class AbandonableThreads:
-    """At most `most` pieces of work at once, beside those that nobody waits for any more; their threads end with them.
+    """Runs at most `most` tasks at once, not counting abandoned ones, whose threads end with them.
 
-    The threads are daemons: work that never ends does not keep the interpreter from ending.
+    The threads are daemons, so that stuck work does not keep the interpreter from exiting.
     """
 
     def __init__(self, name: str, most: int) -> None:
@@ -31,18 +31,20 @@ class AbandonableThreads:
         self._stuck: set[Future[Any]] = set()
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        """Raises Failed when too much earlier work that was given up is still running."""
+        """Raises ActionError if too many abandoned tasks are still running."""
         future: Future[Any] = Future()
         with self._lock:
             if len(self._stuck) >= MAX_STUCK:
-                raise ActionError(FailureKind.CANNOT_START, f"could not start: {MAX_STUCK} earlier scripts do not end")
+                raise ActionError(
+                    FailureKind.CANNOT_START, f"could not start: {MAX_STUCK} earlier scripts are still running"
+                )
             self._queued += 1
             self._queue.put((future, work))
             self._start_thread_if_needed()
         return future
 
     def abandon(self, future: Future[Any]) -> None:
-        """Nobody waits for it any more. If it is running, its thread no longer counts and another may start."""
+        """Stops waiting for the task. If it is running, its thread no longer counts toward the limit."""
         future.cancel()
         with self._lock:
             if future in self._at_work and not future.done():
@@ -80,7 +82,7 @@ class AbandonableThreads:
 def _run_into_future(future: Future[Any], work: Callable[[], Any]) -> None:
     try:
         result = work()
-    except BaseException as error:  # whoever waits for it gets it
+    except BaseException as error:  # raised where the result is awaited
         future.set_exception(error)
     else:
         future.set_result(result)

@@ -1,4 +1,4 @@
-"""What people need to test their hooks: cases as data, `fire()` for Python, a host that only pretends, a clock to turn.
+"""Tools to test hooks: cases as data, `fire()` for Python, a scripted host, a clock that you control.
 
 from hookline.testing import hook_cases
 

@@ -39,7 +39,7 @@ NO_TIME: Final = timedelta()
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event, after so much time; `expect` says what must come of it."""
+    """One event, after a delay; `expect` is the expected result."""
 
     event: str
     facts: Mapping[str, Any]
@@ -57,11 +57,11 @@ class Case:
     config_file: Path | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     tools: Mapping[str, ToolResult] = field(default_factory=dict)
-    model: tuple[str, ...] = ()  # what it answers, in order
+    model: tuple[str, ...] = ()  # its answers, in order
     env: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     at_load: Expected = field(default_factory=Expected)
-    trusted: bool = True  # of a case with files alone: whether the user has accepted what the project brings
+    trusted: bool = True  # for a case with files: whether the user has trusted the project
 
     @property
     def name(self) -> str:
@@ -113,7 +113,7 @@ def _case_nodes(at: Node) -> Iterator[Node]:
 
 
 def _read_case(at: Node, path: Path) -> Case | None:
-    """None after a problem was noted."""
+    """None after a problem was added."""
     before = len(at.problems)
     at.check_keys(CASE_KEYS, "a case")
     if at.mapping() is None:
@@ -149,7 +149,7 @@ def _check_one_config(at: Node) -> None:
     given = [key for key in ("config", "file") if at.get(key) is not None]
     if len(given) == 2:
         at.add_problem(
-            "two-configs", f"{_place_prefix(at)}config and file say the same thing twice.", "Leave one of them out."
+            "two-configs", f"{_place_prefix(at)}config and file exclude each other.", "Leave one of them out."
         )
     if not given and at.get("files") is None:
         at.add_problem(
@@ -238,7 +238,7 @@ def _read_steps(at: Node, dialect: str | None) -> tuple[tuple[Step, ...], Expect
     if expect is None:
         at.add_problem(
             "no-event",
-            f"{_place_prefix(at)}there is nothing to try.",
+            f"{_place_prefix(at)}there is no event.",
             "Write event: {name: tool.before, …} and expect: {…}.",
         )
     return (), at_load
@@ -261,7 +261,7 @@ def _read_step(at: Node, dialect: str | None) -> Step | None:
 
 
 def _read_event(at: Node, dialect: str | None) -> tuple[str | None, dict[str, Any]]:
-    """The event's own name, and its facts: everything beside `name`."""
+    """The event's own name and its facts: everything but `name`."""
     name = at if isinstance(at.value, str) else at.get("name")
     if name is None:
         if at.mapping() is not None:
@@ -280,6 +280,6 @@ def _read_event(at: Node, dialect: str | None) -> tuple[str | None, dict[str, An
 
 
 def event_named(name: str, dialect: str | None) -> str | None:
-    """The event that `name` means in this dialect, or else here or in any."""
+    """The event with this name in the dialect, or in hookline, or in any dialect."""
     own = events_by_name(dialect).get(name) if dialect else None
     return own or canonical_event(name)

@@ -1,9 +1,4 @@
-"""Runs a case and says how what happened differs from what it expects.
-
-A directory and a log that belong to one case and are gone after it.
-
-Async work from plain code, whether or not a loop is already running here.
-"""
+"""Runs a case in a directory of its own and lists how the result differs from what it expects."""
 
 from __future__ import annotations
 
@@ -37,7 +32,7 @@ _log = logging.getLogger("hookline")
 
 @contextmanager
 def scratch_directory(files: Mapping[str, str]) -> Iterator[Path]:
-    """A fresh directory with these files, and an empty `home/` in it. A file that begins with #! can be run."""
+    """A new directory with these files and an empty `home/`. Files that start with #! are executable."""
     with tempfile.TemporaryDirectory(prefix="hookline-case-", ignore_cleanup_errors=True) as name:
         directory = Path(name).resolve()
         (directory / "home").mkdir()
@@ -61,7 +56,7 @@ class _LogCapture(logging.Handler):
 
 @contextmanager
 def capture_log() -> Iterator[list[str]]:
-    """The log's lines from here on; whoever shows the log shows it only while debugging."""
+    """Collects log lines from here on. They are shown only in debug output."""
     kept = _LogCapture()
     handlers, level, propagate = _log.handlers, _log.level, _log.propagate
     debugging = _log.isEnabledFor(logging.DEBUG) and bool(handlers)
@@ -83,7 +78,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    with ThreadPoolExecutor(1) as elsewhere:  # a test that is itself async
+    with ThreadPoolExecutor(1) as elsewhere:  # inside an async test
         return elsewhere.submit(asyncio.run, work).result()
 
 
@@ -95,7 +90,7 @@ USER_NAME: Final = "tester"
 @dataclass(frozen=True, slots=True)
 class Result:
     case: Case
-    differences: tuple[tuple[int, Difference], ...] = ()  # with the step's number, from 1; 0: at load
+    differences: tuple[tuple[int, Difference], ...] = ()  # prefixed with the step's number, from 1; 0: while loading
     decisions: tuple[Decision, ...] = ()
 
     @property
@@ -112,7 +107,7 @@ class Result:
 
 
 def run_case(case: Case) -> Result:
-    """A case that fails is run once more, to explain why each hook was asked or not."""
+    """Runs the case; if it fails, runs it again with explanations of every hook."""
     result = run_sync(_run_once(case, explain=False))
     if result.ok or not case.steps:
         return result
@@ -151,7 +146,7 @@ async def _run_step(
 
 
 def _load_case_book(case: Case, directory: Path) -> Book:
-    """A file that nobody can read is a book without hooks, and a problem that the case may expect."""
+    """An unreadable file gives a book without hooks and a problem, which the case may expect."""
     try:
         if case.config_file is not None:
             return load(case.config_file, case.dialect)
@@ -177,7 +172,7 @@ def config_text(config: Any) -> str:
 
 
 def default_file_name(name: str) -> str:
-    """What a file of this dialect is called, so that hooks without an id are called as they would be there."""
+    """The usual file name of this dialect, so that hooks without an id get their usual names."""
     patterns = [place.pattern for place in get_dialect(name).places if "*" not in place.pattern and not place.user]
     return PurePath(patterns[0]).name if patterns else "hooks.yaml"
 
@@ -202,7 +197,7 @@ def _value_lines(title: str, value: Any) -> list[str]:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """The decision and, hook by hook, why: lines for people."""
+    """The decision and the reason for each hook, as lines of text."""
     said = decision.verdict.word + (f": {decision.reason}" if decision.reason else "")
     return [
         f"  {decision.event.name} → {printable(said)}",

@@ -1,4 +1,4 @@
-"""What a case expects, key by key: how it is read, and how it differs from what happened."""
+"""What a case expects, key by key: how it is read and compared with the result."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hookline.hooks.outcome import FailureKind, Verdict
 from hookline.testing.scripted_host import RecordedCall
 
 SCRATCH_PLACEHOLDER: Final = "<scratch>"
-"""Stands for the case's own directory in the facts and in what is expected."""
+"""Stands for the case's own directory in facts and expectations."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActualResult:
-    """What came of one step, or of loading alone."""
+    """The result of one step, or of loading."""
 
     directory: Path
     decision: Decision | None = None
@@ -64,13 +64,13 @@ def read_expected(at: Node, known: Iterable[str] | None = None) -> Expected:
         return Expected()
     if not at.value:
         at.add_problem(
-            "empty", f"{at.location}: it expects nothing, so it cannot fail.", "Write verdict: deny, or another key."
+            "empty", f"{at.location}: it expects nothing, so it can never fail.", "Write verdict: deny, or another key."
         )
     return Expected({key: _KEYS[key][0](place) for key, place in at.entries() if key in names})
 
 
 def problem_differences(wanted: Expected, happened: ActualResult) -> tuple[Difference, ...]:
-    """Every problem that was expected was found, and no error that was not; without a word about them, no error at all."""
+    """Every expected problem must be found, and no other error. Without an expectation, no error at all."""
     rest = list(happened.problems)
     missing: list[Any] = []
     for each in wanted.values.get("problems", ()):
@@ -95,7 +95,7 @@ def _matches_problem(wanted: Mapping[str, Any], problem: Problem) -> bool:
 
 
 def expand_scratch(value: Any, directory: Path) -> Any:
-    """The value with the directory's path wherever a text says <scratch>."""
+    """Replaces <scratch> in texts with the directory's path."""
     if isinstance(value, str):
         return value.replace(SCRATCH_PLACEHOLDER, str(directory))
     if isinstance(value, dict):
@@ -106,7 +106,7 @@ def expand_scratch(value: Any, directory: Path) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equal in type too, at any depth: true is not 1. Lists and tuples are one."""
+    """Equal in type too, at any depth: true is not 1. Lists and tuples are the same."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
@@ -115,14 +115,14 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def is_subset(part: Any, whole: Any) -> bool:
-    """A mapping is part of another that has its keys with these parts; anything else must be the same."""
+    """A mapping is a subset if the other has its keys with matching values; anything else must be equal."""
     if isinstance(part, dict) and isinstance(whole, dict):
         return all(key in whole and is_subset(held, whole[key]) for key, held in part.items())
     return is_same(part, whole)
 
 
 def _restrict_to(part: Any, whole: Any) -> Any:
-    """As much of `whole` as `part` speaks of."""
+    """The part of `whole` that `part` mentions."""
     if isinstance(part, dict) and isinstance(whole, dict):
         return {key: _restrict_to(held, whole.get(key, MISSING)) for key, held in part.items()}
     return "(absent)" if whole is MISSING else whole
@@ -140,7 +140,7 @@ def _compare_equal(got: Callable[[ActualResult], Any]) -> Compare:
 
 
 def _compare_contains(got: Callable[[ActualResult], Sequence[str]]) -> Compare:
-    """Each text stands in one of those that there are."""
+    """Each text must be contained in one of the actual ones."""
 
     def compare(key: str, wanted: Any, happened: ActualResult) -> Difference | None:
         found = got(happened)
@@ -151,7 +151,7 @@ def _compare_contains(got: Callable[[ActualResult], Sequence[str]]) -> Compare:
 
 
 def _compare_subsets(got: Callable[[ActualResult], Sequence[dict[str, Any]]]) -> Compare:
-    """As many as there are, in order, each part of its counterpart."""
+    """Same number, same order, each a subset of its counterpart."""
 
     def compare(key: str, wanted: Any, happened: ActualResult) -> Difference | None:
         found = got(happened)
@@ -251,7 +251,7 @@ def _read_mapping(at: Node) -> Any:
 
 
 def _mappings_reader(*known: str) -> Callable[[Node], Any]:
-    """A list of mappings with these keys; 0 is a way to say that there are none."""
+    """A list of mappings with these keys; 0 means none."""
 
     def read(at: Node) -> Any:
         if at.value == 0 and at.value is not False:
@@ -278,7 +278,7 @@ _NOTICE_KEYS: Final = ("channel", "message", "title", "level", "tag", "hook", "d
 _COMPACT_KEYS: Final = ("strategy", "keep_recent", "summary_max_tokens", "summary_prompt", "target_pressure")
 
 LOAD_KEYS: Final = ("problems",)
-"""What is known before any event."""
+"""Known before any event."""
 
 
 def _compare_nothing(key: str, wanted: Any, happened: ActualResult) -> Difference | None:

@@ -1,7 +1,4 @@
-"""Case files as pytest tests, by one import.
-
-One event through hooks, from a Python test.
-"""
+"""Fires one event from a Python test, and turns case files into pytest tests."""
 
 from __future__ import annotations
 
@@ -30,11 +27,11 @@ def fire(
     host: Host | None = None,
     explain: bool = False,
 ) -> Decision:
-    """The decision about `event`, with the facts that a session in the current directory would add.
+    """Returns the decision about `event`, with the facts that a session in the current directory would add.
 
-    A Path is a file; text and a mapping are a config themselves, in the native format unless `dialect` says otherwise.
-    An event may be written as in a case file: `{"name": "PreToolUse", "tool": {…}}`. An error in the config raises
-    ConfigError. Without a host, programs are run here, and there are no tools and no model.
+    A Path is a file. Text or a mapping is the config itself, in the native format unless `dialect` says otherwise. An event may
+    be written as in a case file: `{"name": "PreToolUse", "tool": {…}}`. A config error raises ConfigError. Without a host,
+    programs run on this machine, and there are no tools and no model.
     """
     book = book_from_config(config, dialect)
     errors = [problem for problem in book.problems if problem.severity == "error"]
@@ -79,10 +76,9 @@ def _with_session_facts(event: Event, wall: float) -> Event:
 
 
 def hook_cases(*paths: str | Path) -> Callable[..., None]:
-    """A test function with one parameter for each case below these paths: `test_hooks = hook_cases("tests/hooks")`.
+    """Returns a test function, parametrized with each case below these paths: `test_hooks = hook_cases("tests/hooks")`.
 
-    A path is looked for from the current directory, then from the file that calls this. Files that cannot be read
-    are tests that fail with what is wrong with them.
+    A path is looked up from the current directory, then from the calling file. An unreadable file becomes a failing test.
     """
     import pytest
 

@@ -1,7 +1,4 @@
-"""A host for tests: tools that answer as they were told to, everything written down, and a clock to turn by hand.
-
-A thread in memory: its messages pass the hooks as they do in a session.
-"""
+"""A host for tests: scripted tools and model, recorded requests, a thread in memory, and a clock that you control."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ _MILLISECONDS: Final = 1000
 
 
 class MessageRejectedError(HooklineError):
-    """A hook prevented that a message is stored or changed."""
+    """A hook denied that a message is stored or changed."""
 
 
 class MemoryThread:
-    """`facts` are the session's, for the hooks that see its messages."""
+    """A thread in memory; hooks see its messages. `facts` are the session's."""
 
     def __init__(self, id: str, host: Host, book: Book | None = None, facts: Mapping[str, Any] | None = None) -> None:
         self.id = id
@@ -47,7 +44,7 @@ class MemoryThread:
         return copy.deepcopy(self.messages[start:end])
 
     async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Raises NotStored if a hook prevents it."""
+        """Raises MessageRejectedError if a hook denies it."""
         new = {"id": f"message_{len(self.messages) + 1}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self._host.clock.wall() * _MILLISECONDS))
         stored = await self._pass_hooks("message.create", {"message": new}, "message")
@@ -56,7 +53,7 @@ class MemoryThread:
         return copy.deepcopy(stored)
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
-        """Raises NotStored if a hook prevents it."""
+        """Raises MessageRejectedError if a hook denies it."""
         at = next((at for at, held in enumerate(self.messages) if held.get("id") == id), None)
         if at is None:
             raise HooklineError(f"there is no message {id!r} in the thread {self.id}")
@@ -106,7 +103,7 @@ _NEW_YEAR: Final = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
 @dataclass(slots=True)
 class FakeClock:
-    """Stands still until it is told to go on."""
+    """A clock that moves only when you tell it to."""
 
     passed: float = 0.0
 
@@ -127,10 +124,10 @@ class RecordedCall:
 
 
 class ScriptedHost(LocalHost):
-    """Programs and scripts run as ever; a tool or a model that nobody scripted is Unavailable.
+    """Programs and scripts run for real. A tool or model that is not scripted raises UnavailableError.
 
-    `called`, `published` and `prompts` are what hooks asked of it. With a `book`, a tool call that a hook makes is
-    decided like any other before it is answered.
+    `called`, `published` and `prompts` record what hooks requested. With a `book`, tool calls that hooks make are decided like
+    any other before they are answered.
     """
 
     def __init__(
@@ -144,8 +141,8 @@ class ScriptedHost(LocalHost):
         self.time = FakeClock()
         super().__init__(FireCounts(), self.time)
         self.tools = dict(tools or {})
-        self.answers = list(answers)  # what the model says, one after the other
-        self.env = dict(env or {})  # as if our own environment had these too
+        self.answers = list(answers)  # the model's answers, in order
+        self.env = dict(env or {})  # added to the environment of programs
         self.book = book
         self.facts: dict[str, Any] = {}  # of the session, for calls that hooks make
         self.called: list[RecordedCall] = []
@@ -180,13 +177,13 @@ class ScriptedHost(LocalHost):
         self.published.append(notice)
 
     def thread(self, id: str) -> MemoryThread:
-        """The same one for the same id; it begins empty."""
+        """The thread with this id; created empty."""
         if id not in self.threads:
             self.threads[id] = MemoryThread(id, self, self.book, self.facts)
         return self.threads[id]
 
     async def settle(self, decision: Decision) -> None:
-        """Waits for what the decision's hooks do in the background, each at most its timeout."""
+        """Waits for the decision's background hooks, each at most its timeout."""
         await self.drain(background_time(decision))
 
     def _inherited_env(self, command: Command) -> dict[str, str]:
@@ -197,6 +194,6 @@ class ScriptedHost(LocalHost):
 
 
 def background_time(decision: Decision) -> timedelta:
-    """How long its background hooks may take, one after the other, and a moment for their programs to be gone."""
+    """The longest time that its background hooks can take, one after the other, plus a moment for their programs to exit."""
     started = [account.hook.timeout for account in decision.trace if not account.hook.wait and not account.skip_reason]
     return sum(started, timedelta(seconds=5)) if started else timedelta()

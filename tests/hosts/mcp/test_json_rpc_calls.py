@@ -73,7 +73,7 @@ def test_a_tools_error_is_not_ok() -> None:
         ({"content": [text("a")], "toolResult": "a"}, "b", {"content": [text("b")]}),
         ({"content": [text("a")]}, {"x": 1}, {"content": [text('{"x":1}')]}),
         ({"content": [text("a")]}, None, {"content": [text("null")]}),
-        ({"content": [text("a")]}, {1, 2}, {"content": [text("(it cannot be shown)")]}),
+        ({"content": [text("a")]}, {1, 2}, {"content": [text("(cannot be shown)")]}),
     ],
 )
 def test_a_changed_result_leaves_nothing_of_the_old_one(result: dict[str, Any], new: Any, left: dict[str, Any]) -> None:

@@ -250,7 +250,7 @@ hooks:
 @awaited
 async def test_what_is_no_event_kind_or_answer_is_refused(config: Path) -> None:
     async with begun(config) as session:
-        with pytest.raises(HooklineError, match="no event"):
+        with pytest.raises(HooklineError, match="is not an event"):
             await session.decide("tool.befor")
         with pytest.raises(HooklineError, match="no kind"):
             session.guard(shell, kind="shel")

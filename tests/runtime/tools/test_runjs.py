@@ -34,7 +34,7 @@ async def test_runs(do, code: str, content) -> None:
         ("const a = []; for (;;) a.push(new Array(1e6).fill(1))", "memory"),
         ("return 'x'.repeat(2e6)", "too large"),
         ("return 1n", "BigInt"),
-        ("await new Promise(() => {})", "never comes"),
+        ("await new Promise(() => {})", "never settles"),
     ],
 )
 async def test_what_goes_wrong_is_an_error(do, code: str, error: str) -> None:

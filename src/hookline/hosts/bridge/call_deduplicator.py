@@ -1,6 +1,6 @@
-"""One event that an agent tells by two entries, the user's and the project's, is decided once.
+"""Decides an event once if the agent sends it through two entries, the user's and the project's.
 
-Both callers get the same decision, for nobody knows to which of them the agent listens. Two equal calls by the same
+Both callers get the same decision, because agents differ in which one they obey. Two equal calls through the same
 entry are two events.
 """
 
@@ -19,10 +19,10 @@ from hookline.engine.decision import Decision
 from hookline.hosts.bridge.protocol import AgentCall
 
 ENTRY_VARIABLE: Final = "HOOKLINE_ENTRY"
-"""The variable in which a project's entry says that it is one."""
-_MAX_AGE: Final = 60.0  # seconds between the two: some agents run their hooks one after the other
+"""Set by a project's entry, so that it can be told from the user's."""
+_MAX_AGE: Final = 60.0  # seconds between the two calls: some agents run their hooks one after the other
 _MAX_CALLS: Final = 256
-_MAX_PAYLOAD: Final = 1_000_000  # bytes of a payload; a larger one is decided as often as it comes
+_MAX_PAYLOAD: Final = 1_000_000  # bytes; a larger payload is decided each time it comes
 
 DecideCallback = Callable[[], Awaitable[list[Decision]]]
 CallKey = tuple[Path, str, str, bytes]
@@ -31,7 +31,7 @@ CallKey = tuple[Path, str, str, bytes]
 @dataclass(frozen=True, slots=True)
 class SharedDecisions:
     decisions: list[Decision]
-    is_repeat: bool = False  # the other caller has heard it too
+    is_repeat: bool = False  # the other entry's call got these decisions too
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class CallDeduplicator:
 
 
 async def _await_decisions(twin: _SharedCall) -> list[Decision] | None:
-    """None where the other caller went away or failed."""
+    """None if the other call was cancelled or failed."""
     try:
         return await asyncio.shield(twin.decisions)
     except asyncio.CancelledError:

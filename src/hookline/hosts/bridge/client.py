@@ -1,14 +1,13 @@
-"""What an agent calls: hands the payload on stdin to the user's engine, and prints what it answers.
+"""The program that a coding agent calls: sends the payload on stdin to the user's engine and prints the answer.
 
-Run by path, `python -I -S client.py AGENT EVENT`: it imports nothing but what has started with the interpreter, or
-nearly so, because the agent waits. It starts the engine where there is none; where that fails, or the engine does,
-it becomes a process that decides by itself.
+Run by path, `python -I -S client.py AGENT EVENT`. The agent waits for it, so it imports almost nothing. It starts the
+engine if none is running; if that fails, or the engine does, it replaces itself with a process that decides alone.
 
-A request is MAGIC, then as 4-byte big-endian numbers the protocol's version, the milliseconds spent so far and the
-lengths of six parts, then the parts: release, agent, event, working directory, environment (NAME=value, NUL between),
-payload. The engine sends one or two answers: MAGIC, the version, a status, a number, two lengths, stdout and stderr.
-ANSWERED has the exit code as its number. WORKING comes before it where it takes a while, and tells by the number
-within how many milliseconds it comes. ELSEWHERE is from an engine that will not do it.
+A request is MAGIC, then 4-byte big-endian numbers (protocol version, milliseconds spent so far, lengths of six parts),
+then the parts: release, agent, event, working directory, environment (NAME=value, separated by NUL), payload. The engine
+sends one or two answers: MAGIC, version, status, a number, two lengths, stdout and stderr. ANSWERED has the exit code as
+its number. WORKING comes first if the decision takes a while; its number is the time limit in milliseconds. DECLINED
+means that this engine cannot answer.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False  # typing itself takes longer to import than all the rest
+TYPE_CHECKING = False  # importing typing takes longer than all the rest
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 MAGIC = b"HOOKLINE"
 PROTOCOL_VERSION = 1
-RELEASE = "0.1.0"  # of the package; an engine of another one ends when it is told
+RELEASE = "0.1.0"  # of the package; an engine of another release ends when it sees this one
 MAX_PAYLOAD = 32 * 1024 * 1024  # bytes of a payload
 MAX_ENVIRONMENT = 4 * 1024 * 1024
 REQUEST_HEADER_SIZE = len(MAGIC) + 8 * 4
@@ -34,9 +33,9 @@ STATUS_ANSWERED, STATUS_WORKING, STATUS_DECLINED = 0, 1, 2
 SOCKET_NAME = "engine.sock"
 START_LOCK_NAME = "starting.lock"
 _MAX_ATTEMPTS = 3
-_START_TIMEOUT = 10.0  # seconds for a new engine to listen
+_START_TIMEOUT = 10.0  # seconds for a new engine to start listening
 _MAX_DIRECTORY_LENGTH = 90
-_RESPONSE_TIMEOUT = 2.0  # seconds for an engine to say that it is at work
+_RESPONSE_TIMEOUT = 2.0  # seconds for an engine to say that it is working
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 _MAIN_CODE = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
 _BLOCKING_PREFIXES = (
@@ -63,19 +62,19 @@ _ENGINE_VARIABLES = (
 
 
 class EngineLostError(Exception):
-    """The engine went away before it answered."""
+    """The engine closed the connection before it answered."""
 
 
 class EngineSilentError(OSError):
-    """Something listens and says nothing."""
+    """Something is listening but does not answer."""
 
 
 class EngineOverdueError(Exception):
-    """The engine is at work and does not answer, and there is no more time for anything."""
+    """The engine is working, did not answer in time, and no time is left."""
 
 
 def run_directory(environment: Any) -> str:
-    """Where the user's engine listens; "" where no path can be told, or only one that is too long for a socket."""
+    """The directory of the user's engine socket; "" if there is none, or its path is too long for a socket."""
     places = (
         ("XDG_RUNTIME_DIR", "hookline"),
         ("XDG_STATE_HOME", "hookline/run"),
@@ -89,7 +88,7 @@ def run_directory(environment: Any) -> str:
 
 
 def is_private(directory: str) -> bool:
-    """True if it is a directory that nobody but this user can enter."""
+    """True if only this user can enter the directory."""
     try:
         status = os.lstat(directory)
     except OSError:
@@ -98,7 +97,7 @@ def is_private(directory: str) -> bool:
 
 
 def hookline_command(*arguments: str) -> list[str]:
-    """`hookline` with these arguments, whatever the working directory and the environment hold."""
+    """The command line of `hookline` with these arguments, independent of the working directory and the environment."""
     return [sys.executable, "-I", "-c", _MAIN_CODE, _PACKAGE_PARENT, *arguments]
 
 
@@ -114,7 +113,7 @@ def encode_request(agent: str, event: str, payload: bytes, spent: int, release: 
 
 
 def connect_to_engine(path: str) -> Any:
-    """None if nobody listens there."""
+    """None if no engine is listening."""
     socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         socket.settimeout(_RESPONSE_TIMEOUT)
@@ -126,7 +125,7 @@ def connect_to_engine(path: str) -> Any:
 
 
 def start_and_connect(directory: str) -> Any:
-    """Connected to an engine that this client, or another one at the same time, has started; None if it does not come."""
+    """Starts an engine, or finds one that another client has just started, and connects. None if none comes up."""
     import fcntl
 
     os.makedirs(directory, 0o700, exist_ok=True)
@@ -169,9 +168,9 @@ def _is_at_end(alive: int) -> bool:
 
 
 def _start_engine() -> int:
-    """Forked twice and in a session of its own: it is nobody's child, and outlives the agent.
+    """Starts the engine as a daemon that outlives the agent (two forks, its own session).
 
-    Returns a descriptor that is at its end when the engine is at its.
+    Returns a descriptor that reaches its end when the engine exits.
     """
     alive, held = os.pipe()
     child = os.fork()
@@ -200,7 +199,10 @@ def _start_engine() -> int:
 
 
 def send_request(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
-    """Exit code, stdout and stderr; None from an engine that does not want to. Raises Broken, Silent or Overdue."""
+    """Returns exit code, stdout and stderr, or None if the engine declines.
+
+    Raises EngineLostError, EngineSilentError or EngineOverdueError.
+    """
     at_work = False
     try:
         socket.sendall(message)
@@ -240,7 +242,7 @@ def _receive(socket: Any, size: int) -> bytes:
 
 
 def exit_code_without_answer(event: str) -> int:
-    """Nearly every agent holds a tool back when its hook ends with 2 and says why; after 2 a stop would go on."""
+    """Most agents block a tool if its hook exits with 2 and a reason; for a stop, 2 would mean "go on"."""
     return 2 if event.lower().startswith(_BLOCKING_PREFIXES) else 1
 
 
@@ -252,7 +254,7 @@ def main(arguments: list[str]) -> NoReturn:
             _exec_hookline(_read_stdin(), "bridge", "--overdue", agent, event)
         before = sum(int(each.removeprefix("--spent=")) for each in options if each.startswith("--spent="))
         _handle_call(agent, event, begun - before / 1000, "--direct" in options)
-    except Exception as error:  # whatever it is, the agent gets an answer, and no traceback
+    except Exception as error:  # whatever happened, the agent gets an answer instead of a traceback
         _write_all(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         os._exit(exit_code_without_answer(event))
 
@@ -276,7 +278,7 @@ def _handle_call(agent: str, event: str, begun: float, direct: bool) -> NoReturn
     except EngineOverdueError:
         _exec_hookline(payload, "bridge", "--overdue", agent, event)
     except OSError:
-        pass  # no directory to listen in, no process to spare: it can still be decided here
+        pass  # no directory for the socket, or no process to spare: decide in this process
     _exec_hookline(payload, "bridge", "--direct", f"--spent={_milliseconds_since(begun)}", agent, event)
 
 
@@ -285,7 +287,7 @@ def _try_engine(socket: Any, message: bytes) -> tuple[int, bytes, bytes] | None:
         raise OSError("no engine")
     answer = send_request(socket, message)
     if answer is None:
-        time.sleep(0.05)  # the old engine is about to make room for ours
+        time.sleep(0.05)  # the old engine is about to exit
     return answer
 
 
@@ -305,7 +307,7 @@ def _read_stdin() -> bytes:
 
 
 def _exec_hookline(payload: bytes, *arguments: str) -> NoReturn:
-    """This process goes on as another program, which reads the same payload from stdin."""
+    """Replaces this process with `hookline`, which reads the same payload from stdin."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("payload")
     else:

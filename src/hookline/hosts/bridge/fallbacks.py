@@ -1,7 +1,7 @@
-"""What an agent's event cannot be told, made up for by its later events.
+"""Emulates what an agent's protocol lacks: halt and context are delivered on a later event.
 
-An agent that cannot be stopped there is denied every tool until the user's next prompt; one that should not have
-started, every prompt too. What the agent itself should know is kept for its next event that can carry it.
+An agent that cannot be halted has every tool denied until the user's next prompt. If it was halted at the session's
+start, prompts are denied too. Context for the agent waits for the next event that can carry it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Fallbacks:
     sessions: SessionStore
 
     def deny_after_halt(self, event: Event) -> Decision | None:
-        """The deny of whatever an agent does after a hook has stopped it."""
+        """Denies what an agent does after a hook has halted it."""
         if event.name in ("session.start", "prompt.submit"):
             self.sessions.resume(event)
         reason = self.sessions.halt_reason(event) if event.name in _DENIED_AFTER_HALT else ""
@@ -50,13 +50,13 @@ class Fallbacks:
         return replace(decision, notes=tuple(n for n in decision.notes if n.audience is not Audience.AGENT))
 
     def _can_deliver_later(self, event: Event) -> bool:
-        """True if a later event of the same session can tell the agent."""
+        """True if a later event of the same session can carry context."""
         later = {"tool.after", "prompt.submit"} if event.name != "session.end" else set()
         return any(each.event in later and each.ability.context for each in self.agent.events)
 
     @property
     def _has_prompt_event(self) -> bool:
-        """Without an event for the user's prompt, nothing would ever let the agent go on."""
+        """Without a prompt event, nothing would ever lift the halt."""
         return any(each.event == "prompt.submit" for each in self.agent.events)
 
     @property

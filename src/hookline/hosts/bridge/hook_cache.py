@@ -1,4 +1,4 @@
-"""The hooks in force where an agent works, and the machine that runs them."""
+"""Loads and caches the hooks of the directories in which agents work."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from hookline.runners.local_host import LocalHost
 
 _MAX_BOOKS: Final = 64
 _MAX_SESSION_STORES: Final = 16
-_POLL_INTERVAL: Final = 0.2  # seconds between two looks at the files
-_FRESH_SECONDS: Final = 0.5  # seconds for which a look counts
+_POLL_INTERVAL: Final = 0.2  # seconds between two checks of the files
+_FRESH_SECONDS: Final = 0.5  # seconds for which a check is valid
 _IN_USE_SECONDS: Final = 60.0  # seconds after a call
 
 log = logging.getLogger("hookline")
@@ -32,7 +32,7 @@ log = logging.getLogger("hookline")
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """A session's directory, whose session it is, and the files that are left to the agent."""
+    """A directory, its user, and the config layers that the agent runs itself."""
 
     directory: Path
     directories: UserDirectories
@@ -52,11 +52,11 @@ class Engine(Protocol):
     async def book(self, where: CacheKey) -> Book: ...
     def session_store(self, place: UserDirectories) -> SessionStore: ...
     async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
-        """What `decide` says; or what it has just said of the same call, which came by another entry of the agent."""
+        """Returns what `decide` returns, or the decisions of the same call if it already came through the agent's other entry."""
 
 
 class LoadOnce:
-    """For one call, in a process that ends with it."""
+    """Loads the hooks for one call, in a process that ends with it."""
 
     def __init__(self) -> None:
         self.local_host = LocalHost(FireCounts(), warm=False)
@@ -72,7 +72,7 @@ class LoadOnce:
 
 
 class HookCache:
-    """Keeps what the last calls needed, and keeps looking at the files: a change counts within half a second."""
+    """Caches hooks by directory and checks their files: a change takes effect within half a second."""
 
     def __init__(self) -> None:
         self.local_host = LocalHost(FireCounts())
@@ -102,21 +102,21 @@ class HookCache:
         return known
 
     async def poll_files(self) -> None:
-        """Where agents are at work, so that none of their calls has to wait for it. Never ends by itself."""
+        """Checks the files of directories in use, so that no call has to wait for it. Runs until cancelled."""
         while True:
             await asyncio.sleep(_POLL_INTERVAL)
             for kept in [each for each in self._books.values() if each.is_in_use]:
                 try:
                     await kept.refresh()
                 except (OSError, HooklineError) as error:
-                    log.debug("a look at the files failed: %s", error)
+                    log.debug("checking the config files failed: %s", error)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class _CachedBook:
-    """One directory's hooks. Whoever comes during a look shares it."""
+    """The hooks of one directory. Callers that arrive during a check share it."""
 
     def __init__(self, where: CacheKey, threads: ThreadPoolExecutor) -> None:
         self._where = where

@@ -1,4 +1,4 @@
-"""The log of what runs behind an agent: its stderr is the agent's, and some agents obey what is said there."""
+"""The log file of the engine. Its stderr belongs to the agent, and some agents act on what is printed there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_LOG_SIZE: Final = 4 * 1024 * 1024  # bytes
 
 
 def log_to_file(directory: Path) -> None:
-    """From now on this process's stderr is that file, which begins anew when it is large; nothing, if it cannot be."""
+    """Redirects this process's stderr to the log file, which starts over when it is large. Does nothing if it cannot be opened."""
     path = directory / LOG_NAME
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -25,6 +25,6 @@ def log_to_file(directory: Path) -> None:
 
 
 def truncate_log() -> None:
-    """Of a process that lives long and logs to that file."""
+    """Starts the log file over when it is large; for long-lived processes."""
     if os.fstat(2).st_size > _MAX_LOG_SIZE:
         os.ftruncate(2, 0)

@@ -1,7 +1,4 @@
-"""The engine's side of what `client` describes.
-
-One call of a coding agent: what it told its hook program, and where.
-"""
+"""The engine's side of the protocol that `client` describes, and the call that a request carries."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from hookline.hosts.bridge import client
 
 @dataclass(frozen=True, slots=True)
 class UserDirectories:
-    """Whose files are in force: the directories of the user whom the agent works for."""
+    """The directories of the user for whom the agent works."""
 
     home: Path
     config: Path | None = None  # XDG_CONFIG_HOME
@@ -28,7 +25,7 @@ class UserDirectories:
 
     @property
     def hookline_state(self) -> Path:
-        """Where hookline keeps what it must remember."""
+        """Where hookline keeps its own state."""
         return (self.state or self.home / ".local" / "state") / "hookline"
 
 
@@ -45,7 +42,7 @@ class AgentCall:
         return os.fsdecode(self.environment.get(os.fsencode(name), b""))
 
     def directory(self, name: str) -> Path | None:
-        """A relative path in such a variable counts as unset."""
+        """A relative path counts as unset."""
         value = self.variable(name)
         return Path(value) if os.path.isabs(value) and "\0" not in value else None
 
@@ -63,7 +60,7 @@ class AgentCall:
 def _passwd_field(field: str) -> str:
     try:
         return str(getattr(pwd.getpwuid(os.getuid()), field))
-    except KeyError:  # a user id without a name, as in many containers
+    except KeyError:  # the user id has no name, as in many containers
         return ""
 
 
@@ -72,7 +69,7 @@ _MAX_LENGTHS: Final = (64, 64, 256, 16_384, client.MAX_ENVIRONMENT, client.MAX_P
 
 
 class ProtocolError(Exception):
-    """Not a message of ours, or one that is too long."""
+    """Not one of our messages, or too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +80,18 @@ class RequestHeader:
 
     @property
     def size(self) -> int:
-        """Of the whole message."""
+        """Bytes of the whole message."""
         return HEADER_SIZE + sum(self.lengths)
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeRequest:
-    release: str  # "" from a client that can talk to any engine of this version
+    release: str  # "" from a client that works with any engine of this protocol version
     call: AgentCall
 
 
 def parse_header(data: bytes | bytearray) -> RequestHeader:
-    """Of a message of which at least HEAD bytes have come. Raises Refused."""
+    """Parses the first HEADER_SIZE bytes of a message. Raises ProtocolError."""
     if not data.startswith(client.MAGIC):
         raise ProtocolError("not a message")
     at = len(client.MAGIC)

@@ -1,9 +1,4 @@
-"""A call that is decided in this very process, because no engine could be reached.
-
-This machine as a host, for somebody who does not wait for long.
-
-A call of an agent → its answer.
-"""
+"""Turns a call of a coding agent into its reply: reads the payload, loads the hooks, decides, answers in time."""
 
 from __future__ import annotations
 
@@ -40,13 +35,14 @@ from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
 _ignores_deadline: Final[ContextVar[bool]] = ContextVar("unhurried", default=False)
-_TIMEOUT_MESSAGE: Final = "was not done when the agent stopped waiting for its hooks"
+_TIMEOUT_MESSAGE: Final = "did not finish before the agent's time limit for hooks"
 
 
 class DeadlineHost(NullHost):
-    """Whatever a hook waits for ends at the deadline, as a timeout of that hook: so its own on_error speaks.
+    """LocalHost with an overall deadline: the agent kills hooks that take longer.
 
-    Background work is nobody's hurry and keeps its own time.
+    At the deadline, the hook that is running counts as timed out, so its own on_error decides. Background work keeps its
+    own timeouts.
     """
 
     def __init__(self, here: LocalHost, limits: FireLimiter, until: float) -> None:
@@ -113,24 +109,24 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
     return time_for_hooks(agent, event, spent) + timeout_margin(agent, event) / 3
 
 
-_PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # for a payload that cannot be read
+_PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # stands in for an unreadable payload
 
 log = logging.getLogger("hookline")
 
 
 class UnreadablePayloadError(Exception):
-    """A payload that says nothing we could judge."""
+    """The payload is not a JSON object."""
 
 
 async def respond(call: AgentCall, engine: Engine) -> Reply:
-    """The agent's answer, always, and in time: what could not be judged is denied where `CLOSED` says so."""
+    """Always returns an answer, and in time. What could not be decided is denied for FAIL_CLOSED_EVENTS."""
     token = inherited_environment.set(call.environment)
     try:
         agent = agent_named(call.agent)
         return await _respond_in_time(agent, call, engine)
     except HooklineError as error:
         return Reply(stderr=f"hookline: {error}", exit_code=1)
-    except Exception as error:  # not even the agent's own words can be found
+    except Exception as error:  # not even the agent is known
         log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
         return Reply(stderr=_describe_bug(error), exit_code=client.exit_code_without_answer(call.event))
     finally:
@@ -144,17 +140,17 @@ async def _respond_in_time(agent: CodingAgent, call: AgentCall, engine: Engine) 
     except TimeoutError:
         log.error("%s %s: not decided in time", call.agent, call.event)
         return reply_without_decision(agent, call.event, "the hooks did not answer in time")
-    except Exception as error:  # a bug of ours must not let a tool run, nor show itself to the agent
+    except Exception as error:  # a bug in hookline must neither let a tool run nor show the agent a traceback
         log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
         return reply_without_decision(agent, call.event, _describe_bug(error))
 
 
 def _describe_bug(error: Exception) -> str:
-    return f"hookline has a bug ({type(error).__name__}); its log says more"
+    return f"hookline has a bug ({type(error).__name__}); see its log"
 
 
 def reply_without_decision(agent: CodingAgent, event: str, why: str) -> Reply:
-    """The safest answer where there is no decision."""
+    """The safest answer if there is no decision."""
     parsed = agent.read(event, _PLACEHOLDER_PAYLOAD)
     return agent.reply(parsed, [_decision_without_hooks(each, why) for each in parsed.events])
 
@@ -223,7 +219,7 @@ class _Responder:
         return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
 
     async def _load_book(self, cwd: Path, workspace: Path | None) -> Book:
-        """Of the project where the agent works, unless it has left the one that it was started in."""
+        """The hooks of the directory in which the agent works, or of its project if it has left that."""
         place = self.call.user_directories
         inside = workspace is None or _real_path(workspace) in project_directories(cwd, place.home)
         directory = cwd if inside or workspace is None else workspace
@@ -240,7 +236,7 @@ class _Responder:
         return Event(event.name, {**facts, **event.facts, **place})
 
     async def _reply_to_unreadable(self, why: str, workspace: Path | None) -> Reply:
-        """Denied only if there is a hook that should have judged it, or nobody knows in which project it came."""
+        """Denies if a hook listens to this event, or if the project is unknown."""
         log.warning("%s %s: %s", self.call.agent, self.call.event, why)
         where = _existing_directory(self.call.cwd) or workspace
         if where is None:
@@ -253,13 +249,13 @@ class _Responder:
 
 
 def _parse_payload(data: bytes) -> Mapping[str, Any]:
-    """Bytes that are no UTF-8 are judged as what they look like; whatever else is no JSON object is not readable."""
+    """Replaces bytes that are not UTF-8. Raises UnreadablePayloadError for anything but a JSON object."""
     if len(data) > client.MAX_PAYLOAD:
-        raise UnreadablePayloadError("the agent's payload is too large to be judged")
+        raise UnreadablePayloadError("the agent's payload is too large")
     try:
         found = json.loads(data.decode("utf-8-sig", "replace"), parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        raise UnreadablePayloadError("the agent's payload is not JSON that can be judged") from None
+        raise UnreadablePayloadError("the agent's payload is not valid JSON") from None
     if not isinstance(found, dict):
         raise UnreadablePayloadError("the agent's payload is not a JSON object")
     return found
@@ -270,9 +266,9 @@ def _reject_constant(word: str) -> NoReturn:
 
 
 def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
-    """Whose words to speak, where another agent obeys our entry in the settings of this one.
+    """The agent that really called: some agents run the entries in another agent's settings.
 
-    None if that agent has entries of its own: there it is answered.
+    None if that agent has entries of its own, which answer it.
     """
     caller = detect_agent(call.agent, {name: call.variable(name) for name in CALLER_VARIABLES}, payload)
     if caller == call.agent:
@@ -287,7 +283,7 @@ def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
 
 
 def _drop_trust_notes(decision: Decision) -> Decision:
-    """That a hook waits for trust is told once in a session, and not by the hook at each event."""
+    """Untrusted hooks are reported once per session, not at each event."""
     waiting = {failure.text for failure in decision.failures if failure.kind is FailureKind.NOT_TRUSTED}
     if not waiting:
         return decision
@@ -295,7 +291,7 @@ def _drop_trust_notes(decision: Decision) -> Decision:
 
 
 def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
-    """What the user should know, each once in a session."""
+    """Messages for the user, each shown once per session."""
     for failure in decision.failures:
         if failure.text not in decision.reason:
             yield f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})"
@@ -306,7 +302,7 @@ def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
 
 
 def _existing_directory(path: object) -> Path | None:
-    """An absolute path of a directory; what a payload says may be anything."""
+    """The path if it is an absolute path of a directory; a payload may contain anything."""
     if not isinstance(path, str) or "\0" in path or not os.path.isabs(path):
         return None
     try:
@@ -320,7 +316,7 @@ def _real_path(path: Path) -> Path:
 
 
 async def respond_directly(call: AgentCall) -> Reply:
-    """The answer, after the hooks that nobody waits for are done too, as far as the agent's patience goes."""
+    """Replies after background hooks have finished too, within the agent's time limit."""
     loop = asyncio.get_running_loop()
     until = loop.time() + time_for_hooks(call.agent, call.event, call.spent).total_seconds()
     engine = LoadOnce()
@@ -330,8 +326,8 @@ async def respond_directly(call: AgentCall) -> Reply:
 
 
 def overdue_reply(name: str, event: str) -> Reply:
-    """The answer where there is no time left to decide."""
+    """The reply if no time is left to decide."""
     try:
-        return reply_without_decision(get_agent(name), event, "its engine did not answer in time")
+        return reply_without_decision(get_agent(name), event, "the engine did not answer in time")
     except HooklineError as error:
         return Reply(stderr=f"hookline: {error}", exit_code=1)

@@ -1,4 +1,4 @@
-"""The warm engine: one for each user, on a socket that nobody else can reach."""
+"""The engine: one long-lived process per user, on a socket that only this user can reach."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from hookline.project import load_text
 _WARM_UP_HOOKS: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK_NAME: Final = "engine.lock"
 _MAX_CONNECTIONS: Final = 1_000  # connections
-_WORKING_DELAY: Final = 0.1  # seconds until a client hears that its call is being decided
-_CLIENT_TIMEOUT: Final = 10.0  # seconds for a client to send all of its message, and to take the answer
+_WORKING_DELAY: Final = 0.1  # seconds until a client is told that its call is being decided
+_CLIENT_TIMEOUT: Final = 10.0  # seconds for a client to send its whole message, and to take the answer
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background work when the engine ends
 
 log = logging.getLogger("hookline")
 
 
 async def serve(directory: Path, idle: timedelta, tidy: Callable[[], None] | None = None) -> bool:
-    """Serves until nobody called for `idle`, or it is told to end. False at once if another engine serves already.
+    """Serves until no call came for `idle`, or until it is told to end. Returns False at once if another engine is serving.
 
     `tidy` is called now and then.
     """
@@ -58,7 +58,7 @@ def _make_private(directory: Path) -> None:
     if directory.lstat().st_uid == os.geteuid() and not directory.is_symlink():
         directory.chmod(0o700)
     if not client.is_private(str(directory)):
-        raise HooklineError(f"{directory} is not a directory of yours alone, so no engine is started in it")
+        raise HooklineError(f"cannot start the engine: other users can access {directory}")
 
 
 class _Server:
@@ -82,7 +82,7 @@ class _Server:
             loop.add_signal_handler(number, self.end)
         self._nobody_since = loop.time()
         beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.poll_files())]
-        log.info("engine %s serves, process %d", client.RELEASE, os.getpid())
+        log.info("engine %s started, process %d", client.RELEASE, os.getpid())
         await self._ending.wait()
         for task in beside:
             task.cancel()
@@ -95,12 +95,12 @@ class _Server:
         log.info("engine ends, process %d", os.getpid())
 
     def end(self) -> None:
-        """No new calls; those that have come are answered."""
+        """Accepts no new calls and answers those that have come."""
         self._ending.set()
 
     @property
     def is_outdated(self) -> bool:
-        """True once another version of the package lies where this one was started from."""
+        """True if another version of the package has been installed since this one started."""
         return self._ending.is_set() or _file_stamp() != self._installed
 
     def remove_connection(self, connection: _Connection) -> None:
@@ -109,7 +109,7 @@ class _Server:
         self._nobody_since = asyncio.get_running_loop().time()
 
     def _bind_socket(self) -> socket.socket:
-        """Whoever holds the lock may remove a dead engine's socket."""
+        """Binds the socket. The holder of the lock may remove a dead engine's socket."""
         with suppress(FileNotFoundError):
             os.unlink(self._path)
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -118,13 +118,13 @@ class _Server:
             bound.bind(str(self._path))
         except OSError as error:
             bound.close()
-            raise HooklineError(f"the engine cannot listen at {self._path}: {error}") from None
+            raise HooklineError(f"the engine cannot listen on {self._path}: {error}") from None
         finally:
             os.umask(before)
         return bound
 
     def _release_socket(self, server: asyncio.Server) -> None:
-        """For the next engine: the socket goes before the lock, so the next one's is not taken for ours."""
+        """Removes the socket before it releases the lock, so that the next engine's socket is never removed."""
         with suppress(FileNotFoundError):
             os.unlink(self._path)
         server.close()
@@ -142,7 +142,7 @@ class _Server:
 
 
 class _Connection(asyncio.Protocol):
-    """One client: a message, `working`, an answer. Whoever is slow or goes away is let go."""
+    """One client: a request, perhaps `working`, an answer. Slow or disconnected clients are dropped."""
 
     def __init__(self, serving: _Server) -> None:
         self._serving = serving
@@ -156,7 +156,7 @@ class _Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         if len(self._serving.connections) >= _MAX_CONNECTIONS or _peer_user_id(transport) != os.geteuid():
-            log.warning("a client was refused")
+            log.warning("rejected a client")
             transport.abort()
             return
         self._serving.connections.add(self)
@@ -169,7 +169,7 @@ class _Connection(asyncio.Protocol):
         try:
             self._read()
         except protocol.ProtocolError as refused:
-            log.warning("a message was refused: %s", refused)
+            log.warning("rejected a message: %s", refused)
             self._abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -202,7 +202,7 @@ class _Connection(asyncio.Protocol):
             self._serving.end()
 
     def _start_deciding(self, call: AgentCall) -> None:
-        if self._is_gone():  # it lost patience and decides elsewhere
+        if self._is_gone():  # it stopped waiting and decides in its own process
             self._abort()
             return
         if self._timer is not None:
@@ -212,7 +212,7 @@ class _Connection(asyncio.Protocol):
         self._deciding.add_done_callback(self._on_decided)
 
     def _send_working(self, call: AgentCall) -> None:
-        """Only where it takes a while: a client that is woken twice has waited longer."""
+        """Sent only if the decision takes a while: waking a client twice costs time."""
         left = time_for_answer(call.agent, call.event, call.spent) - timedelta(seconds=_WORKING_DELAY)
         self._write(protocol.encode_working(left + timeout_margin(call.agent, call.event) / 4))
 
@@ -229,8 +229,8 @@ class _Connection(asyncio.Protocol):
 
     def _on_decided(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
-            log.error("no answer could be given", exc_info=task.exception())
-            self._abort()  # the client finds another way
+            log.error("could not send the answer", exc_info=task.exception())
+            self._abort()  # the client then decides in its own process
 
     def _send_and_close(self, message: bytes) -> None:
         self._write(message)
@@ -253,7 +253,7 @@ class _Connection(asyncio.Protocol):
 
 
 async def _warm_up(engine: HookCache) -> None:
-    """What only the first call would need to import, before anyone waits for it."""
+    """Imports what only the first call would need, before anyone waits for it."""
     for name in AGENT_NAMES:
         get_agent(name)
     book = load_text(_WARM_UP_HOOKS, "hookline.yaml", "native")
@@ -261,7 +261,7 @@ async def _warm_up(engine: HookCache) -> None:
 
 
 def _peer_user_id(transport: asyncio.Transport) -> int | None:
-    """The user id of whoever is at the other end; None where the system does not tell."""
+    """The user id of the peer; None if the system does not tell."""
     other: socket.socket = transport.get_extra_info("socket")
     if hasattr(socket, "SO_PEERCRED"):
         _, user, _ = struct.unpack("3i", other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -273,7 +273,7 @@ def _peer_user_id(transport: asyncio.Transport) -> int | None:
 
 
 def _file_stamp() -> tuple[int, int, int]:
-    """Differs once the package was installed anew: the client's file tells its release."""
+    """Changes when the package is installed again: the client's file contains the release."""
     try:
         status = os.stat(client.__file__)
     except OSError:

@@ -1,4 +1,4 @@
-"""What must be remembered of a session of an agent, in a file: the next call may be another process."""
+"""Per-session state in a file, because the next call of the agent may run in another process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATE_VERSION: Final = 1
 _MAX_AGE: Final = 30 * 86_400.0  # seconds
 _NAMELESS_MAX_AGE: Final = (
     12 * 3_600.0
-)  # after this much silence, an agent that does not name its sessions began a new one
+)  # an agent that does not name its sessions starts a new one after this much silence
 _MAX_MESSAGES: Final = 200
 _MAX_CONTEXTS: Final = 20
 _MAX_CONTEXT_LENGTH: Final = 10_000  # characters
@@ -34,13 +34,13 @@ log = logging.getLogger("hookline")
 
 @dataclass(slots=True)
 class SessionState:
-    """Of one session. Times are those of the wall clock, which all processes share."""
+    """The state of one session. Times are wall-clock times, which all processes share."""
 
     counts: list[dict[str, Any]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-    halt_reason: str = ""  # why a hook stopped the agent, which could not be stopped
-    closed: bool = False  # it did so at the session's start, so no prompt begins anything either
-    context: list[str] = field(default_factory=list)  # for the agent, which could not be told
+    halt_reason: str = ""  # why a hook halted the agent, if the agent could not be halted
+    closed: bool = False  # halted at the session's start: prompts are denied too
+    context: list[str] = field(default_factory=list)  # for the agent, on its next event that can carry it
 
     def as_json(self) -> dict[str, Any]:
         found = {"counts": self.counts, "said": self.said, "context": self.context}
@@ -48,9 +48,9 @@ class SessionState:
 
 
 class SessionStore:
-    """Counts by hook and session: exact among threads and processes, for each claim holds the session's file.
+    """Counts by hook and session, exact across threads and processes: each claim locks the session's file.
 
-    Where files cannot be written, they live as long as the process.
+    If files cannot be written, counts live as long as the process.
     """
 
     def __init__(self, directory: Path, clock: Clock | None = None) -> None:
@@ -78,7 +78,7 @@ class SessionStore:
             return _load_counts(session, held, self._clock.now(), self._clock.wall()).fires(hook, session)
 
     def take_new_messages(self, event: Event, texts: Iterable[str]) -> list[str]:
-        """Those that the user was not told in this session; from now on, they were."""
+        """Returns the messages that the user has not seen in this session and marks them as seen."""
         with self._locked_state(_session_key(event)) as held:
             new = [text for text in dict.fromkeys(texts) if text not in held.said]
             if new:
@@ -90,11 +90,11 @@ class SessionStore:
             held.halt_reason, held.closed = reason, event.name == "session.start"
 
     def halt_reason(self, event: Event) -> str:
-        """Why a hook has stopped the agent; "" if none has."""
+        """Why a hook halted the agent; "" if none did."""
         return self._peek(_session_key(event)).halt_reason
 
     def resume(self, event: Event) -> None:
-        """With a new prompt, or where the session starts anew."""
+        """Ends a halt, at a new prompt or a new start of the session."""
         if self.halt_reason(event):
             with self._locked_state(_session_key(event)) as held:
                 if not held.closed or event.name == "session.start":
@@ -105,7 +105,7 @@ class SessionStore:
             held.context = [*held.context, *(text[:_MAX_CONTEXT_LENGTH] for text in texts)][-_MAX_CONTEXTS:]
 
     def take_context(self, event: Event) -> list[str]:
-        """What was kept for the agent, and is from now on told."""
+        """Returns the notes kept for the agent and clears them."""
         if not self._peek(_session_key(event)).context:
             return []
         with self._locked_state(_session_key(event)) as held:
@@ -119,13 +119,13 @@ class SessionStore:
             path.unlink(missing_ok=True)
 
     def delete_old(self) -> None:
-        """Forgets sessions of long ago, which never ended."""
+        """Deletes sessions that never ended and have not been used for long."""
         try:
             for entry in os.scandir(self._directory):
                 if time.time() - entry.stat(follow_symlinks=False).st_mtime > _MAX_AGE:
                     os.unlink(entry.path)
         except OSError as error:
-            log.debug("old sessions stay: %s", error)
+            log.debug("cannot delete old session files: %s", error)
 
     def _release_claim(self, hook: Hook, event: Event, mine: dict[str, Any], before: dict[str, Any]) -> None:
         with self._locked_state(_session_key(event)) as held:
@@ -133,11 +133,11 @@ class SessionStore:
             if not row:  # the session has ended
                 return
             row["fires"] = max(0, row["fires"] - 1)
-            if (row["last"], row["fires"] + 1) == (mine["last"], mine["fires"]):  # nobody fired since
+            if (row["last"], row["fires"] + 1) == (mine["last"], mine["fires"]):  # not written since
                 row["last"], row["last_turn"] = before.get("last"), before.get("last_turn")
 
     def _peek(self, name: str) -> SessionState:
-        """Without the lock: a file is replaced whole. Most sessions have none, and that is all that is looked at."""
+        """Reads without the lock, which is safe because files are replaced whole. Most sessions have no file."""
         path = f"{self._directory}/{_key_digest(name)}.json"
         return _read_state(Path(path), name) if os.path.exists(path) else self._in_memory.get(name, SessionState())
 
@@ -172,7 +172,7 @@ def _key_digest(name: str) -> str:
 
 
 def _session_key(event: Event) -> str:
-    """The session's id; of an agent that does not tell it, whatever the agent does in that project."""
+    """The session's id; for an agent that sends none, the agent and its workspace."""
     session = session_id(event)
     return session or f"\0{event.read(('host', 'name'))}\0{event.facts.get('workspace')}"
 
@@ -202,7 +202,7 @@ def _read_state(path: Path, name: str) -> SessionState:
     except FileNotFoundError:
         return SessionState()
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        log.warning("what was remembered of a session cannot be read: %s", type(error).__name__)
+        log.warning("ignoring an unreadable session file: %s", type(error).__name__)
         return SessionState()
 
 
@@ -232,4 +232,4 @@ def _write_state(path: Path, held: SessionState) -> None:
             json.dump(held.as_json(), file)
         os.replace(new, path)
     except OSError as error:
-        log.warning("what must be remembered of a session cannot be written: %s", error)
+        log.warning("cannot write the session file: %s", error)

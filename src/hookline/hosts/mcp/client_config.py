@@ -1,7 +1,7 @@
-"""A client's file that lists MCP servers ↔ the same file with the proxy in front of each; nothing else in it changes.
+"""Puts the proxy in front of the MCP servers in a client's file, and takes it out again. Nothing else changes.
 
-A command stays readable where it stood: its words follow ours in `args`. A server behind a URL becomes a command, and
-the text of what it was is kept in its environment, so both come back to the byte.
+A command stays readable: its words follow ours in `args`. A server behind a URL becomes a command, and its original
+text is kept in its environment, so both can be restored to the byte.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class _Edit:
 
 
 def wrap_servers(text: str, command: str = "hookline") -> str:
-    """Each server under `mcpServers` behind `command mcp`; one that is already, or cannot be, stays as it is.
+    """Puts each server under `mcpServers` behind `command mcp`, except those that already are or cannot be.
 
-    Raises NotWrappable if the text is no JSON (comments and trailing commas are fine) or lists no servers.
+    Raises NotWrappableError if the text is not JSON (comments and trailing commas are fine) or lists no servers.
     """
     return _apply_edits(
         text, [edit for name, server in _find_servers(text) for edit in _wrap_edits(text, name, server, command)]
@@ -43,12 +43,12 @@ def wrap_servers(text: str, command: str = "hookline") -> str:
 
 
 def unwrap_servers(text: str) -> str:
-    """The text as it was before `wrap_servers`, with whatever else was changed since. Raises NotWrappable."""
+    """Undoes `wrap_servers`, keeping other changes that were made since. Raises NotWrappableError."""
     return _apply_edits(text, [edit for _, server in _find_servers(text) for edit in _unwrap_edits(text, server)])
 
 
 def unwrappable_servers(text: str) -> tuple[str, ...]:
-    """The names of the servers that have no proxy in front of them and cannot have one."""
+    """The names of the servers without a proxy that cannot have one."""
     return tuple(name for name, server in _find_servers(text) if not _is_wrapped(server) and not _can_wrap(server))
 
 
@@ -59,12 +59,12 @@ def _find_servers(text: str) -> Iterator[tuple[str, JsonSpan]]:
         raise NotWrappableError(str(error)) from None
     lists = list(_find_server_lists(whole)) or list(_find_editor_list(whole))
     if not lists:
-        raise NotWrappableError(f"there is no {_SERVERS_KEY} in it")
+        raise NotWrappableError(f"it has no key {_SERVERS_KEY}")
     return ((name, server) for each in lists for name, server in each.members.items() if isinstance(server.value, dict))
 
 
 def _find_server_lists(span: JsonSpan) -> Iterator[JsonSpan]:
-    """Every list of servers: some clients keep one for each project."""
+    """Every list of servers: some clients keep one per project."""
     for name, inner in span.members.items():
         if name == _SERVERS_KEY and isinstance(inner.value, dict):
             yield inner
@@ -73,7 +73,7 @@ def _find_server_lists(span: JsonSpan) -> Iterator[JsonSpan]:
 
 
 def _find_editor_list(whole: JsonSpan) -> Iterator[JsonSpan]:
-    """VS Code's mcp.json has another name for it, which many other files have too."""
+    """VS Code's mcp.json uses another key, which many other files have too."""
     found = whole.members.get(_EDITOR_SERVERS_KEY)
     if found is not None and any(_can_wrap(each) or _is_wrapped(each) for each in found.members.values()):
         yield found
@@ -103,7 +103,7 @@ def _wrap_edits(text: str, name: str, server: JsonSpan, command: str) -> list[_E
     ours = _Edit(program.start, program.end, json.dumps(command))
     words = [*map(json.dumps, ("mcp", "--name", name, "--")), text[program.start : program.end]]
     args = server.members.get("args")
-    if args is None:  # written without a space, by which it is known again
+    if args is None:  # written without a space, by which it is recognised
         return [_Edit(program.start, program.end, f'{ours.new},"args":[{",".join(words)}]')]
     more = ", " if args.value else ""
     return [ours, _Edit(args.start + 1, args.start + 1, ", ".join(words) + more)]
@@ -136,7 +136,7 @@ def _unwrap_edits(text: str, server: JsonSpan) -> list[_Edit]:
 
 
 def _end_of_own_words(text: str, word: JsonSpan, next_item: int) -> int:
-    """Ours end with a comma and a space; what follows, a comment or a new line, was there before."""
+    """Our own text ends with a comma and a space; what follows, a comment or a new line, was there before."""
     return word.end + 2 if text.startswith(", ", word.end) and next_item > word.end else word.end
 
 

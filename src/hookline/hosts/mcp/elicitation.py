@@ -1,4 +1,4 @@
-"""A question to the person at the client: a form with one yes or no."""
+"""Asks the person at the MCP client: a form with one yes-or-no field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.hosts.agents.merged_decision import truncate_utf8, value_text
 from hookline.hosts.mcp.json_rpc import McpToolCall, Message, get_object
 
-REQUEST_KEY: Final = "hookline"  # our question among those that a result asks
+REQUEST_KEY: Final = "hookline"  # our question among those in a result
 _MAX_INPUT_BYTES: Final = 2_000  # bytes of the input
 
 
@@ -29,7 +29,7 @@ def elicitation_params(call: McpToolCall, name: str, reason: str) -> dict[str, A
 
 
 def is_accepted(answer: Any) -> bool:
-    """Only a form that was sent with its box ticked is a yes."""
+    """True only for a form that was submitted with its box ticked."""
     return (
         get_object({"answer": answer}, "answer").get("action") == "accept"
         and get_object(answer, "content").get("allow") is True
@@ -37,7 +37,7 @@ def is_accepted(answer: Any) -> bool:
 
 
 def elicitation_request(params: dict[str, Any]) -> Message:
-    """A request of our own to the client; its id is nobody else's."""
+    """A request from the proxy to the client, with an id that nobody else uses."""
     id = f"hookline-{secrets.token_hex(8)}"
     return Message({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params})
 
@@ -66,7 +66,7 @@ def _canonical_json(arguments: Mapping[str, Any]) -> str:
 
 
 def resume_call(again: McpToolCall, first: McpToolCall, forwarded: McpToolCall) -> McpToolCall:
-    """The call as the server is to see it: the new id and what hooks left, without our question and its answer."""
+    """The call for the server: with the new id and the hooks' changes, without our question and its answer."""
     params = {**forwarded.message.params}
     for name in ("inputResponses", "requestState"):
         if name in first.message.params:

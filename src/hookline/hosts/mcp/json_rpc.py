@@ -1,6 +1,6 @@
-"""A tools/call and its result ↔ what hooks judge. Nothing here waits or writes.
+"""JSON-RPC messages and the MCP tool calls in them, as facts for hooks and back. Nothing here waits or writes.
 
-One line of JSON-RPC ↔ messages. What is not ours to judge is passed on as it came, byte for byte.
+A message that hooks do not change keeps its original bytes.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ CONNECTION_CLOSED: Final = -32000
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
-MAX_NESTING: Final = 100  # levels of nesting in what a hook is to judge
+MAX_NESTING: Final = 100  # levels of nesting in what hooks decide
 
 
 class InvalidMessageError(ValueError):
-    """A line that is not a message."""
+    """The line is not a JSON-RPC message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     value: dict[str, Any]
-    line: bytes | None = None  # as it came, without its end; None where it could be read in more than one way
+    line: bytes | None = None  # as received, without the line end; None if readers could disagree about it
 
     def to_bytes(self) -> bytes:
         return self.line if self.line is not None else encode_compact_json(self.value)
@@ -64,14 +64,14 @@ class Message:
 
 
 def get_object(held: Any, *names: str) -> Mapping[str, Any]:
-    """The object at this place, or an empty one."""
+    """The object at this path, or an empty one."""
     for name in names:
         held = held.get(name) if isinstance(held, Mapping) else None
     return held if isinstance(held, Mapping) else {}
 
 
 def encode_compact_json(value: Any) -> bytes:
-    """ASCII, so it is one line for every reader. Raises ValueError or TypeError for what JSON cannot say."""
+    """Encodes as ASCII, so that it is one line for every reader. Raises ValueError or TypeError if JSON cannot express it."""
     return json.dumps(value, separators=(",", ":")).encode()
 
 
@@ -84,7 +84,7 @@ def is_json_serializable(value: Any) -> bool:
 
 
 def parse_messages(line: bytes) -> tuple[Message, ...]:
-    """The messages of one line: one, or those of a batch. Raises Malformed."""
+    """The messages of one line: one, or those of a batch. Raises InvalidMessageError."""
     line = line.strip(b" \t\r\n")
     found = _DuplicateKeyDetector()
     try:
@@ -103,7 +103,7 @@ def parse_messages(line: bytes) -> tuple[Message, ...]:
 
 
 class _DuplicateKeyDetector:
-    """Notes a name that stands twice in an object: readers differ on which of the two counts."""
+    """Detects a name that appears twice in an object: readers differ on which one counts."""
 
     has_duplicates = False
 
@@ -149,7 +149,7 @@ class McpToolCall:
 
     @property
     def is_modern(self) -> bool:
-        """True if the request says for itself what the client can do; such a client answers questions by trying again."""
+        """True if the request carries the client's capabilities; such a client answers questions by calling again."""
         return CLIENT_CAPABILITIES_KEY in get_object(self.message.params, "_meta")
 
     def with_arguments(self, arguments: dict[str, Any]) -> McpToolCall:
@@ -170,12 +170,12 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def server_name(said: str) -> str:
-    """As it stands in a tool's name: letters, digits, `_` and `-`."""
+    """The server's part of a tool's name: letters, digits, `_` and `-`."""
     return _INVALID_NAME_CHARACTERS.sub("_", said).strip("_")
 
 
 def parse_tool_call(message: Message) -> McpToolCall | str:
-    """The call, or why it cannot be judged."""
+    """The call, or why hooks cannot decide it."""
     name, arguments = message.params.get("name"), message.params.get("arguments")
     if not isinstance(name, str):
         return "the tool's name is not a text"
@@ -187,13 +187,13 @@ def parse_tool_call(message: Message) -> McpToolCall | str:
 
 
 def can_elicit(capabilities: Mapping[str, Any]) -> bool:
-    """True if the client shows forms. An empty capability means forms, as it did when there was nothing else."""
+    """True if the client shows forms. An empty capability means forms: older clients send that."""
     held = capabilities.get("elicitation")
     return isinstance(held, Mapping) and (not held or "form" in held)
 
 
 def error_result(reason: str, *, modern: bool) -> dict[str, Any]:
-    """A tool's own error, so that the model reads the reason; a protocol error need not reach it."""
+    """A tool error, so that the model reads the reason; clients may hide protocol errors from it."""
     result: dict[str, Any] = {"content": [_text_block(reason)], "isError": True}
     return {**result, "resultType": "complete"} if modern else result
 
@@ -204,8 +204,11 @@ def _text_block(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What became of a call, as hooks see it. `result` is the text where the server said nothing but text, else the
-    result's own `content` and `structuredContent`; of a protocol error, its message."""
+    """The outcome of a call, as hooks see it.
+
+    `result` is the text if the server sent only text, else the result's `content` and `structuredContent`; for a protocol
+    error, its message.
+    """
 
     message: Message
     result: Any
@@ -216,7 +219,7 @@ class CallResult:
         return facts if self.ok else {**facts, "error": _format_value(self.result) or "it failed"}
 
     def apply_changes(self, tool: Mapping[str, Any], notes: str) -> Message:
-        """The same message where hooks left these facts as they were and have nothing to tell."""
+        """Returns the same message if hooks changed nothing and added no notes."""
         result, ok = tool.get("result"), tool.get("ok") is not False
         if not self.ok and tool.get("error") != self.facts()["error"] and deep_equal(result, self.result):
             result = tool.get("error")
@@ -251,11 +254,11 @@ class CallResult:
 
 
 _NOTHING: Final = object()
-_PRESERVED_KEYS: Final = ("_meta", "isError", "resultType")  # what stays of a result that hooks changed
+_PRESERVED_KEYS: Final = ("_meta", "isError", "resultType")  # kept in a result that hooks changed
 
 
 def result_of(message: Message) -> CallResult | None:
-    """None if hooks could not be shown it."""
+    """None if the result is nested too deep for hooks."""
     if "error" in message.value:
         if "result" in message.value:  # a client might read this instead
             message = Message({name: value for name, value in message.value.items() if name != "result"})
@@ -297,7 +300,7 @@ def _decode_json(text: str) -> Any:
 
 
 def _update_structured(structured: Any, old: Any, new: Any) -> Any:
-    """The structured twin of a changed text; nothing where it cannot be told, for it would say what was changed."""
+    """The structured content for a changed text; dropped if it cannot be derived, because it would reveal the original."""
     if structured is _NOTHING or not isinstance(old, str):
         return _NOTHING
     if isinstance(structured, dict) and len(structured) == 1 and deep_equal(next(iter(structured.values())), old):
@@ -312,7 +315,7 @@ def _format_value(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
-        return "(it cannot be shown)"
+        return "(cannot be shown)"
 
 
 def _with_error(message: Message, text: str) -> Message:
@@ -320,7 +323,7 @@ def _with_error(message: Message, text: str) -> Message:
 
 
 def _without_data(message: Message) -> Message:
-    """Nothing that the server said beside the error's words."""
+    """Without the error's data, which hooks have not seen."""
     error = {name: value for name, value in get_object(message.value, "error").items() if name != "data"}
     return Message({**message.value, "error": error})
 
@@ -337,5 +340,5 @@ def _with_notes(message: Message, notes: str) -> Message:
 
 
 def too_deep_result(message: Message, *, modern: bool) -> Message:
-    text = "hookline: the result is nested too deep to be judged by the hooks"
+    text = "hookline: the result is nested too deep for hooks to check"
     return Message({**message.value, "result": error_result(text, modern=modern)})

@@ -1,9 +1,4 @@
-"""The relay: every message passes as it came, but a tool call only if the hooks let it, and its result as they left it.
-
-What the proxy remembers of the client's requests until they are answered.
-
-The hooks in force, asked about one proxy's calls: its session, from the first message to the last.
-"""
+"""The proxy: passes every message on unchanged, except that hooks decide tool calls and may change their results."""
 
 from __future__ import annotations
 
@@ -60,16 +55,16 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class PendingRequest:
-    """A request that has no answer yet."""
+    """A request without an answer."""
 
     id: Any
     method: str
-    call: McpToolCall | None = None  # of a tool: as the client made it
-    forwarded: McpToolCall | None = None  # as the hooks left it; None as long as the server has not seen it
+    call: McpToolCall | None = None  # the tool call as the client made it
+    forwarded: McpToolCall | None = None  # as the hooks left it; None until the server has seen it
     notes: str = ""  # for the agent, with the result
     deciding: asyncio.Task[None] | None = None
     question: Message | None = None  # our question to the person at the client
-    reason: str = ""  # of that question, where the client answers it by calling again
+    reason: str = ""  # the question's reason, if the client answers by calling again
 
     @property
     def is_being_decided(self) -> bool:
@@ -77,7 +72,7 @@ class PendingRequest:
 
 
 class RecentMap(Generic[T]):
-    """The latest of something, by name; the oldest are forgotten, however many a peer makes."""
+    """The most recent values by name; old ones are dropped, so that a peer cannot fill memory."""
 
     def __init__(self, most: int = _MAX_ENTRIES) -> None:
         self._most = most
@@ -119,11 +114,11 @@ class ProxySession:
         self._start_task: asyncio.Future[None] | None = None
 
     def begin(self) -> None:
-        """The session starts. Calls wait for its hooks; everything else passes meanwhile."""
+        """Fires session.start. Tool calls wait for its hooks; other messages pass meanwhile."""
         self._start_task = asyncio.ensure_future(self._fire_session_start())
 
     async def end(self) -> None:
-        """Whatever its hooks still do must not keep a client waiting that wants us gone."""
+        """Fires session.end, with a time limit: a client that is leaving must not wait for hooks."""
         if self._start_task is not None and not self._start_task.done():
             self._start_task.cancel()
         with suppress(TimeoutError):
@@ -149,7 +144,7 @@ class ProxySession:
         self._calls += 1
 
     def ask_hooks_now(self, event: Event) -> Decision | None:
-        """None if it has to be waited for."""
+        """None if a hook has to wait for something."""
         if self._start_task is not None and not self._start_task.done():
             return None
         try:
@@ -166,18 +161,18 @@ class ProxySession:
         decision = await self._book().decide(self.event("session.start"))
         for note in decision.notes:
             if note.audience is Audience.AGENT:
-                _log.info("a note for the agent at the session's start has no place here: %s", note.text)
+                _log.info("cannot deliver a note for the agent at session start: %s", note.text)
             else:
                 _log.info("%s", note.text)
 
 
 _ABILITY: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
 
-_LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that still decide when the client has left
+_LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that are still deciding when the client has left
 
 
 class ProxyClient(Protocol):
-    """Both ways to the client, a message a line."""
+    """The client's two directions, one message per line."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
     async def send(self, line: bytes) -> None: ...
@@ -193,16 +188,14 @@ class Proxy:
         self._capabilities: Mapping[str, Any] = {}
         self._pending: dict[str, PendingRequest] = {}
         self._questions: dict[str, asyncio.Future[Message]] = {}
-        self._cancelled_requests: RecentMap[PendingRequest] = (
-            RecentMap()
-        )  # cancelled, but the server may answer all the same
+        self._cancelled_requests: RecentMap[PendingRequest] = RecentMap()  # cancelled, but the server may still answer
         self._continued: RecentMap[PendingRequest] = RecentMap()  # by the state with which the client calls again
         self._tasks: RecentMap[PendingRequest] = RecentMap()  # calls that the server answers later, by task
         self._running_tasks: set[asyncio.Task[None]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> str | None:
-        """Until either side leaves. None if it was the client, else how the server ended."""
+        """Runs until either side leaves. Returns None if the client left, else how the server ended."""
         self._judge.begin()
         client = asyncio.ensure_future(self._read_client())
         server = asyncio.ensure_future(self._read_server())
@@ -223,20 +216,20 @@ class Proxy:
             await self._judge.end()
 
     async def _read_client(self) -> bool:
-        """True if the client left, False if the server is gone."""
+        """True if the client left, False if the server has ended."""
         try:
             async for line in self._client:
                 for message in await self._parse_line(line):
                     await self._handle_client_message(message)
         except (LineTooLongError, PipeClosedError) as error:
             if isinstance(error, LineTooLongError):
-                _log.error("the client is not heard any more: %s", error)
+                _log.error("stopped reading from the client: %s", error)
         except UpstreamClosedError:
             return False
         return True
 
     async def _read_server(self) -> str:
-        """How it ended; nothing if it is the client that cannot be told any more."""
+        """How the server ended; "" if the client cannot be reached any more."""
         try:
             async for message in self._server.messages():
                 await self._handle_server_message(message)
@@ -247,16 +240,16 @@ class Proxy:
         return ""
 
     async def _parse_line(self, line: bytes) -> tuple[Message, ...]:
-        """What cannot be read is not passed on: a more lenient server might read a call in it."""
+        """Drops what cannot be parsed: a more lenient server might find a call in it."""
         try:
             return parse_messages(line)
         except InvalidMessageError as error:
-            _log.warning("the client said something that is no message: %s", error)
-            await self._send(build_error(None, PARSE_ERROR, f"this is no message: {error}"))
+            _log.warning("invalid JSON-RPC message from the client: %s", error)
+            await self._send(build_error(None, PARSE_ERROR, f"invalid JSON-RPC message: {error}"))
             return ()
 
     async def _finish_without_client(self, server: asyncio.Future[str]) -> None:
-        """It may still read: what is being decided has a moment. A question has nobody left to answer it."""
+        """The client may still read, so running decisions get a moment. Questions are cancelled: nobody can answer them."""
         for flight in self._pending.values():
             if flight.deciding is not None and flight.question is not None:
                 flight.deciding.cancel()
@@ -305,9 +298,9 @@ class Proxy:
         elif message.method == "notifications/cancelled":
             await self._handle_cancellation(message)
         elif message.method == "tools/call" and not isinstance(message.id, (int, str)):
-            _log.warning("a tool call without an id is not passed on")
+            _log.warning("dropped a tool call without an id")
         elif message.is_request and message.key in self._pending:
-            await self._send(build_error(message.id, INVALID_REQUEST, "a request with this id has no answer yet"))
+            await self._send(build_error(message.id, INVALID_REQUEST, "a request with this id is still pending"))
         elif message.method == "tools/call":
             await self._handle_tool_call(message)
         else:
@@ -334,7 +327,7 @@ class Proxy:
             await self._server.send(message)
             return
         assert flight.deciding is not None
-        flight.deciding.cancel()  # and nobody hears of the call, or of its result, any more
+        flight.deciding.cancel()  # neither the call nor its result is passed on
         if flight.question is not None and self._questions.pop(flight.question.key, None) is not None:
             await self._send(elicitation.cancel_notification(flight.question))
 
@@ -402,7 +395,7 @@ class Proxy:
             await self._refuse(flight, f"{answer.reason} (not allowed by the user)")
 
     async def _ask_in_result(self, flight: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
-        """The client calls again with the answer and this state, which nobody can guess."""
+        """Asks by a result: the client calls again with the answer and this unguessable state."""
         state = f"hookline-{secrets.token_hex(16)}"
         assert flight.call is not None
         del self._pending[flight.call.message.key]
@@ -415,7 +408,7 @@ class Proxy:
         return elicitation.elicitation_params(left, tool_name(self._name, left.tool), answer.reason)
 
     async def _resume_call(self, flight: PendingRequest, call: McpToolCall, before: PendingRequest) -> None:
-        """A call that was judged already, made once more with what was asked for: by us, or by the server."""
+        """Resumes a call that was already decided, after our question or the server's was answered."""
         assert before.call is not None
         assert before.forwarded is not None
         flight.notes = before.notes
@@ -436,7 +429,7 @@ class Proxy:
             flight = None
         flight = flight or self._cancelled_requests.pop(message.key)
         if flight is None:
-            _log.warning("the MCP server answered a request that nobody made")
+            _log.warning("the MCP server answered an unknown request")
         elif flight.call is not None:
             await self._handle_result(flight, message)
         else:
@@ -470,7 +463,7 @@ class Proxy:
             flight.deciding = self._spawn(self._decide_result(flight, told, event))
 
     def _defer_unfinished(self, flight: PendingRequest, message: Message) -> bool:
-        """True if this is not the result yet: the server asks for something first, or works on it as a task."""
+        """True if this is not the final result: the server asks for something first, or continues as a task."""
         call, result = flight.call, message.result
         assert call is not None
         if call.is_modern and result.get("resultType") == "input_required" and "content" not in result:

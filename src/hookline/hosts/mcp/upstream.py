@@ -1,7 +1,4 @@
-"""An MCP server that we start.
-
-The MCP server behind the proxy, however it is reached.
-"""
+"""The MCP server behind the proxy: its protocol, and a server that is started as a command."""
 
 from __future__ import annotations
 
@@ -16,22 +13,22 @@ from hookline.runners.server_process import LineTooLongError, PipeClosedError, S
 
 
 class UpstreamClosedError(Exception):
-    """The server is gone; the text says how."""
+    """The server has ended; the text says how."""
 
 
 class Upstream(Protocol):
     @property
     def fallback_name(self) -> str:
-        """What it is called as long as nobody named it."""
+        """Its name until it is configured or the server sends one."""
 
     def messages(self) -> AsyncIterator[Message]:
-        """Until it ends; then raises Ended."""
+        """Yields messages until the server ends, then raises UpstreamClosedError."""
 
     async def send(self, message: Message) -> None:
-        """Raises Ended."""
+        """Raises UpstreamClosedError."""
 
     async def finish(self) -> None:
-        """There will be no more to send: it may end by itself, and `messages` with it."""
+        """Says that nothing more will be sent: the server may end, and `messages` with it."""
 
 
 _log = logging.getLogger("hookline")
@@ -43,7 +40,7 @@ class ProcessUpstream:
 
     @classmethod
     async def start(cls, argv: Sequence[str]) -> ProcessUpstream:
-        """Its stderr is ours, and so is its environment."""
+        """The server shares our stderr and environment."""
         return cls(await ServerProcess.start("the MCP server", argv))
 
     @property
@@ -63,13 +60,13 @@ class ProcessUpstream:
         try:
             await self._program.write(message.to_bytes() + b"\n")
         except PipeClosedError:
-            raise UpstreamClosedError("the MCP server reads no more") from None
+            raise UpstreamClosedError("the MCP server closed its input") from None
 
     async def finish(self) -> None:
         await self._program.finish()
 
     async def close(self) -> None:
-        """Nothing that the server started is left."""
+        """Ends the server and everything that it started."""
         await self._program.close()
 
 
@@ -78,5 +75,5 @@ def _parse_line(line: bytes) -> tuple[Message, ...]:
         return parse_messages(line)
     except InvalidMessageError as error:
         said = shorten(printable(line[:200].decode("utf-8", "replace")))
-        _log.warning("the MCP server said something that is no message (%s): %s", error, said)
+        _log.warning("invalid JSON-RPC message from the MCP server (%s): %s", error, said)
         return ()

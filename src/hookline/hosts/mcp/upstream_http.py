@@ -1,4 +1,4 @@
-"""An MCP server behind a URL, through the official package's transport: sessions, event streams, resumption."""
+"""An MCP server behind a URL, through the transport of the `mcp` package: sessions, event streams, resumption."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from hookline.runners.server_process import MAX_LINE_BYTES
 _log = logging.getLogger("hookline")
 
 _QUEUE_SIZE: Final = 64  # messages that may wait to be passed on
-_TIMEOUT: Final = httpx2.Timeout(30, read=None)  # how long an answer may take is the client's to say
+_TIMEOUT: Final = httpx2.Timeout(30, read=None)  # the client decides how long an answer may take
 
 
 class HttpUpstream:
@@ -62,7 +62,7 @@ class HttpUpstream:
         try:
             said = jsonrpc_message_adapter.validate_python(message.value, by_name=False)
         except ValidationError:
-            _log.warning("a message of the client cannot be sent over HTTP: it is no JSON-RPC 2.0")
+            _log.warning("cannot send a message of the client over HTTP: it is not JSON-RPC 2.0")
             return
         headers = self._stamps.headers_for(message)
         write = await asyncio.shield(self._ready)
@@ -84,7 +84,7 @@ class HttpUpstream:
         self._incoming.put_nowait(None)
 
     async def _run_connection(self) -> None:
-        """A task of its own: a request that fails cancels the whole transport, and must not cancel the proxy."""
+        """Runs in its own task: a failing request cancels the whole transport, which must not cancel the proxy."""
         try:
             await self._relay()
         except* (httpx2.HTTPError, OSError) as errors:
@@ -108,7 +108,7 @@ class HttpUpstream:
                 except (EndOfStream, ClosedResourceError):
                     return
                 if isinstance(said, Exception):
-                    _log.warning("the MCP server said something that is no message: %s", type(said).__name__)
+                    _log.warning("invalid JSON-RPC message from the MCP server: %s", type(said).__name__)
                 else:
                     value = said.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
                     await self._incoming.put(Message(value))
@@ -122,12 +122,12 @@ def _first_error(errors: BaseExceptionGroup[Any]) -> str:
 
 
 class ProtocolHeaders:
-    """The headers that mirror what a message says: over stdio a client has no need of them."""
+    """Sets the headers that repeat parts of a message. Clients over stdio do not send them."""
 
     def __init__(self) -> None:
         self._version: str | None = None
-        self._pending_methods: dict[str, str] = {}  # requests whose answers we look at
-        self._header_inputs: dict[str, dict[tuple[str, ...], str]] = {}  # tool → its inputs that stand in headers
+        self._pending_methods: dict[str, str] = {}  # requests whose answers we inspect
+        self._header_inputs: dict[str, dict[tuple[str, ...], str]] = {}  # tool → its inputs that are sent as headers
 
     def headers_for(self, message: Message) -> dict[str, str]:
         method = message.method or ""

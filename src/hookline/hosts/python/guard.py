@@ -1,8 +1,6 @@
-"""Puts hooks around a tool: they decide before it runs, and see what came of it.
+"""Guards a Python tool: hooks decide before it runs and see its result.
 
-What somebody's Python values say, as plain facts.
-
-What a Python function is called with, as facts by the names of its parameters, and back.
+The tool's arguments become facts by parameter name, and changed facts become arguments again.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _MAX_DEPTH: Final = 50
 
 
 def to_plain_value(value: Any, depth: int = 0) -> Any:
-    """Text, numbers, lists and mappings. A path is its text; what has no plain form is the name of its type."""
+    """Plain text, numbers, lists and mappings. A path becomes its text; a value without a plain form, the name of its type."""
     if value is None or type(value) in (str, int, float, bool):
         return value
     if depth > _MAX_DEPTH:
@@ -68,12 +66,12 @@ class ToolArguments:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     input: dict[str, Any]
-    bound: inspect.BoundArguments | None  # None: the function does not tell its parameters
+    bound: inspect.BoundArguments | None  # None: the function has no readable signature
 
     def with_input(self, left: Any) -> ToolArguments:
-        """Only what hooks changed is new; everything else is the very value that was given. Raises Denied."""
+        """Replaces only what hooks changed; other arguments stay the same objects. Raises Denied."""
         if self.bound is None or not isinstance(left, dict):
-            raise Denied("a hook changed the input to what the tool cannot be called with")
+            raise Denied("a hook changed the input to something the tool cannot accept")
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         rest = dict(left)
@@ -87,7 +85,7 @@ class ToolArguments:
             else:
                 args.append(self._take_value(parameter, rest))
         if rest:
-            raise Denied(f"a hook gave {next(iter(rest))}, which the tool does not take")
+            raise Denied(f"a hook gave {next(iter(rest))}, which is not a parameter of the tool")
         return ToolArguments(tuple(args), kwargs, left, self.bound)
 
     def _take_value(self, parameter: Parameter, rest: dict[str, Any]) -> Any:
@@ -96,7 +94,7 @@ class ToolArguments:
         if parameter.name in rest:
             return self._restore_value(parameter.name, rest.pop(parameter.name))
         if parameter.default is Parameter.empty:
-            raise Denied(f"a hook took {parameter.name} away, without which the tool cannot be called")
+            raise Denied(f"a hook removed {parameter.name}, which the tool requires")
         return parameter.default
 
     def _restore_value(self, name: str, new: Any) -> Any:
@@ -118,7 +116,7 @@ def bind_arguments(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     """Raises TypeError as the tool itself would."""
     try:
         signature = inspect.signature(tool)
-    except ValueError:  # some functions that are written in C do not tell
+    except ValueError:  # some functions written in C have no readable signature
         return ToolArguments(args, kwargs, to_plain_value({"args": list(args), **kwargs} if args else kwargs), None)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
@@ -136,7 +134,7 @@ def _input_facts(bound: inspect.BoundArguments) -> dict[str, Any]:
 
 
 def _is_self(bound: inspect.BoundArguments | None, name: str) -> bool:
-    """A method's own object is no input."""
+    """True for the parameter of a method's own object, which is not an input."""
     return bound is not None and name in _SELF_NAMES and name == next(iter(bound.signature.parameters), None)
 
 
@@ -151,15 +149,15 @@ def guard(
     on_deny: OnDeny = "raise",
     session: Session | None = None,
 ) -> Any:
-    """The tool with hooks around it, as a decorator or a call; it may be async or not.
+    """Returns the tool with hooks around it. Works as a decorator or a call, for sync and async tools.
 
-    A denied call raises Denied, or with `on_deny="return"` returns the reason as the tool's result. `name` and `kind`
-    are what hooks know the tool by; without a session, the one counts in which it is called.
+    A denied call raises Denied, or with `on_deny="return"` returns the reason as the tool's result. Hooks see the tool under
+    `name` and `kind`. Without a session, the current one is used.
     """
     if tool is None:
         return functools.partial(guard, name=name, kind=kind, on_deny=on_deny, session=session)
     if on_deny not in ("raise", "return"):
-        raise HooklineError(f"on_deny is 'raise' or 'return', not {on_deny!r}")
+        raise HooklineError(f"on_deny must be 'raise' or 'return', not {on_deny!r}")
     called = name or getattr(tool, "__name__", "") or type(tool).__name__
     guarded = _GuardedTool(tool, called, _tool_kind(kind, called), on_deny, session)
     if session is not None:
@@ -169,7 +167,7 @@ def guard(
 
 def _tool_kind(kind: str | None, name: str) -> str:
     if kind is not None and kind not in {str(each) for each in ToolKind}:
-        raise HooklineError(f"there is no kind of tool {kind!r}; the kinds are {', '.join(ToolKind)}")
+        raise HooklineError(f"{kind!r} is not a kind of tool; the kinds are {', '.join(ToolKind)}")
     return kind or str(kind_of_name(name))
 
 
@@ -227,7 +225,7 @@ class _GuardedTool:
         return str(denied)
 
     async def _fire_before(self, around: Session, asked: ToolArguments) -> ToolArguments:
-        """The arguments as the hooks left them. Raises Denied."""
+        """Returns the arguments as the hooks left them. Raises Denied."""
         tool = {"name": self.name, "kind": self.kind, "input": asked.input}
         decision = await around.decide("tool.before", tool=tool)
         await around.agree(decision)
@@ -237,7 +235,7 @@ class _GuardedTool:
     async def _fire_after(
         self, around: Session, given: ToolArguments, result: Any = None, error: Exception | None = None
     ) -> Any:
-        """What the tool returned, or raises what it raised, unless a hook changed that."""
+        """Returns the tool's result, or raises its error, as the hooks left it."""
         around.tool_calls += 1
         ended: dict[str, Any] = {"ok": True, "result": to_plain_value(result)}
         if error is not None:
@@ -253,7 +251,7 @@ class _GuardedTool:
         return _result_after_hooks(decision, ended, result)
 
     async def call_from_hook(self, input: dict[str, Any]) -> Any:
-        """Hooks decided this call already."""
+        """Runs a call that hooks have already decided."""
         given = bind_arguments(self.tool, (), input)
         if inspect.iscoroutinefunction(self._code_object):
             return to_plain_value(await self.tool(*given.args, **given.kwargs))
@@ -261,7 +259,7 @@ class _GuardedTool:
 
 
 def _changed_error(decision: Decision, told: str) -> str | None:
-    """What hooks left of a failure's words; None if all of them."""
+    """The error text as hooks changed it; None if they did not."""
     result, error = (decision.event.read(("tool", name)) for name in ("result", "error"))
     if result is MISSING and error == told:
         return None

@@ -1,4 +1,4 @@
-"""Hooks around any Python agent: a session fires the events, and its tools are guarded."""
+"""Hooks around any Python agent: a session fires the events and guards the tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
 
-_DRAIN_TIMEOUT: Final = timedelta(seconds=30)  # for background hooks at a session's end
+_DRAIN_TIMEOUT: Final = timedelta(seconds=30)  # for background hooks at the end of a session
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ _open_sessions: Final[list[Session]] = []
 
 
 def current_session() -> Session:
-    """The session that this code runs in; where nobody said, the only one that is open. Raises HooklineError."""
+    """The session in which this code runs, or the only one that is open. Raises HooklineError."""
     found = _current_session.get()
     if found is not None and found in _open_sessions:
         return found
@@ -62,13 +62,13 @@ def current_session() -> Session:
 
 
 class Session:
-    """Begun and ended by `async with` or `with`. One session may serve several loops and threads."""
+    """Entered with `async with` or `with`. One session may serve several loops and threads."""
 
     def __init__(self, book: Book, directory: Path, host_name: str, ask: AskCallback | None, id: str | None) -> None:
         self.book = book
         self.id = id or f"{host_name}-{uuid.uuid4().hex[:12]}"
-        self.notes: list[Note] = []  # what hooks had to say, oldest first
-        self.tools: dict[str, ToolCallback] = {}  # what hooks may call, by name
+        self.notes: list[Note] = []  # what hooks said, oldest first
+        self.tools: dict[str, ToolCallback] = {}  # tools that hooks may call, by name
         self.tool_calls = 0
         self._directory = directory
         self._host_name = host_name
@@ -78,23 +78,23 @@ class Session:
         self._outer: Session | None = None
 
     async def decide(self, event: str, **facts: Any) -> Decision:
-        """Fires one event. Its notes are kept in `notes`; what the decision says is the caller's to obey."""
+        """Fires one event and keeps its notes in `notes`. The caller obeys the decision."""
         name = canonical_event(event)
         if name is None:
-            raise HooklineError(f"there is no event {event!r}; the events are {', '.join(EVENTS)}")
+            raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
         decision = await self.book.decide(Event(name, {**self.facts(), **facts}), self._host)
         self.notes += decision.notes
         return decision
 
     async def prompt(self, text: str) -> str:
-        """The prompt as the hooks left it. Raises Denied."""
+        """Returns the prompt as the hooks left it. Raises Denied."""
         decision = await self.decide("prompt.submit", prompt=text)
         raise_if_denied(decision)
         left = decision.event.facts.get("prompt")
         return left if isinstance(left, str) else text
 
     async def agree(self, decision: Decision) -> None:
-        """Raises Denied unless the tool may run; where the hooks want it, a person is asked."""
+        """Raises Denied unless the tool may run. If hooks ask for it, a person is asked."""
         raise_if_denied(decision)
         if decision.verdict is not Verdict.ASK:
             return
@@ -115,19 +115,19 @@ class Session:
         return (await answer if inspect.isawaitable(answer) else answer) is True
 
     def take_notes(self, audience: str = "agent") -> str:
-        """The words for the agent (or the user) since the last time, which are not kept any longer."""
+        """Returns and clears the notes for the agent (or the user)."""
         wanted = [note for note in self.notes if note.audience is Audience(audience)]
         self.notes = [note for note in self.notes if note not in wanted]
         return "\n\n".join(dict.fromkeys(note.text for note in wanted))
 
     def guard(self, tool: Any = None, **options: Any) -> Any:
-        """As `hookline.guard`, for this very session; hooks may call the tool too."""
+        """Like `hookline.guard`, for this session. Hooks may call the tool too."""
         from hookline.hosts.python.guard import guard
 
         return guard(tool, session=self, **options)
 
     def facts(self) -> dict[str, Any]:
-        """What every event of this session tells."""
+        """The facts of every event of this session."""
         directory = str(self._directory)
         return {
             "host": {"name": self._host_name},
@@ -138,7 +138,7 @@ class Session:
         }
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Waits for `work` from code that is not async; a loop of the session's own does it."""
+        """Waits for `work` from sync code, on the session's own event loop."""
         return self._own_loop.run(work)
 
     async def __aenter__(self) -> Session:
@@ -187,7 +187,7 @@ class Session:
             _current_session.set(self._outer)
 
     def _close(self) -> None:
-        """Waits for what hooks do in the background of the session's own loop."""
+        """Waits for background hooks on the session's own loop."""
         if self._own_loop.is_started:
             try:
                 self.run(self._host.drain(_DRAIN_TIMEOUT))
@@ -203,9 +203,10 @@ def session(
     ask: AskCallback | None = None,
     id: str | None = None,
 ) -> Session:
-    """A session with the hooks in force in this directory, or with those of one file, which is trusted.
+    """Opens a session with the hooks of the current directory, or of one file, which is trusted.
 
-    `ask` is called with a Question where hooks want a person to look; without it, or unless it says True, that is a no.
+    `ask` is called with a Question if hooks want a person to decide. Without `ask`, or unless it returns True, the answer
+    is no.
     """
     place = Path(directory).absolute()
     book = load_for_directory(place, Path.home()) if config is None else load(config)
@@ -213,7 +214,7 @@ def session(
 
 
 def raise_if_denied(decision: Decision) -> None:
-    """Raises Denied, or Halted where the agent must stop."""
+    """Raises Denied, or Halted if the agent must stop."""
     if decision.halt:
         raise Halted(decision.reason or "Stopped by a hook", decision.by)
     if decision.denied:
@@ -221,7 +222,7 @@ def raise_if_denied(decision: Decision) -> None:
 
 
 class _SessionHost(LocalHost):
-    """This machine, with the session's guarded tools for hooks to call."""
+    """This machine, plus the session's guarded tools."""
 
     def __init__(self, around: Session) -> None:
         super().__init__(FireCounts())
@@ -236,12 +237,12 @@ class _SessionHost(LocalHost):
     async def _run_tool(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         try:
             return ToolResult(await self._session.tools[name](input))
-        except Exception as error:  # a tool may be anybody's code; its error is its answer
+        except Exception as error:  # a tool may run any code; its error is its answer
             return ToolResult(None, False, f"{type(error).__name__}: {error}"[:500])
 
 
 class _LoopThread:
-    """An event loop in a thread, made when it is first needed."""
+    """An event loop in a thread, started when it is first needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -274,5 +275,5 @@ class _LoopThread:
 
 
 async def _run_in_context(work: Coroutine[Any, Any, T], context: contextvars.Context) -> T:
-    """The work still knows which hook led to it."""
+    """Keeps the context variables, so that the work knows which hook it belongs to."""
     return await asyncio.get_running_loop().create_task(work, context=context)

@@ -1,4 +1,4 @@
-"""Which commands run a Python file and do nothing else, and how that file would be started."""
+"""Recognises commands that only run a Python file, and how that file would be started."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SUPPORTED_PYTHON_VARIABLES: Final = frozenset(
     b"PYTHON" + name
     for name in (b"DONTWRITEBYTECODE", b"UNBUFFERED", b"UTF8", b"IOENCODING", b"HASHSEED", b"NOUSERSITE", b"STARTUP")
 )
-"""They mean the same to an interpreter that was started with them as to one that is started for each call."""
+"""These mean the same to an interpreter started with them once as to one started for each call."""
 
 _BASH_VARIABLES: Final = frozenset(
     b"ENV SHELLOPTS POSIXLY_CORRECT IFS OPTIND OPTARG OPTERR PPID UID EUID GROUPS DIRSTACK EPOCHREALTIME EPOCHSECONDS "
@@ -39,30 +39,30 @@ _BASH_VARIABLES: Final = frozenset(
 _STARTUP_VARIABLES: Final = re.compile(
     rb"(?:PYTHON|LC_|LD_|GLIBC_|MALLOC_|COV|SETUPTOOLS_|OPENSSL_|SSL_).*|LANG|LANGUAGE|LOCPATH|TZ|TZDIR|HOME|PATH|SHLVL"
 )
-"""Read while Python starts: an interpreter that waits must have been started with the same."""
+"""Read while Python starts: a warm interpreter must have been started with the same values."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonFile:
     """`name executable's script arguments…`, as a new process would see itself."""
 
-    name: str  # of the interpreter, as argv has it
+    name: str  # the interpreter's name in argv
     executable: str
     script: str  # as written
     arguments: tuple[str, ...]
     cwd: str
-    shell: bool  # whether bash stands between us and it
+    shell: bool  # whether bash is between us and it
     env: dict[bytes, bytes]
-    at_start: frozenset[tuple[bytes, bytes]]  # the part of `env` that an interpreter must have been started with
+    at_start: frozenset[tuple[bytes, bytes]]  # the part of `env` that the interpreter must have been started with
 
     @property
     def file(self) -> str:
-        """What `__file__` is: absolute, and not made any nicer."""
+        """The value of `__file__`: absolute, but not normalised."""
         return self.script if os.path.isabs(self.script) else f"{os.path.realpath(self.cwd)}/{self.script}"
 
 
 def parse_python_command(command: Command, env: Environment) -> PythonFile | None:
-    """None whenever there is any doubt about what the command is, or what its environment does to Python."""
+    """None if there is any doubt about what the command does, or what its environment does to Python."""
     words = command.argv or _split_words(command.text)
     if not words or not _is_plain_environment(env, shell=not command.argv):
         return None
@@ -84,7 +84,7 @@ def parse_python_command(command: Command, env: Environment) -> PythonFile | Non
 
 
 def _split_words(text: str) -> tuple[str, ...]:
-    """The words of a simple command without any expansion; none if it is anything else."""
+    """The words of a simple command without expansions; empty for anything else."""
     if _CONTROLS.search(text) or not _SIMPLE_COMMAND.fullmatch(text):
         return ()
     return tuple("".join(map("".join, _WORD_PIECES.findall(word))) for word in _WORDS.findall(text))
@@ -114,7 +114,7 @@ def _find_interpreter(
 
 
 def _read_shebang(path: str) -> str:
-    """The interpreter that the system would run a file with, if that is a Python without any option."""
+    """The interpreter in a file's shebang line, if that is Python without options."""
     if not os.path.isfile(path) or not os.access(path, os.X_OK):
         return ""
     try:
@@ -127,7 +127,7 @@ def _read_shebang(path: str) -> str:
 
 
 def _find_executable(name: str, cwd: str, env: Environment) -> str | None:
-    """The absolute path of a program that is no script: what a wrapper does for each call cannot be known."""
+    """The absolute path of a program that is not a script: a wrapper may do anything for each call."""
     if "/" in name:
         path = os.path.join(cwd, name)
         return path if _is_elf_program(path) else None
@@ -149,7 +149,7 @@ def _is_elf_program(path: str) -> bool:
 
 
 def _apply_bash_variables(env: dict[bytes, bytes], cwd: str, first: str, executable: str) -> bool:
-    """PWD, OLDPWD and _; what else bash changes is seen when the interpreter has started. False if it is hard to say."""
+    """Sets PWD, OLDPWD and _ as bash does. False if that cannot be predicted."""
     env[b"_"] = encode_for_process(first) if "/" in first else os.fsencode(executable)
     before = env.get(b"OLDPWD")
     if before is not None and not os.path.isdir(before):

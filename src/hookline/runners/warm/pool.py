@@ -1,13 +1,11 @@
-"""A warm interpreter for hooks that are Python files: a fork instead of a start.
+"""Warm interpreters for hooks that are Python files: a fork instead of an interpreter start.
 
-An event loop keeps a few interpreters that have started already (see warm_server). A call is handed over in two steps:
-a forked child says that it is ready, and is told to go. Until then nothing of the hook has run, and whatever is amiss,
-the caller spawns it. After that it is never run again: if the interpreter breaks, the call has failed.
+Each event loop keeps a few running interpreters (see warm_server). A call is handed over in two steps: a forked child reports
+that it is ready and is then told to go. Until then nothing of the hook has run, and if anything is wrong the caller spawns it
+instead. After that the hook is never run again: if the interpreter breaks, the call has failed.
 
-The first call of its kind is always spawned, and so is the second, which starts an interpreter for those that follow: a
-process that asks one hook and ends does not pay for it.
-
-Which calls one warm interpreter can serve, and how to see that it no longer can.
+The first call is always spawned, and so is the second, which starts an interpreter for the next ones: a process that runs
+one hook and exits does not pay for it.
 """
 
 from __future__ import annotations
@@ -45,13 +43,13 @@ class InterpreterKey:
     name: str
     executable: str
     directory: str  # where it must start; only a relative name depends on it
-    shell: str  # that starts it, or empty
+    shell: str  # the shell that starts it, or empty
     env: frozenset[tuple[bytes, bytes]]
-    process_state: tuple[bytes, ...]  # what a new process inherits from this one at this moment
+    process_state: tuple[bytes, ...]  # what a new process inherits from this one now
 
 
 def file_stamp(path: str) -> tuple[int, ...] | None:
-    """Another one once the file has changed."""
+    """Changes when the file changes."""
     try:
         found = os.stat(path)
     except OSError:
@@ -60,7 +58,7 @@ def file_stamp(path: str) -> tuple[int, ...] | None:
 
 
 def current_process_state() -> tuple[bytes, ...]:
-    """Mask, limits, signals and rights of this process: a new one gets those of now, a fork those of then."""
+    """Signal mask, limits, signals and rights of this process: a new process gets today's, a fork those of its start."""
     with open("/proc/thread-self/status", "rb", 0) as file:
         lines = _STATUS_LINES.findall(file.read())
     with open("/proc/self/limits", "rb", 0) as file:
@@ -68,26 +66,22 @@ def current_process_state() -> tuple[bytes, ...]:
 
 
 SERVER_FILE: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_server.py")
-MAX_CALLS_PER_INTERPRETER: Final = (
-    500  # then another one takes over: its hash seed and its memory layout are all its children's
-)
-IDLE_TIMEOUT: Final = timedelta(seconds=60)  # then it ends by itself
+MAX_CALLS_PER_INTERPRETER: Final = 500  # then it is replaced: all its children share its hash seed and memory layout
+IDLE_TIMEOUT: Final = timedelta(seconds=60)  # then it exits by itself
 _MAX_INTERPRETERS: Final = 4
 _MAX_SEEN_KEYS: Final = 64
 _FORK_TIMEOUT: Final = 2.0
 _END_TIMEOUT: Final = 1.0
-_EXIT_TIMEOUT: Final = 0.1  # of an interpreter that has no calls any more; the loop waits for it
+_EXIT_TIMEOUT: Final = 0.1  # for an interpreter without calls to exit
 _TOKEN_BYTES: Final = 8  # bytes
 _MAX_REQUEST_BYTES: Final = 100_000
 
 _VARIABLES_OF_EACH_CALL: Final = frozenset((b"PWD", b"OLDPWD", b"_"))
 
 warm_enabled: Final[ContextVar[bool]] = ContextVar("warm", default=True)
-"""False where no interpreter is to be kept, whatever a host says."""
+"""False: keep no interpreters, whatever a host says."""
 
-IS_AVAILABLE: Final = (
-    sys.platform == "linux"
-)  # elsewhere a fork without a new program breaks what the system does behind it
+IS_AVAILABLE: Final = sys.platform == "linux"  # elsewhere, a fork without exec breaks system libraries
 
 
 class ForkedProcess:
@@ -107,12 +101,12 @@ class ForkedProcess:
         self._loop.add_reader(self._channel, self._read_status)
 
     def end(self, status: int) -> None:
-        """It has nothing left to do but to end with this exit code."""
+        """Everything is done; what remains is to exit with this code."""
         if not self._has_status:
             self._set_status(status)
 
     def reap(self, *, waiting: bool = False) -> bool:
-        """True once it has ended, and then the interpreter buries it."""
+        """True once it has exited; the interpreter then reaps it."""
         if not self._has_status and waiting:
             self._stop_reading()
             self._channel.settimeout(_END_TIMEOUT)
@@ -147,7 +141,7 @@ class ForkedProcess:
 
 
 class _Interpreter:
-    """One process, from its start to its end. It refers to no event loop, so that it can end with its loop."""
+    """One interpreter process. It refers to no event loop, so that it can end with its loop."""
 
     def __init__(self, kind: InterpreterKey) -> None:
         self.kind = kind
@@ -159,7 +153,7 @@ class _Interpreter:
         self.successor: _Interpreter | None = None
         self._retired = False
         self._env: dict[bytes, bytes] = {}
-        self._changed: set[bytes] = set()  # names that bash or Python itself changed at the start
+        self._changed: set[bytes] = set()  # variables that bash or Python itself changed at the start
         self._marks: dict[str, tuple[int, ...] | None] = {}
         self._children: weakref.WeakValueDictionary[bytes, ForkedProcess] = weakref.WeakValueDictionary()
         self.ends, self._ends_writer = os.pipe()
@@ -177,7 +171,7 @@ class _Interpreter:
             end.close()
 
     def read_greeting(self) -> None:
-        """Its first word says what it is; after that only its end can be heard."""
+        """Its first message describes it; after that only its end is read."""
         try:
             words = self.socket.recv(1 << 18)
         except BlockingIOError:
@@ -193,7 +187,7 @@ class _Interpreter:
             self.unfit = True
 
     def read_exit_codes(self) -> None:
-        """What anybody else writes there is of no child."""
+        """Reads exit codes; ignores what others write there."""
         with suppress(BlockingIOError):
             told = os.read(self.ends, 100 * (_TOKEN_BYTES + 1))
             for start in range(0, len(told) - _TOKEN_BYTES, _TOKEN_BYTES + 1):
@@ -216,7 +210,7 @@ class _Interpreter:
         )
 
     def _has_written_output(self) -> bool:
-        """What its start writes belongs to each call's output, and only a spawned one brings it there."""
+        """True if its start wrote output, which would belong to each call's output: then calls are spawned."""
         with suppress(BlockingIOError):
             return bool(os.read(self._output_reader, 1))
         return False
@@ -225,7 +219,7 @@ class _Interpreter:
         return any(file_stamp(path) != before for path, before in self._marks.items())
 
     async def fork(self, call: PythonFile, streams: Iterable[int], patience: float) -> ForkedProcess | None:
-        """None if the call must be spawned: nothing of it has run then, nor will it."""
+        """None if the call must be spawned; then nothing of it has run."""
         token = os.urandom(_TOKEN_BYTES)
         request = json.dumps(self._build_request(call, token)).encode()
         if len(request) > _MAX_REQUEST_BYTES:
@@ -258,7 +252,7 @@ class _Interpreter:
         return child
 
     def _build_request(self, call: PythonFile, token: bytes) -> dict[str, Any]:
-        """Of the environment, only what differs from the interpreter's own; None takes a variable away."""
+        """Sends only environment variables that differ from the interpreter's own; None removes one."""
         env = {name: value for name, value in call.env.items() if self._env.get(name) != value}
         changes = {os.fsdecode(name): os.fsdecode(value) for name, value in env.items() if name not in self._changed}
         gone = self._env.keys() - call.env.keys() - self._changed
@@ -279,7 +273,7 @@ class _Interpreter:
             self.close()
 
     def retire(self) -> None:
-        """Ends when its last call has."""
+        """Exits when its last call has ended."""
         self._retired = True
         if not self.running:
             self.close()
@@ -304,7 +298,7 @@ class InterpreterPool:
     """The warm interpreters of one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.forked = 0  # calls that did not have to be spawned
+        self.forked = 0  # calls that were forked instead of spawned
         self._loop = weakref.ref(loop)
         self._seen: OrderedDict[InterpreterKey, None] = OrderedDict()
         self._held: OrderedDict[InterpreterKey, _Interpreter] = OrderedDict()
@@ -380,7 +374,7 @@ class InterpreterPool:
                 del self._held[interpreter.kind]
 
     def _replace_when_ready(self, old: _Interpreter) -> _Interpreter:
-        """The old one serves until the new one can."""
+        """The old interpreter serves until the new one is ready."""
         if old.successor is None:
             old.successor = self._start_interpreter(old.kind)
         new = old.successor
@@ -410,7 +404,7 @@ _by_loop: Final[weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Interpreter
 
 
 def interpreter_pool() -> InterpreterPool:
-    """Those of the running loop. They end when it is gone, when nobody has asked for a minute, and with this process."""
+    """The pool of the running loop. Its interpreters end with the loop, after a minute without calls, and with this process."""
     loop = asyncio.get_running_loop()
     with _lock:
         held = _by_loop.get(loop)

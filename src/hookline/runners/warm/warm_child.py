@@ -1,4 +1,4 @@
-"""What a forked child does to be as a new process would be, before a hook's file runs in it and after."""
+"""Makes a forked child look like a new process, before a hook's file runs in it and after."""
 
 import contextvars
 import os
@@ -17,7 +17,7 @@ STACK_INSPECTION = re.compile(
     rb"_getframe|currentframe|outerframes|innerframes|\bstack\s*\(|(?:extract|print|format|walk)_stack|stacklevel"
     rb"|f_back|excepthook|recursion|settrace|setprofile|faulthandler|monitoring"
 )
-"""There is one frame more below a forked hook. A file that could notice is spawned."""
+"""A forked hook has one more frame below it. A file that could notice is spawned."""
 
 CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 
@@ -37,7 +37,7 @@ class NotForkableError(Exception):
 
 
 class ForkedCall:
-    """One call of a hook. `status` is set once its file has run, if the exit code is beyond doubt."""
+    """One call of a hook. `status` is set once its file has run, if the exit code is certain."""
 
     def __init__(self, asked: dict[str, Any], code: Any) -> None:
         self.request = asked
@@ -61,30 +61,30 @@ class ForkedCall:
         self.names = vars(main)
         self.names.update(names_of_main, __doc__=None, __file__=file, __loader__=SourceFileLoader("__main__", file))
         thread: Any = threading.main_thread()
-        thread._native_id = threading.get_native_id()  # Python 3.11 and 3.12 leave there what it was before the fork
+        thread._native_id = threading.get_native_id()  # Python 3.11 and 3.12 leave the value from before the fork there
         if "__annotations__" in names_of_main:
             self.names["__annotations__"] = {}
 
     def forget_file(self) -> None:
-        """As the interpreter does after the file, and before the exit functions."""
+        """As the interpreter does after the file, before exit functions run."""
         self.names.pop("__file__", None)
         self.names.pop("__cached__", None)
         self.forget()
 
     def forget(self) -> None:
-        """What is the hook's own must not outlive it through us."""
+        """Drops our references to the hook's objects."""
         self.code, self.names = None, {}
 
 
 def rehearsal_steps(preloaded: Any, names_of_main: dict[str, Any]) -> Any:
-    """Does what a call will do: memory that was shared is copied now, and not while somebody waits.
+    """Does what a call will do, so that shared memory is copied now and not while someone waits.
 
-    In steps, after each of which a call may begin.
+    Runs in steps; a call may begin after each.
     """
     for module in preloaded.modules.values():
         vars(module)
     yield
-    if preloaded.find_spec("json") is not None:  # else importing it might run somebody's code
+    if preloaded.find_spec("json") is not None:  # otherwise importing it might run other code
         yield
         call = ForkedCall(REHEARSAL_REQUEST, compile_source(check_source(REHEARSAL_SOURCE), __file__))
         yield
@@ -99,7 +99,7 @@ def rehearsal_steps(preloaded: Any, names_of_main: dict[str, Any]) -> Any:
 
 
 def set_variable(name: str, value: str | None) -> None:
-    """In all the places that hold it; None takes it away."""
+    """Sets the variable everywhere it is kept; None removes it."""
     if value is None:
         os.environ.pop(name, None)
         posix.environ.pop(os.fsencode(name), None)
@@ -109,7 +109,7 @@ def set_variable(name: str, value: str | None) -> None:
 
 
 def new_stdin() -> Any:
-    """As the interpreter makes it at its start: only then it asks what the stream is connected to."""
+    """Creates stdin as the interpreter does at its start: only then does it check what the stream is connected to."""
     before: Any = sys.stdin
     binary: Any = open(0, "rb", closefd=False)  # noqa: SIM115
     binary.raw.name = "<stdin>"
@@ -136,9 +136,9 @@ def check_source(source: bytes) -> bytes:
 
 
 def compile_source(source: bytes, file: str) -> Any:
-    """A text that has warnings or errors to show is left to a new process."""
+    """Source with warnings or errors to show is left to a new process."""
     before = sys.modules.get("warnings")
-    sys.modules["warnings"] = warnings  # where the compiler looks for what to do with one
+    sys.modules["warnings"] = warnings  # where the compiler looks up how to treat one
     try:
         with warnings.catch_warnings(record=True) as said:
             code = compile(source, file, "exec", dont_inherit=True)
@@ -153,7 +153,7 @@ def compile_source(source: bytes, file: str) -> Any:
 
 
 def hide_own_frame(hook: Any, call: ForkedCall, below: dict[str, Any]) -> Any:
-    """Shows an error without the frame that is below the hook's file."""
+    """Shows an error without the frame below the hook's file."""
 
     def show(kind: Any, error: Any, trace: Any) -> None:
         while trace is not None and trace.tb_frame.f_globals is below:
@@ -173,7 +173,7 @@ def exit_status(code: Any) -> int | None:
 
 
 class ExitFinalizer:
-    """The last thing that the interpreter takes apart of what a hook can see. The rest is memory, and takes longest."""
+    """The last thing that the interpreter destroys that a hook can see. What remains is memory, which takes longest."""
 
     def __init__(self, call: ForkedCall) -> None:
         self.call = call
@@ -184,15 +184,15 @@ class ExitFinalizer:
             for stream in self.streams:
                 stream.flush()
             report_end(self.call)
-        finally:  # the interpreter does not speak of an error at this point either
+        finally:  # the interpreter ignores an error at this point too
             leave(self.call.status)
 
 
 def report_end(call: ForkedCall) -> None:
-    """Nobody need wait for the system to take the memory apart: files, locks and streams are let go of here.
+    """Reports the exit code early: files, locks and streams are already released, and freeing memory takes time.
 
-    A hook has no file of ours, so the pipe is opened by its place in the process that waits. A child that the hook forked
-    comes here too, and says nothing.
+    The hook has no descriptor of ours, so the pipe is opened through the waiting process. A child that the hook forked comes
+    here too, and reports nothing.
     """
     if os.getpid() != call.pid:
         return
@@ -200,7 +200,7 @@ def report_end(call: ForkedCall) -> None:
     for fd in os.listdir("/proc/self/fd"):
         try:
             os.close(int(fd))
-        except OSError:  # the one that listed them
+        except OSError:  # the process that listed them
             continue
     end = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     if os.fstat(end).st_ino == inode:
@@ -208,9 +208,9 @@ def report_end(call: ForkedCall) -> None:
 
 
 def exit_quickly(call: ForkedCall, preloaded: Any) -> None:
-    """Called after all exit functions. Modules that are not the hook's own need not be taken apart.
+    """Called after all exit functions. Modules that are not the hook's own are not destroyed.
 
-    Where the interpreter or a library might still have something to say at its end, it takes its time.
+    If the interpreter or a library might still write something at its end, it exits normally.
     """
     call.forget()
     if call.status is None or not is_silent_at_exit(preloaded):
@@ -222,7 +222,7 @@ def exit_quickly(call: ForkedCall, preloaded: Any) -> None:
 
 
 def is_silent_at_exit(preloaded: Any) -> bool:
-    """Whether nobody can have anything to say at the end any more."""
+    """True if nothing can write anything at exit any more."""
     own = sys.modules.keys() - preloaded.modules.keys()
     if any(is_extension_module(sys.modules[name]) for name in own) or preloaded.holds_more():
         return False
@@ -232,7 +232,7 @@ def is_silent_at_exit(preloaded: Any) -> bool:
 
 
 def is_extension_module(module: Any) -> bool:
-    """Not written in Python: it may hold something back until the process ends."""
+    """Not written in Python: it may buffer something until the process ends."""
     file = getattr(module, "__file__", None)
     return not (isinstance(file, str) and file.endswith((".py", ".pyc"))) and module is not sys.modules["__main__"]
 
@@ -244,6 +244,6 @@ def flush_output() -> bool:
     try:
         for stream in streams:
             stream.flush()
-    except (OSError, ValueError):  # the interpreter says so itself, with an exit code of its own
+    except (OSError, ValueError):  # the interpreter reports this itself, with its own exit code
         return False
     return True

@@ -1,9 +1,9 @@
-"""Forks a child for each call, a moment before it is asked for, and says how it ended.
+"""Forks a child for each call, a moment before it is needed, and reports how it ended.
 
-Messages are packets on sockets. A request brings the hook's three streams and a channel of its own, on which `refused`,
-`ready` and `ended` go back. A child is ready when all is as in a new process; then it waits for `go`, and from that
-moment on the hook may have run. Until the other side closes the channel, a child that has ended is not buried: so nobody
-else gets its number, and the other side can kill what is left of its group.
+Messages are packets on sockets. A request brings the hook's three streams and a channel on which `refused`, `ready` and
+`ended` are sent back. A child is ready when everything is as in a new process; then it waits for `go`, and from that moment
+the hook may have run. A child that has ended is not reaped until the other side closes the channel, so that its id is not
+reused and the other side can kill what is left of its group.
 """
 
 import atexit
@@ -22,14 +22,12 @@ from warm_child import ForkedCall, NotForkableError, compile_source, exit_quickl
 
 MAX_REQUEST_BYTES = 1 << 18
 MAX_CACHED_CODES = 32
-SPARE_DELAY = (
-    2  # milliseconds after a call: whoever waited for it has the processors first, then the next child is made
-)
+SPARE_DELAY = 2  # milliseconds after a call: its caller gets the processors first, then the next child is made
 FDS_FORMAT = struct.Struct("4i")
 
 
 class SpareChild:
-    """A child that waits for a call to come."""
+    """A child that waits for a call."""
 
     def __init__(self, pid: int, end: socket.socket) -> None:
         self.pid = pid
@@ -39,7 +37,7 @@ class SpareChild:
     def send_request(self, request: bytes, fds: list[int]) -> bool:
         try:
             self.end.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, FDS_FORMAT.pack(*fds))])
-        except OSError:  # somebody killed it
+        except OSError:  # it was killed
             return False
         finally:
             self.end.close()
@@ -48,13 +46,13 @@ class SpareChild:
 
 class ForkServer:
     def __init__(self, fd: int, idle: float, preloaded: Any, names_of_main: dict[str, Any]) -> None:
-        self.idle = idle  # seconds after which nobody is coming any more
+        self.idle = idle  # seconds after which no call is expected
         self.preloaded = preloaded
         self.names_of_main = names_of_main
         self.requests = socket.socket(fileno=fd)
         self.spare: SpareChild | None = None
         self.due = False  # whether the next one is to be made soon
-        self.awaited = False  # whether a call has come before it
+        self.awaited = False  # whether a call has come before
         self.calls: dict[int, int] = {}  # the child of each channel
         self.running: dict[int, int] = {}  # the channel of each pidfd
         self.released: dict[int, int] = {}  # the child of each pidfd whose channel is closed
@@ -63,7 +61,7 @@ class ForkServer:
         self.poll.register(fd, select.POLLIN)
 
     def serve(self) -> ForkedCall:
-        """Returns in a child only."""
+        """Returns only in a child."""
         call = self.ensure_spare()
         while call is None:
             events = self.poll.poll(SPARE_DELAY if self.due else None if self.calls else self.idle * 1000)
@@ -91,7 +89,7 @@ class ForkServer:
         return call
 
     def ensure_spare(self) -> ForkedCall | None:
-        """Has a spare child, if it can; in that child, returns when its call has come."""
+        """Creates a spare child if possible; in that child, returns when its call has come."""
         self.due = False
         if self.spare is not None:
             return None
@@ -102,7 +100,7 @@ class ForkServer:
                 if pid == 0:
                     return self.run_spare(end, ours)
             self.spare = SpareChild(pid, ours)
-        except OSError:  # no process or no file to be had: calls are refused until there is
+        except OSError:  # no process or file available: calls are refused until there is
             return None
         return None
 
@@ -127,7 +125,7 @@ class ForkServer:
     def watch_child(self, spare: SpareChild, channel: int) -> None:
         self.calls[channel] = spare.pid
         self.running[spare.pidfd] = channel
-        self.poll.register(channel, 0)  # only that its other end was closed
+        self.poll.register(channel, 0)  # only the other end was closed
         self.poll.register(spare.pidfd, select.POLLIN)
 
     def run_spare(self, end: socket.socket, other: socket.socket) -> ForkedCall:
@@ -146,7 +144,7 @@ class ForkServer:
                 os.dup2(stream, number)
                 os.close(stream)
             return self.begin_call(asked, channel)
-        except BaseException:  # whatever it is, the hook has not begun
+        except BaseException:  # whatever it is, the hook has not started
             os._exit(1)
 
     def begin_call(self, asked: dict[str, Any], channel: int) -> ForkedCall:
@@ -164,7 +162,7 @@ class ForkServer:
         return call
 
     def handle_child_end(self, pidfd: int) -> None:
-        """A child has ended."""
+        """Handles the end of a child."""
         self.poll.unregister(pidfd)
         os.close(pidfd)
         if pidfd in self.released:
@@ -176,7 +174,7 @@ class ForkServer:
         send_status(channel, b"ended %d" % (ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status))
 
     def release_channel(self, channel: int) -> None:
-        """The other side has closed it: what is still there of this call is killed."""
+        """The other side closed the channel: kills what is left of this call."""
         pid = self.calls.pop(channel)
         self.poll.unregister(channel)
         os.close(channel)
@@ -199,7 +197,7 @@ class ForkServer:
         os._exit(0)
 
     def precompile(self, asked: dict[str, Any]) -> None:
-        """The children to come find the file compiled already."""
+        """Compiles the file for the children to come."""
         try:
             self.compiled_code(asked)
         except (NotForkableError, OSError):
@@ -216,7 +214,7 @@ class ForkServer:
 
 
 def receive_with_fds(end: socket.socket) -> tuple[bytes, list[int]]:
-    """No bytes once the other end is closed; no files if they could not all be had."""
+    """No bytes if the other end is closed; no descriptors if not all could be received."""
     message, brought, _, _ = end.recvmsg(MAX_REQUEST_BYTES, socket.CMSG_SPACE(FDS_FORMAT.size))
     data = b"".join(each for _, _, each in brought)
     fds = list(struct.unpack(f"{len(data) // 4}i", data))
@@ -227,7 +225,7 @@ def receive_with_fds(end: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def is_readable(end: socket.socket) -> bool:
-    """Whether something can be read."""
+    """True if something can be read."""
     return bool(select.select([end], (), (), 0)[0])
 
 
@@ -239,12 +237,12 @@ def close_fds(fds: list[int]) -> None:
 def send_status(channel: int, what: bytes) -> None:
     try:
         os.write(channel, what)
-    except OSError:  # the other side has gone, as poll will say too
+    except OSError:  # the other side is gone, which poll reports too
         return
 
 
 def kill_group(pid: int) -> None:
-    """The group, or the process if it has none of its own yet. It is not buried, so the number is its own."""
+    """Kills the group, or the process if it has no group yet. It is not reaped, so its id is its own."""
     for how in (os.killpg, os.kill):
         try:
             how(pid, signal.SIGKILL)
@@ -265,7 +263,7 @@ def describe_interpreter() -> dict[str, Any]:
 
 
 def startup_files() -> set[str]:
-    """The files that decide how this Python starts: once one of them has changed, a new process may start otherwise."""
+    """The files that decide how this Python starts. Once one has changed, a new process may start differently."""
     root = os.path.dirname(os.path.dirname(sys.executable))
     found = {sys.executable, os.path.realpath(sys.executable), "/etc/localtime", *sys.path[1:]}
     found.update(os.path.join(place, "pyvenv.cfg") for place in (root, os.path.dirname(sys.executable)))
@@ -278,9 +276,9 @@ def startup_files() -> set[str]:
 
 
 def serve_until_call(preloaded: Any, names_of_main: dict[str, Any]) -> ForkedCall:
-    """Returns in a child only, when the hook is to run."""
+    """Returns only in a child, when the hook is to run."""
     server = ForkServer(int(sys.argv[1]), float(sys.argv[2]), preloaded, names_of_main)
-    os.close(os.pidfd_open(os.getpid()))  # a system without them is no place for this
+    os.close(os.pidfd_open(os.getpid()))  # not supported without them
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         raise SystemExit("nobody can know how a child ended")
     server.requests.send(json.dumps(describe_interpreter()).encode())

@@ -1,8 +1,8 @@
-"""Modules of the standard library that the warm interpreter imports before it forks.
+"""Standard-library modules that the warm interpreter imports before it forks.
 
-In a child `sys.modules` begins as in a new process, and a module found here comes with all that importing it anew would
-have brought. Where that would bring something else, because a file on `sys.path` hides a module or somebody replaced
-one, it is imported anew. Run by the hook's own Python, so this file imports nothing of hookline.
+In a child, `sys.modules` starts as in a new process, and a module from here comes with everything that importing it anew
+would have loaded. If that would load something else, because a file on `sys.path` shadows a module or someone replaced one,
+it is imported anew. Run by the hook's own Python, so this file imports nothing of hookline.
 """
 
 import builtins
@@ -34,20 +34,20 @@ MODULE_NAMES = (
     *("socket", "stat", "string", "struct", "subprocess", "tempfile", "textwrap", "threading", "time", "tomllib"),
     *("traceback", "types", "typing", "unicodedata", "urllib.parse", "uuid", "warnings"),
 )
-"""None that keeps the time of its import, registers an exit function or reads the environment while it is imported."""
+"""None that keeps its import time, registers an exit function or reads the environment on import."""
 
 STDLIB_PATHS = (os.path.dirname(os.__file__), os.path.join(os.path.dirname(os.__file__), "lib-dynload"))
 
 
 class PreloadedModules:
-    """Stands first in `sys.meta_path` of a child."""
+    """First in a child's `sys.meta_path`."""
 
     def __init__(self, at_start: "dict[str, ModuleType]") -> None:
         """Imports them all. `at_start` is what a new process has before it runs its file."""
         self.at_start = at_start
         self.modules: dict[str, Any] = {}
         self.needs: dict[str, list[str]] = {}
-        self.itself = self  # a cycle, and frozen: no child takes these modules apart when it ends
+        self.itself = self  # a cycle, and frozen: no child destroys these modules at exit
         needs: dict[str, set[str]] = {}
         real = builtins.__import__
         builtins.__import__ = _recording_import(real, needs)
@@ -67,7 +67,7 @@ class PreloadedModules:
         self.sizes = {name: len(vars(module)) for name, module in self.modules.items() if hasattr(module, "__dict__")}
 
     def holds_more(self) -> bool:
-        """Whether somebody hung something on one of these modules."""
+        """True if something was attached to one of these modules."""
         for name in sys.modules.keys() & self.sizes.keys():
             bound = sum(each in sys.modules for each in self.later.get(name, ()))
             if len(vars(self.modules[name])) != self.sizes[name] + bound and name not in ("sys", "builtins"):
@@ -99,7 +99,7 @@ class PreloadedModules:
                     setattr(self.modules[parent], child, self.modules[each])
 
     def _dependencies_of(self, name: str, needs: "Mapping[str, set[str]]") -> "list[str]":
-        """The module itself among them, in the order in which they were loaded."""
+        """The module's dependencies and itself, in load order."""
         found: set[str] = set()
         ahead = {name}
         while ahead:
@@ -110,7 +110,7 @@ class PreloadedModules:
         return [each for each in self.modules if each in found]
 
     def _unbind_submodules(self) -> None:
-        """A package has no submodule as an attribute that importing the package alone would not have loaded."""
+        """Removes submodules from a package that importing the package alone would not have loaded."""
         for name in self.needs:
             parent, _, child = name.rpartition(".")
             if parent and name not in self.needs.get(parent, ()) and child in vars(self.modules[parent]):
@@ -126,7 +126,7 @@ class PreloadedModules:
 
 
 def _recording_import(real: "Any", needs: "dict[str, set[str]]") -> "Any":
-    """`__import__` that also writes down which modules an import brings, be they loaded already or not."""
+    """`__import__` that also records which modules an import needs, loaded or not."""
 
     def import_(
         name: str,
@@ -155,7 +155,7 @@ def _full_name(name: str, globals: "Mapping[str, Any]", level: int) -> str:
 
 
 def _is_shadowed(tops: "set[str]") -> bool:
-    """Whether one of these names is found on the path before the standard library is."""
+    """True if one of these names is found on the path before the standard library."""
     if STDLIB_PATHS[0] not in sys.path:
         return True
     last = max(index for index, entry in enumerate(sys.path) if entry in STDLIB_PATHS)
@@ -167,5 +167,5 @@ def _contains_any(entry: "Any", tops: "set[str]") -> bool:
         return any(name.partition(".")[0] in tops for name in os.listdir(entry or "."))
     except FileNotFoundError:
         return False
-    except (OSError, TypeError, ValueError):  # a zip file; what may be searched but not listed; what is no path
+    except (OSError, TypeError, ValueError):  # a zip file; a directory that cannot be listed; not a path
         return True

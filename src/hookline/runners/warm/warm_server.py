@@ -1,7 +1,7 @@
-"""An interpreter that has already started, and forks itself for each call of a hook that is a Python file.
+"""A running interpreter that forks itself for each call of a hook that is a Python file.
 
-It is run by its path, by the very Python that would run the hook; neither this file nor those that it imports know
-anything of hookline. Below a hook there is one frame, and it is this file's: hence nothing stands here that need not.
+Run by path, by the same Python that would run the hook. Neither this file nor those it imports know anything of hookline.
+This file's frame is the only one below a hook, so it contains only what it must.
 """
 
 # ruff: noqa: E402
