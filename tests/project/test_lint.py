@@ -49,14 +49,14 @@ def test_an_answer_that_the_event_does_not_accept_never_acts(hook: str) -> None:
 )
 def test_a_part_that_the_event_does_not_accept_is_named(hook: str, part: str) -> None:
     assert found(f"id: x, {hook}") == [("never-acts", 2)]
-    assert f"a part of x never counts: {hook.split(',')[0][4:]} does not accept {part}." in texts(f"id: x, {hook}")
+    assert f"a part of x has no effect: {hook.split(',')[0][4:]} does not accept {part}." in texts(f"id: x, {hook}")
 
 
 @pytest.mark.parametrize("then", ["{replace: {in: result, pattern: secret, with: x}}", "{run: lint}"])
 def test_a_failure_that_should_stop_what_cannot_be_stopped_is_named(then: str) -> None:
     hook = f"id: x, on: tool.after, then: {then}, on_error"
     assert found(f"{hook}: ask") == [("never-acts", 2)]
-    assert "the on_error of x never counts: tool.after does not accept ask." in texts(f"{hook}: ask")
+    assert "the on_error of x has no effect: tool.after does not accept ask." in texts(f"{hook}: ask")
     assert found(f"{hook}: closed") == []
     assert found(f"{hook}: open") == []
     assert found("on: tool.before, then: {run: lint}, on_error: closed") == []
@@ -119,7 +119,7 @@ def test_a_hook_behind_an_unconditional_deny_is_never_asked() -> None:
         "id: elsewhere, on: tool.after, then: {log: hi}",
     )
     assert found(*hooks) == [("shadowed", 4)]
-    assert "later is never asked: wall on line 3 denies every tool.before first." in texts(*hooks)
+    assert "later never runs: wall on line 3 denies every tool.before first." in texts(*hooks)
 
 
 def test_the_order_in_which_they_are_asked_counts() -> None:
@@ -170,7 +170,7 @@ def test_an_allow_and_a_deny_of_the_same_contradict_each_other(allow_first: bool
     deny = "id: no, on: tool.before, when: {input: {command: ls}, tool: bash}, then: {deny: no}"
     hooks = (allow, deny) if allow_first else (deny, allow)
     assert found(*hooks) == [("contradicts", 2 if allow_first else 3)]
-    assert "the allow of yes never counts: no on line" in texts(*hooks)
+    assert "the allow of yes has no effect: no on line" in texts(*hooks)
 
 
 def test_an_exception_from_a_wider_allow_is_no_contradiction() -> None:
@@ -180,7 +180,7 @@ def test_an_exception_from_a_wider_allow_is_no_contradiction() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "ours"),
+    ("tool", "native_name"),
     [
         ("Bash", "bash"),
         ("run_shell_command", "bash"),
@@ -188,10 +188,10 @@ def test_an_exception_from_a_wider_allow_is_no_contradiction() -> None:
         ("filesystem.read", "read_file"),
     ],
 )
-def test_another_agents_name_for_a_tool_is_pointed_out(tool: str, ours: str) -> None:
+def test_another_agents_name_for_a_tool_is_pointed_out(tool: str, native_name: str) -> None:
     hook = f"id: x, on: tool.before, when: {{tool: {tool}}}, then: {{deny: no}}"
     assert found(hook) == [("other-name", 2)]
-    assert f"hookline's own name is {ours}" in texts(hook)
+    assert f"Use {native_name} to match" in texts(hook)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Files → book: find, trust, load, watch. The one place that joins config, dialects and engine."""
+"""Finds, trusts, loads and watches hook files. The one place that joins config, dialects and engine."""
 
 from hookline.project.loader import load, load_all, load_for_directory, load_text
 from hookline.project.review import Review

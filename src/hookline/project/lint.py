@@ -1,4 +1,4 @@
-"""Hooks that can never act, are never asked, or contradict each other: warnings, for whoever wrote them."""
+"""Warns about hooks that can never act, never run, or contradict each other."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from hookline.hooks.protocols import Action, Condition, May
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, ToolName, kind_of_name
 from hookline.patterns.matchers import Shorthand
 
-_MAX_COMPARED_HOOKS: Final = 256  # earlier hooks that a hook is compared with for each part of its condition
-_MAX_EVENTS_IN_HINT: Final = 4  # events that a hint names
+_MAX_COMPARED_HOOKS: Final = 256  # for each part of a hook's condition
+_MAX_EVENTS_IN_HINT: Final = 4
 
 _FLAG_TEXTS: Final = {
     May.ALLOW: "allow",
@@ -38,11 +38,11 @@ _FLAG_TEXTS: Final = {
 
 
 def lint_hooks(hooks: Sequence[Hook]) -> tuple[Problem, ...]:
-    """`hooks` in the order in which they are asked, as `book.hooks` has them; those that are switched off do not count."""
-    asked = [hook for hook in hooks if hook.enabled and not isinstance(hook.when, Never)]
-    found = [problem for hook in asked for check in _CHECKS for problem in check(hook)]
-    found += _check_shadowed(asked)
-    found += _check_duplicate_ids(asked)
+    """Takes `hooks` in the order in which they run, like `book.hooks`. Disabled hooks do not count."""
+    active = [hook for hook in hooks if hook.enabled and not isinstance(hook.when, Never)]
+    found = [problem for hook in active for check in _CHECKS for problem in check(hook)]
+    found += _check_shadowed(active)
+    found += _check_duplicate_ids(active)
     return tuple(sorted(found))
 
 
@@ -52,11 +52,11 @@ def _make_warning(code: str, hook: Hook, what: str, hint: str = "") -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Rejection:
-    """What an event does not accept of one action."""
+    """The part of one action that an event does not accept."""
 
     flags: May = May.NOTHING
     paths: tuple[FactPath, ...] = ()  # changes
-    dead: bool = False  # nothing else of it would be left
+    is_total: bool = False  # nothing of the action is left
 
     def describe(self) -> list[str]:
         return [*_flag_texts(self.flags), *(f"a change of {path_text(path)}" for path in self.paths)]
@@ -64,27 +64,27 @@ class _Rejection:
 
 def _check_never_acts(hook: Hook) -> Iterator[Problem]:
     if not hook.wait and hook.may_stop:
-        what = f"a part of {hook.id} never counts: it runs in the background, so nobody waits for its deny or ask."
-        yield _make_warning("never-acts", hook, what, "Leave background out where its answer should count.")
-    done = tuple(leaf_actions(hook.then))
-    refused = [_find_rejection(hook.event, deed.may, tuple(deed.changes()), deed.instant) for deed in done]
-    words = list(dict.fromkeys(word for each in refused for word in each.describe()))
-    if not words:
+        what = f"a part of {hook.id} has no effect: it runs in the background, so its deny or ask comes too late."
+        yield _make_warning("never-acts", hook, what, "Remove `background` if its answer should count.")
+    actions = tuple(leaf_actions(hook.then))
+    rejections = [_find_rejection(hook.event, each.may, tuple(each.changes()), each.instant) for each in actions]
+    parts = list(dict.fromkeys(part for rejection in rejections for part in rejection.describe()))
+    if not parts:
         return
-    said = f"{hook.event} does not accept {' or '.join(words)}"
-    if all(each.dead and deed.instant for each, deed in zip(refused, done, strict=True)):
-        what = f"{hook.id} can never act: {said}."
+    why = f"{hook.event} does not accept {' or '.join(parts)}"
+    if all(rejection.is_total and action.instant for rejection, action in zip(rejections, actions, strict=True)):
+        what = f"{hook.id} can never act: {why}."
     else:
-        what = f"a part of {hook.id} never counts: {said}."
-    yield _make_warning("never-acts", hook, what, _accepting_events_hint(refused))
+        what = f"a part of {hook.id} has no effect: {why}."
+    yield _make_warning("never-acts", hook, what, _accepting_events_hint(rejections))
 
 
 def _check_on_error(hook: Hook) -> Iterator[Problem]:
-    """A failure that should stop what cannot be stopped."""
+    """Warns if on_error should stop an event that cannot be stopped."""
     stops = may_of(hook.on_error) & (May.DENY | May.ASK) & ~EVENTS[hook.event].accepts
     if stops and hook.then.constant is None:
         what = (
-            f"the on_error of {hook.id} never counts: {hook.event} does not accept {' or '.join(_flag_texts(stops))}."
+            f"the on_error of {hook.id} has no effect: {hook.event} does not accept {' or '.join(_flag_texts(stops))}."
         )
         yield _make_warning("never-acts", hook, what, _accepting_events_hint([_Rejection(stops)]))
 
@@ -95,24 +95,24 @@ def _find_rejection(event: str, may: May, paths: tuple[FactPath, ...], instant: 
     flags = may & ~kind.accepts & ~May.CHANGE
     wrong = tuple(path for path in paths if not kind.accepts_change(path))
     changes_count = May.CHANGE in may and (len(wrong) < len(paths) if paths else May.CHANGE in kind.accepts)
-    dead = may is not May.NOTHING and flags == may & ~May.CHANGE and not changes_count
-    if instant or (dead and May.ALLOW not in may):
-        return _Rejection(flags, wrong, dead)
-    return _Rejection()  # what it answers is known only when it has run
+    is_total = may is not May.NOTHING and flags == may & ~May.CHANGE and not changes_count
+    if instant or (is_total and May.ALLOW not in may):
+        return _Rejection(flags, wrong, is_total)
+    return _Rejection()  # its answer is known only once it has run
 
 
-def _accepting_events_hint(refused: Iterable[_Rejection]) -> str:
+def _accepting_events_hint(rejections: Iterable[_Rejection]) -> str:
     flags = May.NOTHING
     paths: list[FactPath] = []
-    for each in refused:
-        flags |= each.flags
-        paths += each.paths
-    able = [
+    for rejection in rejections:
+        flags |= rejection.flags
+        paths += rejection.paths
+    accepting = [
         kind.name
         for kind in EVENTS.values()
         if flags & kind.accepts == flags and all(kind.accepts_change(path) for path in paths)
     ]
-    return f"These events do: {_join_names(able)}." if able else ""
+    return f"These events do: {_join_names(accepting)}." if accepting else ""
 
 
 def _flag_texts(flags: May) -> list[str]:
@@ -120,7 +120,7 @@ def _flag_texts(flags: May) -> list[str]:
 
 
 def leaf_actions(action: Action) -> Iterator[Action]:
-    """What an action does, one by one, whether or not the user trusts it."""
+    """The single actions of an action, whether or not the user trusts it."""
     match action:
         case Chain(steps):
             for step in steps:
@@ -132,29 +132,30 @@ def leaf_actions(action: Action) -> Iterator[Action]:
 
 
 def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
-    told: set[FactPath] = set()
-    paths = [*hook.when.reads(), *(path for deed in leaf_actions(hook.then) for path in _required_facts(deed))]
+    reported: set[FactPath] = set()
+    actions = leaf_actions(hook.then)
+    paths = [*hook.when.reads(), *(path for action in actions for path in _required_facts(action))]
     for path in paths:
-        if path[:2] in told or _has_fact(hook.event, path):
+        if path[:2] in reported or _has_fact(hook.event, path):
             continue
-        told.add(path[:2])
-        having = [name for name in EVENTS if _has_fact(name, path)]
-        hint = f"These events have it: {_join_names(having)}." if having else "No event has it."
+        reported.add(path[:2])
+        events = [name for name in EVENTS if _has_fact(name, path)]
+        hint = f"These events have it: {_join_names(events)}." if events else "No event has it."
         yield _make_warning(
             "unknown-fact", hook, f"{hook.id} reads {path_text(path)}, which {hook.event} never has.", hint
         )
 
 
-def _required_facts(deed: Action) -> Iterable[FactPath]:
-    """What it cannot do without. A program's stdin and environment and a script's variables only lack what is absent."""
-    match deed:
+def _required_facts(action: Action) -> Iterable[FactPath]:
+    """The facts that it cannot run without. A program's stdin and environment and a script's variables may lack facts."""
+    match action:
         case RunProgram(program):
             texts = [*program.argv, *(text for text in (program.shell, program.cwd) if text)]
             return [path for text in texts for path in text.reads()]
         case RunScript():
             return ()
         case _:
-            return deed.reads()
+            return action.reads()
 
 
 @lru_cache(maxsize=4096)
@@ -165,12 +166,15 @@ def _has_fact(event: str, path: FactPath) -> bool:
 def _check_never_holds(hook: Hook) -> Iterator[Problem]:
     if _always_answers(hook.when, no=True):
         yield _make_warning(
-            "never-holds", hook, f"the condition of {hook.id} never holds.", "Write when: never if that is meant."
+            "never-holds",
+            hook,
+            f"the condition of {hook.id} never holds.",
+            "Write `when: never` if that is what you want.",
         )
 
 
 def _always_answers(when: Condition, no: bool = False) -> bool:
-    """Whether its answer is yes, or with `no` no, whatever the event."""
+    """Whether the condition holds for every event; with `no`, whether it holds for none."""
     match when:
         case Always():
             return not no
@@ -199,13 +203,13 @@ def _check_tool_names(hook: Hook) -> Iterator[Problem]:
             or not isinstance(pattern, Shorthand)
         ):
             continue
-        heard = [name.strip() for name in pattern.text.split("|")] if pattern.word == "tool" else [pattern.text]
-        theirs = {name: _foreign_tool_names()[name] for name in heard if name in _foreign_tool_names()}
-        ours = {NATIVE.names[kind][0]: kind for kind in theirs.values() if NATIVE.names[kind][0] not in heard}
-        if ours:
-            what = f"{hook.id} hears {' and '.join(theirs)} by name, in few agents."
-            own = "; ".join(f"hookline's own name is {name}, which hears the {kind}" for name, kind in ours.items())
-            yield _make_warning("other-name", hook, what, f"{own} of every agent.")
+        names = [name.strip() for name in pattern.text.split("|")] if pattern.word == "tool" else [pattern.text]
+        foreign = {name: _foreign_tool_names()[name] for name in names if name in _foreign_tool_names()}
+        native = {NATIVE.names[kind][0]: kind for kind in foreign.values() if NATIVE.names[kind][0] not in names}
+        if native:
+            what = f"{hook.id} matches only tools named {' and '.join(foreign)}, which few agents have."
+            hints = [f"Use {name} to match the {kind} tools of every agent." for name, kind in native.items()]
+            yield _make_warning("other-name", hook, what, " ".join(hints))
 
 
 def _match_conditions(when: Condition) -> Iterator[Matches]:
@@ -221,14 +225,14 @@ def _match_conditions(when: Condition) -> Iterator[Matches]:
 
 @lru_cache(maxsize=1)
 def _foreign_tool_names() -> dict[str, ToolKind]:
-    """The names of tools that hookline's own tools do not have, where hookline has another name for that kind."""
-    ours = {name for names in NATIVE.names.values() for name in names}
+    """Tool names of other agents, where hookline has its own name for that kind of tool."""
+    native = {name for names in NATIVE.names.values() for name in names}
     return {
         name: kind_of_name(name)
         for vocabulary in VOCABULARIES.values()
         for kind, names in vocabulary.names.items()
         for name in names
-        if name not in ours and NATIVE.names.get(kind)
+        if name not in native and NATIVE.names.get(kind)
     }
 
 
@@ -237,10 +241,10 @@ PartNumbers: TypeAlias = frozenset[int]
 
 @dataclass(slots=True)
 class _PartNumbering:
-    """Equal parts of conditions have equal numbers."""
+    """Gives equal parts of conditions equal numbers."""
 
     known: dict[Condition, int] = field(default_factory=dict)
-    given: int = 0
+    last_number: int = 0
 
     def number_parts(self, when: Condition) -> PartNumbers:
         match when:
@@ -252,26 +256,26 @@ class _PartNumbering:
                 return frozenset((self._number_part(when),))
 
     def _number_part(self, part: Condition) -> int:
-        self.given += 1
+        self.last_number += 1
         try:
-            return self.known.setdefault(part, self.given)
-        except TypeError:  # it holds a list or a mapping: equal to nothing else, as far as we look
-            return self.given
+            return self.known.setdefault(part, self.last_number)
+        except TypeError:  # not hashable: it contains a list or a mapping, and counts as unique
+            return self.last_number
 
 
 @dataclass(slots=True)
 class _DenialIndex:
-    """The hooks on one event that always end a round, each under the rarest part of its condition."""
+    """The hooks on one event that always end it, each under the rarest part of its condition."""
 
-    common: Counter[int]
+    frequency: Counter[int]
     by_rarest_part: dict[int | None, list[tuple[PartNumbers, Hook]]] = field(default_factory=dict)
 
     def add(self, parts: PartNumbers, hook: Hook) -> None:
-        rarest = min(parts, key=lambda part: (self.common[part], part), default=None)
+        rarest = min(parts, key=lambda part: (self.frequency[part], part), default=None)
         self.by_rarest_part.setdefault(rarest, []).append((parts, hook))
 
     def find_covering(self, parts: PartNumbers, scope: Scope) -> Hook | None:
-        """One that has ended every round in which a hook with these parts would be asked."""
+        """A hook that stops every event for which a hook with these parts would run."""
         for part in (None, *parts):
             for needed, hook in self.by_rarest_part.get(part, ())[:_MAX_COMPARED_HOOKS]:
                 if needed <= parts and _scope_covers(hook.scope, scope):
@@ -282,18 +286,18 @@ class _DenialIndex:
 def _check_shadowed(hooks: Sequence[Hook]) -> Iterator[Problem]:
     numbers = _PartNumbering()
     parts_of = [numbers.number_parts(hook.when) for hook in hooks]
-    common = Counter(part for parts in parts_of for part in parts)
+    frequency = Counter(part for parts in parts_of for part in parts)
     denied = _constant_denials(hooks, parts_of)
     denials: dict[str, _DenialIndex] = {}
     for hook, parts in zip(hooks, parts_of, strict=True):
-        of_event = denials.setdefault(hook.event, _DenialIndex(common))
-        against = _find_contradiction(hook, parts, denied)
+        of_event = denials.setdefault(hook.event, _DenialIndex(frequency))
+        denial = _find_contradiction(hook, parts, denied)
         earlier = of_event.find_covering(parts, hook.scope)
-        if against is not None:
-            what = f"the allow of {hook.id} never counts: {_describe_location(against, hook)} denies the same."
+        if denial is not None:
+            what = f"the allow of {hook.id} has no effect: {_describe_location(denial, hook)} denies the same."
             yield _make_warning("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
         elif earlier is not None:
-            what = f"{hook.id} is never asked: {_describe_location(earlier, hook)} {_describe_denial(earlier)} first."
+            what = f"{hook.id} never runs: {_describe_location(earlier, hook)} {_describe_denial(earlier)} first."
             yield _make_warning("shadowed", hook, what, "Remove it, or give it a lower order.")
         if earlier is None and _ends_every_round(hook):
             of_event.add(parts, hook)
@@ -318,7 +322,7 @@ def _find_contradiction(
 
 
 def _ends_every_round(hook: Hook) -> bool:
-    """It denies or halts whenever its condition holds."""
+    """True if it denies or halts whenever its condition holds."""
     constant, accepts = hook.then.constant, EVENTS[hook.event].accepts
     if constant is None or not hook.wait or replace(hook.limit, is_counted=False) != UNLIMITED:
         return False
@@ -337,20 +341,20 @@ def _scope_covers(wide: Scope, narrow: Scope) -> bool:
 
 def _describe_denial(hook: Hook) -> str:
     verb = "denies" if _constant_verdict(hook) is Verdict.DENY else "halts at"
-    return f"{verb} every {hook.event}" if isinstance(hook.when, Always) else f"{verb} all that it would hear"
+    return f"{verb} every {hook.event}" if isinstance(hook.when, Always) else f"{verb} everything that it matches"
 
 
 def _check_duplicate_ids(hooks: Sequence[Hook]) -> Iterator[Problem]:
-    """Within one file its dialect looks for them; an id that was made from the file's name is nobody's choice."""
+    """Warns about ids in several files. Dialects check within one file, and generated ids do not count."""
     first: dict[tuple[str, Scope], Hook] = {}
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for hook in hooks:
         known = first.setdefault((hook.id, hook.scope), hook)
         file = hook.origin.file
-        if known.origin.file == file or (hook.id, file) in told or hook.id.startswith(f"{PurePath(file).name}:"):
+        if known.origin.file == file or (hook.id, file) in reported or hook.id.startswith(f"{PurePath(file).name}:"):
             continue
-        told.add((hook.id, file))
-        what = f"the id {hook.id} is used by {_describe_location(known, hook)} too; both are in force."
+        reported.add((hook.id, file))
+        what = f"the id {hook.id} is also used by {_describe_location(known, hook)}. Both hooks are active."
         yield _make_warning("duplicate-id", hook, what, "Give one of them another id.")
 
 

@@ -1,4 +1,4 @@
-"""Files → book."""
+"""Loads hook files into a book."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from hookline.project.trust_store import EffectiveFile, Trust, trust_file_path
 
 
 def load(path: str | os.PathLike[str], dialect: str | None = None, *, importing: bool = True) -> Book:
-    """One file, or a folder of code, trusted. What is wrong in a part of it stands in `book.problems`.
+    """Loads one file or folder of code as trusted. Problems in parts of it are in `book.problems`.
 
-    Not `importing` runs nothing of it: the hooks of folders are missing, and a problem says so. Raises ConfigError if it cannot be read, or if it is a file of no dialect or could be of several.
+    With `importing=False` no code runs: the hooks of folders are missing, and a problem says so. Raises ConfigError if
+    the file cannot be read, or if no dialect or more than one recognises it.
     """
     with gc_paused():
         return _build_book(read_source(named_source(os.fspath(path), dialect)), importing)
 
 
 def load_text(text: str, file: str, dialect: str | None = None) -> Book:
-    """The text as if it stood in that file, trusted. Raises ConfigError as `load` does."""
+    """Loads the text as if it were in that file, as trusted. Raises ConfigError like `load`."""
     source = named_source(file, dialect)
     with gc_paused():
         document, problems = salvage_text(text, file)
@@ -36,39 +37,39 @@ def load_text(text: str, file: str, dialect: str | None = None) -> Book:
 
 
 def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True) -> Book:
-    """One layer for each Layering. A bad file is a problem and leaves the others in force."""
+    """Builds one layer for each SourceLayer. A file with errors becomes a problem; the others stay active."""
     with gc_paused():
-        in_force = [_resolve_folders(trust.effective_file(read_source(source)), importing) for source in sources]
+        effective = [_resolve_folders(trust.effective_file(read_source(source)), importing) for source in sources]
         layers = [
             Layer(layering, [hook for each in of_layer for hook in each.hooks])
             for layering in SourceLayer
-            if (of_layer := [each for each in in_force if each.parsed.source.layer is layering])
+            if (of_layer := [each for each in effective if each.parsed.source.layer is layering])
         ]
-        return Book(layers, make_local_host(), _collect_problems(in_force))
+        return Book(layers, make_local_host(), _collect_problems(effective))
 
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
-    """The hooks in force for a session in this directory; without `trust`, what the user accepted in this home."""
+    """The active hooks for a session in this directory; without `trust`, with what the user trusts in this home."""
     return load_all(find_sources(directory, home), trust or Trust(trust_file_path(home)))
 
 
 def make_local_host() -> Host:
-    """A host that runs programs here and keeps the counts in memory."""
+    """A host that runs programs on this machine and keeps fire counts in memory."""
     from hookline.engine.limits import FireCounts
     from hookline.runners.local_host import LocalHost
 
     return LocalHost(FireCounts())
 
 
-def _build_book(held: ParsedFile, importing: bool) -> Book:
-    if held.dialect is None:
-        raise ConfigError(held.problems)
-    in_force = _resolve_folders(EffectiveFile(held, held.hooks, folders=held.folders), importing)
-    return Book([Layer(held.source.layer, in_force.hooks)], make_local_host(), _collect_problems([in_force]))
+def _build_book(parsed: ParsedFile, importing: bool) -> Book:
+    if parsed.dialect is None:
+        raise ConfigError(parsed.problems)
+    effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
+    return Book([Layer(parsed.source.layer, effective.hooks)], make_local_host(), _collect_problems([effective]))
 
 
-def _resolve_folders(in_force: EffectiveFile, importing: bool) -> EffectiveFile:
-    return in_force.import_folders() if importing else in_force.without_folders()
+def _resolve_folders(effective: EffectiveFile, importing: bool) -> EffectiveFile:
+    return effective.import_folders() if importing else effective.without_folders()
 
 
 def _collect_problems(of_files: Iterable[EffectiveFile]) -> tuple[Problem, ...]:

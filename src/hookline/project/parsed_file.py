@@ -1,4 +1,4 @@
-"""What one file says, before anyone asked whether it is trusted."""
+"""One hook file as it was read, before trust is checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hookline.project.sources import Source, SourceLayer
 
 @dataclass(frozen=True, slots=True)
 class CodeFolder:
-    """A folder of code whose hooks belong to a file's, once it is imported."""
+    """A folder of code that a file names. Importing it adds its hooks to those of the file."""
 
     dialect: FolderDialect
     path: Path
@@ -32,7 +32,7 @@ class CodeFolder:
     line: int = 1  # of the file that names it
 
     def files(self) -> tuple[Path, ...]:
-        """Raises HooklineError where there are more than it would ever import."""
+        """Raises HooklineError if there are more files than may be imported."""
         return self.dialect.files(self.path)
 
     def import_hooks(self) -> LoadResult:
@@ -44,7 +44,7 @@ class ParsedFile:
     source: Source
     hooks: tuple[Hook, ...] = ()
     problems: tuple[Problem, ...] = ()
-    dialect: str | None = None  # None: nobody could read it
+    dialect: str | None = None  # None: it could not be read
     text: str = ""
     folders: tuple[CodeFolder, ...] = ()
     capabilities: tuple[Capability, ...] = ()
@@ -55,78 +55,78 @@ class ParsedFile:
 
 
 def read_source(source: Source) -> ParsedFile:
-    """Never raises for what a file says, or for a file that cannot be read. Imports nothing."""
+    """Never raises: an unreadable or wrong file becomes problems. Imports nothing."""
     folder = _code_folder(source)
     if folder is not None:
-        seen = folder.dialect.check(folder.path, folder.display_path)
-        return ParsedFile(source, problems=seen, dialect=folder.dialect.name, folders=(folder,))
+        problems = folder.dialect.check(folder.path, folder.display_path)
+        return ParsedFile(source, problems=problems, dialect=folder.dialect.name, folders=(folder,))
     document, problems = salvage_file(source.path, source.display_path)
     return ParsedFile(source, problems=problems) if document is None else parse_document(document, source)
 
 
 def parse_document(document: Document, source: Source) -> ParsedFile:
-    spoken = _choose_dialect(document, source)
-    if isinstance(spoken, Problem):
-        return ParsedFile(source, problems=(*document.syntax_problems, spoken))
-    if spoken is None:
+    dialect = _choose_dialect(document, source)
+    if isinstance(dialect, Problem):
+        return ParsedFile(source, problems=(*document.syntax_problems, dialect))
+    if dialect is None:
         return ParsedFile(source)
-    loaded = spoken.load(document)
+    loaded = dialect.load(document)
     folders, problems = _find_folders(loaded.folders, source)
-    told = tuple(dict.fromkeys((*loaded.problems, *_downgrade_unrelated(document, loaded), *problems)))
-    return ParsedFile(source, loaded.hooks, told, spoken.name, document.text, folders, loaded.capabilities)
+    all_problems = tuple(dict.fromkeys((*loaded.problems, *_downgrade_unrelated(document, loaded), *problems)))
+    return ParsedFile(source, loaded.hooks, all_problems, dialect.name, document.text, folders, loaded.capabilities)
 
 
 def _downgrade_unrelated(document: Document, loaded: LoadResult) -> list[Problem]:
-    """Damage that the dialect did not come upon: no hook suffers from it, so the file is none the worse for us."""
+    """Syntax problems outside the hooks become warnings."""
     if not document.syntax_problems:
         return []
-    harmful = set(loaded.problems)
-    return [replace(each, severity=Severity.WARNING) for each in document.syntax_problems if each not in harmful]
+    related = set(loaded.problems)
+    return [replace(each, severity=Severity.WARNING) for each in document.syntax_problems if each not in related]
 
 
 def _code_folder(source: Source) -> CodeFolder | None:
-    """Code that stands for itself, where its dialect reads such."""
+    """The source as a folder of code, if its dialect reads code."""
     if source.dialect is None:
         return None
     try:
-        spoken = get_dialect(source.dialect)
+        dialect = get_dialect(source.dialect)
     except KeyError:
         return None
-    if not isinstance(spoken, FolderDialect) or not spoken.accepts(source.path):
+    if not isinstance(dialect, FolderDialect) or not dialect.accepts(source.path):
         return None
-    return CodeFolder(spoken, Path(os.path.abspath(source.path)), source.display_path)
+    return CodeFolder(dialect, Path(os.path.abspath(source.path)), source.display_path)
 
 
 def _find_folders(named: tuple[NamedFolder, ...], source: Source) -> tuple[tuple[CodeFolder, ...], tuple[Problem, ...]]:
     found: list[CodeFolder] = []
     problems: list[Problem] = []
     for each in named:
-        spoken = get_dialect(each.dialect)
+        dialect = get_dialect(each.dialect)
         path = Path(os.path.abspath(source.path.parent / each.path))
         shown = os.path.join(os.path.dirname(source.display_path), each.path)
         if source.project is not None and not path.is_relative_to(source.project):
-            what = f"the folder {each.path} is outside of the project."
+            what = f"the folder {each.path} is outside the project."
             problems.append(
-                Problem("outside-project", source.display_path, each.line, what, "Name a folder inside of it.")
+                Problem("outside-project", source.display_path, each.line, what, "Name a folder inside the project.")
             )
         elif not path.is_dir():
-            what = f"there is no folder {each.path} beside this file."
+            what = f"there is no folder {each.path} next to this file."
             problems.append(
                 Problem("no-folder", source.display_path, each.line, what, "Name a folder with Python files.")
             )
-        elif isinstance(spoken, FolderDialect):
-            found.append(CodeFolder(spoken, path, shown, each.line))
-            problems += spoken.check(path, shown)
+        elif isinstance(dialect, FolderDialect):
+            found.append(CodeFolder(dialect, path, shown, each.line))
+            problems += dialect.check(path, shown)
     return tuple(found), tuple(problems)
 
 
 def _choose_dialect(document: Document, source: Source) -> Dialect | Problem | None:
-    """None if another program's file merely stands where a dialect's may stand."""
+    """None if the file belongs to another program and only has the name of a dialect's file."""
     if source.dialect is None:
         return recognise_dialect(document)
     try:
-        spoken = get_dialect(source.dialect)
+        dialect = get_dialect(source.dialect)
     except KeyError as unknown:
         return Problem("unknown-dialect", document.file, 1, str(unknown.args[0]))
-    by_place = source.layer is not SourceLayer.NAMED
-    return None if by_place and not spoken.recognises(document) else spoken
+    found_by_path = source.layer is not SourceLayer.NAMED
+    return None if found_by_path and not dialect.recognises(document) else dialect

@@ -1,4 +1,4 @@
-"""Which files are in force for a session in a directory."""
+"""Finds the hook files that apply to a session in a directory."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Final
 
 from hookline.dialects.dialect import ConfigLocation, Dialect, all_dialects
 
-_CONFIG_PREFIX: Final = (
-    ".config/"  # where the user's config lives below the home, unless the caller knows another place
-)
+_CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one
 
 
 class SourceLayer(StrEnum):
-    """In the order in which hooks of the same order are asked."""
+    """In the order in which hooks with the same `order` run."""
 
     USER = "user"
     PROJECT = "project"
@@ -30,25 +28,26 @@ class SourceLayer(StrEnum):
 class Source:
     path: Path
     display_path: str  # as messages show it
-    dialect: str | None  # None: told by its name and shape
+    dialect: str | None  # None: recognised by its name and content
     layer: SourceLayer
-    project: Path | None = None  # the root of the project that it came with; None: the user's own, so it is trusted
+    project: Path | None = None  # the root of its project; None: the user's own file, which is trusted
 
     @property
     def is_from_project(self) -> bool:
-        """True if it came with a project. A local file too: whoever made the project may have put it there."""
+        """True if it is in a project. That includes local files: the project's author may have added them."""
         return self.project is not None
 
 
 def named_source(path: str | Path, dialect: str | None = None) -> Source:
-    """A file that the user named: trusted."""
+    """A file that the user named, so it is trusted."""
     return Source(Path(path), str(path), dialect, SourceLayer.NAMED)
 
 
 def find_sources(directory: Path, home: Path, config_home: Path | None = None) -> tuple[Source, ...]:
-    """The user's files, the project's from its root down to the directory, then the local ones.
+    """The user's files, then the project's from its root down to the directory, then the local ones.
 
-    A file that is found twice, by a link or because the project is the home, counts where it was found first.
+    A file that is found twice, through a link or because the project is the home directory, counts only once, where it
+    was found first.
     """
     here, home = _real_path(directory), _real_path(home)
     found: dict[str, Source] = {}
@@ -60,15 +59,15 @@ def find_sources(directory: Path, home: Path, config_home: Path | None = None) -
 def project_directories(directory: Path, home: Path) -> tuple[Path, ...]:
     """From the repository's root down to the directory; without a repository, the directory alone.
 
-    Nothing above the home is looked at by a session inside of it.
+    A session inside the home directory never looks above it.
     """
     here, home = _real_path(directory), _real_path(home)
-    way: list[Path] = []
-    for each in (here, *here.parents):
-        way.append(each)
-        if os.path.lexists(each / ".git"):
-            return tuple(reversed(way))
-        if each == home:
+    visited: list[Path] = []
+    for parent in (here, *here.parents):
+        visited.append(parent)
+        if os.path.lexists(parent / ".git"):
+            return tuple(reversed(visited))
+        if parent == home:
             break
     return (here,)
 
@@ -102,7 +101,7 @@ def _dialect_places(user: bool) -> Iterable[tuple[Dialect, ConfigLocation]]:
 
 
 def _glob_paths(base: Path, pattern: str) -> list[Path]:
-    """A directory that cannot be read holds nothing. A link to nowhere is found: reading it tells what is wrong."""
+    """An unreadable directory has no files. A broken link is found: reading it reports the problem."""
     return [base / name for name in sorted(glob.glob(pattern, root_dir=base))]
 
 

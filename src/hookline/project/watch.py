@@ -1,4 +1,4 @@
-"""The hooks in force now, in a process that lives longer than its files stay the same."""
+"""Keeps the book of a long-running process up to date with its files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from hookline.project.trust_store import EffectiveFile, Trust
 
 _log = logging.getLogger("hookline")
 
-_POLL_SECONDS: Final = 0.4  # seconds between two looks where nothing tells of a change
-_DEBOUNCE_MILLISECONDS: Final = 100  # milliseconds within which changes are one
+_POLL_SECONDS: Final = 0.4  # between two checks if no change is reported
+_DEBOUNCE_MILLISECONDS: Final = 100  # changes within it count as one
 
 FileStamp: TypeAlias = tuple[object, ...]
 """Differs if a file may have changed."""
@@ -33,7 +33,7 @@ FileStamp: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class WatchedFile:
-    """One file: what is in force of it, how it looked on the disk then, and what is wrong with it now."""
+    """The active hooks of one file, its stamp when they were read, and its current problems."""
 
     effective: EffectiveFile
     stamp: FileStamp
@@ -41,24 +41,24 @@ class WatchedFile:
 
 
 class BookWatcher:
-    """`book` is always whole: it is replaced, never changed, and keeps its host and so its counts.
+    """`book` is always complete: it is replaced, never changed, and keeps its host and therefore its fire counts.
 
-    `sources` is asked again at each look, so files that come and go are noticed. A file with an error keeps its last
-    good version in force, and a deleted one takes its hooks with it.
+    Each check calls `sources` again, so it notices new and deleted files. If a file has errors, its last valid version
+    stays active. If it is deleted, its hooks go.
     """
 
     def __init__(self, sources: Callable[[], Iterable[Source]], trust: Trust, host: Host | None = None) -> None:
         self._sources = sources
         self._trust = trust
         self._files: dict[Source, WatchedFile] = {}
-        self._looking = Lock()
+        self._refresh_lock = Lock()
         self._stop = Signal()
         self._thread: Thread | None = None
         self.book = Book(host=host or make_local_host())
         self.refresh()
 
     def start(self) -> Self:
-        """Looks for changes from now on, in a thread of its own."""
+        """Starts watching in a separate thread."""
         if self._thread is None:
             self._stop.clear()
             self._thread = Thread(target=self._watch_loop, name="hookline-watch", daemon=True)
@@ -81,7 +81,7 @@ class BookWatcher:
 
     def refresh(self) -> bool:
         """True if the book was replaced."""
-        with self._looking, gc_paused():
+        with self._refresh_lock, gc_paused():
             before, now = self._files, self._check_files()
             if before == now and list(before) == list(now):
                 return False
@@ -96,26 +96,28 @@ class BookWatcher:
         if known is not None and known.stamp == self._current_stamp(source, known.effective):
             return known
         own = _file_stamp(source.path), _file_stamp(self._trust.path)
-        held = read_source(source)
-        kept = _keep_last_valid(held, known)
-        names = _reference_stamps(self._trust.effective_file(kept))
-        judged = self._trust.effective_file(kept)  # after the marks were taken: a change in between is seen next time
+        parsed = read_source(source)
+        valid = _keep_last_valid(parsed, known)
+        names = _reference_stamps(self._trust.effective_file(valid))
+        judged = self._trust.effective_file(valid)  # after the stamps: a change in between is noticed next time
         imported = judged.import_folders()
-        new = tuple(problem for problem in imported.problems if problem not in held.problems)
-        in_force = _keep_last_importable(imported, new, known)
-        return WatchedFile(in_force, (*own, *names), (*held.problems, *new))
+        new = tuple(problem for problem in imported.problems if problem not in parsed.problems)
+        effective = _keep_last_importable(imported, new, known)
+        return WatchedFile(effective, (*own, *names), (*parsed.problems, *new))
 
-    def _current_stamp(self, source: Source, in_force: EffectiveFile) -> FileStamp:
-        return (_file_stamp(source.path), _file_stamp(self._trust.path), *_reference_stamps(in_force))
+    def _current_stamp(self, source: Source, effective: EffectiveFile) -> FileStamp:
+        return (_file_stamp(source.path), _file_stamp(self._trust.path), *_reference_stamps(effective))
 
     def _build_book(self, before: dict[Source, WatchedFile], now: dict[Source, WatchedFile]) -> Book:
-        held = {layer.name: layer for layer in self.book.layers}
+        layers_before = {layer.name: layer for layer in self.book.layers}
         layers = []
         for layering in SourceLayer:
             old, new = _files_of_layer(before, layering), _files_of_layer(now, layering)
             if new:
-                unchanged = old == new and layering in held
-                layers.append(held[layering] if unchanged else Layer(layering, [h for each in new for h in each.hooks]))
+                unchanged = old == new and layering in layers_before
+                layers.append(
+                    layers_before[layering] if unchanged else Layer(layering, [h for each in new for h in each.hooks])
+                )
         problems = [problem for each in now.values() for problem in each.problems]
         return Book(layers, self.book.host, problems)
 
@@ -123,10 +125,10 @@ class BookWatcher:
         for _ in self._wait_for_changes():
             begun = perf_counter()
             self.refresh()
-            self._stop.wait(perf_counter() - begun)  # however many files there are, half of the time is not ours
+            self._stop.wait(perf_counter() - begun)  # spend at most half of the time on checks
 
     def _wait_for_changes(self) -> Iterator[None]:
-        """Comes when a file near ours changed, and now and then, because not every change can be told of."""
+        """Yields when a file near a source changed, and at intervals, because not every change is reported."""
         from watchfiles import watch
 
         while not self._stop.is_set():
@@ -145,8 +147,8 @@ class BookWatcher:
                     yield
                     if self._watched_directories() != directories:
                         break
-            except (OSError, RuntimeError) as error:  # a directory went away, or the system cannot watch any more
-                _log.debug("cannot be told of changes: %s", error)
+            except (OSError, RuntimeError) as error:  # a directory was deleted, or the system cannot watch more
+                _log.debug("file watching failed, polling instead: %s", error)
                 self._stop.wait(_POLL_SECONDS)
                 yield
 
@@ -155,13 +157,13 @@ class BookWatcher:
         return sorted(directory for directory in near if directory.is_dir())
 
 
-def _keep_last_valid(held: ParsedFile, known: WatchedFile | None) -> ParsedFile:
-    if held.is_valid or known is None or not known.effective.parsed.is_valid:
-        return held
+def _keep_last_valid(parsed: ParsedFile, known: WatchedFile | None) -> ParsedFile:
+    if parsed.is_valid or known is None or not known.effective.parsed.is_valid:
+        return parsed
     _log.warning(
-        "%s has errors, so its last good version stays in force: %s",
-        held.source.display_path,
-        "; ".join(str(problem) for problem in held.problems),
+        "%s has errors, so its last valid version stays active: %s",
+        parsed.source.display_path,
+        "; ".join(str(problem) for problem in parsed.problems),
     )
     return known.effective.parsed
 
@@ -169,12 +171,12 @@ def _keep_last_valid(held: ParsedFile, known: WatchedFile | None) -> ParsedFile:
 def _keep_last_importable(
     imported: EffectiveFile, new: tuple[Problem, ...], known: WatchedFile | None
 ) -> EffectiveFile:
-    """What was imported before, where importing it now does not go well; `new` is what nobody was told yet."""
+    """The version imported before, if importing now fails. `new` are the problems that are not logged yet."""
     if imported.is_valid or known is None or not known.effective.is_valid:
         return imported
     if new:
         _log.warning(
-            "%s names a folder with errors, so its last good version stays in force: %s",
+            "%s names a folder with errors, so its last valid version stays active: %s",
             imported.parsed.source.display_path,
             "; ".join(map(str, new)),
         )
@@ -185,9 +187,9 @@ def _files_of_layer(files: dict[Source, WatchedFile], layering: SourceLayer) -> 
     return [each.effective for source, each in files.items() if source.layer is layering]
 
 
-def _reference_stamps(in_force: EffectiveFile) -> FileStamp:
+def _reference_stamps(effective: EffectiveFile) -> FileStamp:
     try:
-        return tuple((path, _file_stamp(path)) for path in in_force.referenced_files())
+        return tuple((path, _file_stamp(path)) for path in effective.referenced_files())
     except TooManyReferencesError:
         return ("too many",)
 

@@ -26,12 +26,29 @@ GLOB_BRACKETS: Final = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
 """One character of several. An open bracket that is not closed, as in `[ -f x ]`, is itself."""
 _WILDCARD: Final = re.compile(rf"[*?]|{GLOB_BRACKETS.pattern}|{_VARIABLE.pattern}")
 _CASE_END: Final = re.compile(r";;&?|;&")
+_TOKEN: Final = re.compile(
+    r"""(?P<operator>[;&|()`<>\n]+)
+    |(?:[^\s;&|()`<>'"\\]++|\\.|'[^']*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|['"\\])++""",
+    re.DOTALL | re.VERBOSE,
+)
+_QUOTED: Final = re.compile(r"""'([^']*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)"|\\(.)""", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ShellToken:
     text: str  # without its quotes
     is_operator: bool = False
+
+
+def tokenize(text: str) -> Iterator[ShellToken]:
+    """Splits any text loosely into words without their quotes, and operators. It never fails."""
+    for match in _TOKEN.finditer(text):
+        is_operator = match["operator"] is not None
+        yield ShellToken(match[0] if is_operator else _unquote(match[0]), is_operator)
+
+
+def _unquote(word: str) -> str:
+    return _QUOTED.sub(lambda match: next(group for group in match.groups() if group is not None), word)
 
 
 def find_run_patterns(tokens: Iterable[ShellToken]) -> list[str]:
