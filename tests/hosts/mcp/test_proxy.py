@@ -296,7 +296,7 @@ def test_ask_is_a_form_for_the_user(project: Project, reply: dict[str, Any], all
 def test_ask_is_a_deny_where_the_client_shows_no_forms(project: Project, capabilities: dict[str, Any]) -> None:
     async def play(client: RawClient) -> None:
         client.call(1, "echo")
-        assert text_of(await client.answer(1)) == "Really? (nobody can be asked here)"
+        assert text_of(await client.answer(1)) == "Really? (approval cannot be requested here)"
 
     driven(project.hooks(ASK), play, **capabilities)
     assert calls_heard(project) == []

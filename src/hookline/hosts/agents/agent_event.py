@@ -61,9 +61,9 @@ def _describe_substitutes(event: str, able: Sequence[str]) -> dict[str, str]:
     nearest = {
         "deny": _reader(able),
         "ask": "deny",
-        "allow": "nothing is said",
+        "allow": "left to the agent",
         "change": _substitute_for_change(event, able),
-        "context": "in the reason of a deny, else with the next event that can carry it, else told to the user",
+        "context": "in the reason of a deny, else with the next event that can carry it, else shown to the user",
         "halt": _substitute_for_halt(event, able),
         "user": "on stderr",
     }
@@ -72,7 +72,7 @@ def _describe_substitutes(event: str, able: Sequence[str]) -> dict[str, str]:
 
 def _substitute_for_halt(event: str, able: Sequence[str]) -> str:
     if event in ENDING_EVENTS:
-        return "it ends anyway; told to the user"
+        return "it ends anyway; shown to the user"
     until = "in that session" if event == "session.start" else "until the next prompt"
     return f"{'deny' if 'deny' in able else _reader(able)}, and no tool runs {until}"
 
@@ -84,4 +84,4 @@ def _substitute_for_change(event: str, able: Sequence[str]) -> str:
 
 
 def _reader(able: Sequence[str]) -> str:
-    return "told to the agent" if "context" in able else "told to the user"
+    return "shown to the agent" if "context" in able else "shown to the user"

@@ -1,7 +1,7 @@
-"""Who runs a hook: some agents obey other agents' files too, and then call us by the other's name.
+"""Detects which agent runs a hook. Some agents also run the hooks in another agent's settings.
 
-GitHub Copilot CLI and Cursor run the hooks in Claude Code's settings. An agent may also have been started by another
-one and have its variables, so what the payload looks like counts first; Claude Code's own says no time.
+GitHub Copilot CLI and Cursor run the hooks in Claude Code's settings. An agent that another agent started inherits its
+environment variables, so the payload's keys count first. Claude Code's own payload has no timestamp.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _VARIABLES_BY_AGENT: Final = {
 }
 
 CALLER_VARIABLES: Final = ("CLAUDECODE", *(name for names in _VARIABLES_BY_AGENT.values() for name in names))
-"""Those that are looked at."""
+"""The environment variables that `detect_agent` reads."""
 
 
 def detect_agent(agent: str, environ: Mapping[str, str], payload: Mapping[str, Any]) -> str:
-    """The agent that runs the hook, where an entry in the settings of `agent` may be obeyed by another one."""
+    """The agent that runs the hook, given the agent in whose settings the entry is."""
     if agent != "claude-code":
         return agent
     keys = payload.keys()

@@ -55,14 +55,14 @@ class ClaudeCode(CodingAgent):
 
 
 def _match_result_shape(answer: MergedDecision) -> MergedDecision:
-    """A changed result in the shape of the tool's own: Claude Code ignores one of another shape."""
+    """Gives a changed result the shape of the tool's own result. Claude Code ignores any other shape."""
     old, new = answer.old, answer.new
     if type(old) is type(new) or not isinstance(old, dict):
         return answer
     if "stdout" in old:
         return replace(answer, new={**old, "stdout": value_text(new), "stderr": ""})
-    told = f"A hook changed this result. Read it as:\n{value_text(new)}"
-    return replace(answer, new=MISSING, context=join_texts((answer.context, told)))
+    text = f"A hook changed this result. Read it as:\n{value_text(new)}"
+    return replace(answer, new=MISSING, context=join_texts((answer.context, text)))
 
 
 AGENT = ClaudeCode(

@@ -42,8 +42,8 @@ ClaudePayload = Mapping[str, Any]
 def payload_facts(
     vocabulary: str, event: str, payload: ClaudePayload, outcome: Callable[[ClaudePayload], Facts]
 ) -> list[Facts]:
-    """The facts of a payload with the usual keys; `outcome` tells those of a tool that has run."""
-    base = _base_facts(payload, inside=not event.startswith("subagent."))
+    """The facts of a payload with the usual keys. `outcome` returns those of a tool that has run."""
+    base = _base_facts(payload, with_agent=not event.startswith("subagent."))
     if event in ("tool.before", "tool.after", "approval.request"):
         more = outcome(payload) if event == "tool.after" else {}
         if event == "approval.request":
@@ -52,8 +52,10 @@ def payload_facts(
     return [{**base, **_event_facts(event, payload)}]
 
 
-def _base_facts(payload: ClaudePayload, inside: bool) -> Facts:
-    agent = known_facts(id=first_text(payload, "agent_id"), name=first_text(payload, "agent_type")) if inside else {}
+def _base_facts(payload: ClaudePayload, with_agent: bool) -> Facts:
+    agent = (
+        known_facts(id=first_text(payload, "agent_id"), name=first_text(payload, "agent_type")) if with_agent else {}
+    )
     session = known_facts(
         id=first_text(payload, "session_id"),
         transcript=first_text(payload, "transcript_path"),
@@ -98,21 +100,21 @@ def _event_facts(event: str, payload: ClaudePayload) -> Facts:
 
 
 def _stop_facts(payload: ClaudePayload) -> Facts:
-    """Whether a hook made the agent go on already, without which one that always does would never let it end."""
+    """`active`: a hook has already made the agent continue. Without it, a hook that always denies would never end."""
     active = payload.get("stop_hook_active")
     known = {"active": active} if isinstance(active, bool) else {}
     return {**known, **known_facts(message=first_text(payload, "last_assistant_message"))}
 
 
 def claude_result_facts(payload: ClaudePayload) -> Facts:
-    """Of a tool that has run, where a failure is an event of its own."""
+    """For agents in which a failure is a separate event."""
     if payload.get("hook_event_name") == "PostToolUseFailure":
         return result_facts(False, error=value_text(payload.get("error", "")))
     return result_facts(True, payload.get("tool_response"))
 
 
 def displayed_result_facts(payload: ClaudePayload) -> Facts:
-    """Of a tool whose response says beside what the model reads also what the user sees."""
+    """For agents whose tool response contains both what the model reads and what the user sees."""
     response = payload.get("tool_response")
     read = first_mapping(payload, "tool_response").get("llmContent", response)
     error = first_mapping(payload, "tool_response").get("error")
@@ -122,34 +124,34 @@ def displayed_result_facts(payload: ClaudePayload) -> Facts:
 
 
 def build_output(name: str, answer: MergedDecision) -> dict[str, Any]:
-    """The answer as JSON, with no key that it does not need."""
-    said = common_output(answer)
+    """The answer as JSON, without empty keys."""
+    output = common_output(answer)
     specific: dict[str, Any] = {}
     if answer.event == "tool.before":
-        specific = _permission_output(answer)
+        specific = permission_output(answer)
     elif answer.event == "approval.request":
         specific = _approval_output(answer)
     elif answer.event in _BLOCKABLE_EVENTS and answer.is_denied:
-        said |= {"decision": "block", "reason": answer.reason}
+        output |= {"decision": "block", "reason": answer.reason}
     elif answer.event == "tool.after" and answer.is_changed:
         specific["updatedToolOutput"] = answer.new
     if answer.context:
         specific["additionalContext"] = answer.context
-    return {**said, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else said
+    return {**output, "hookSpecificOutput": {"hookEventName": name, **specific}} if specific else output
 
 
 def common_output(answer: MergedDecision) -> dict[str, Any]:
-    said: dict[str, Any] = {"continue": False, "stopReason": answer.reason} if answer.halt else {}
-    return {**said, "systemMessage": answer.message} if answer.message else said
+    output: dict[str, Any] = {"continue": False, "stopReason": answer.reason} if answer.halt else {}
+    return {**output, "systemMessage": answer.message} if answer.message else output
 
 
-def _permission_output(answer: MergedDecision) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+def permission_output(answer: MergedDecision, input_key: str = "updatedInput") -> dict[str, Any]:
+    output: dict[str, Any] = {}
     if answer.verdict is not Verdict.SILENT:
-        said["permissionDecision"] = answer.verdict.word
+        output["permissionDecision"] = answer.verdict.word
         if answer.reason:
-            said["permissionDecisionReason"] = answer.reason
-    return {**said, "updatedInput": answer.new} if answer.is_changed else said
+            output["permissionDecisionReason"] = answer.reason
+    return {**output, input_key: answer.new} if answer.is_changed else output
 
 
 def _approval_output(answer: MergedDecision) -> dict[str, Any]:

@@ -33,35 +33,35 @@ class Cline(CodingAgent):
         roots = payload.get("workspaceRoots")
         root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
         base = known_facts(session=known_facts(id=first_text(payload, "taskId")), cwd=root, workspace=root)
-        own = first_mapping(payload, name[:1].lower() + name[1:])
+        details = first_mapping(payload, name[:1].lower() + name[1:])
         match event:
             case "tool.before" | "tool.after":
-                ran = _tool_result_facts(own) if event == "tool.after" else {}
-                return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(own)]
+                ran = _tool_result_facts(details) if event == "tool.after" else {}
+                return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(details)]
             case "prompt.submit":
-                return [{**base, "prompt": first_text(own, "prompt")}]
+                return [{**base, "prompt": first_text(details, "prompt")}]
             case "stop":
                 return [{**base, "stop": {"reason": "end_turn"}}]
         return [base]
 
-    def _tool_facts(self, own: Mapping[str, Any]) -> list[Facts]:
-        name, given = first_text(own, "toolName", "tool"), decode_object(own.get("parameters", {}))
-        if name == "use_mcp_tool" and first_text(given, "server_name") and first_text(given, "tool_name"):
-            name = mcp_tool_name(first_text(given, "server_name"), first_text(given, "tool_name"))
-            given = decode_object(given.get("arguments", {}))
-        return tool_facts(self.vocabulary_name, name, "", given)
+    def _tool_facts(self, details: Mapping[str, Any]) -> list[Facts]:
+        name, input = first_text(details, "toolName", "tool"), decode_object(details.get("parameters", {}))
+        if name == "use_mcp_tool" and first_text(input, "server_name") and first_text(input, "tool_name"):
+            name = mcp_tool_name(first_text(input, "server_name"), first_text(input, "tool_name"))
+            input = decode_object(input.get("arguments", {}))
+        return tool_facts(self.vocabulary_name, name, "", input)
 
     def empty_reply(self) -> Reply:
         return Reply('{"cancel":false}')
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
-        stopped = answer.is_denied or answer.halt
-        said: dict[str, Any] = {"cancel": stopped}
+        cancel = answer.is_denied or answer.halt
+        output: dict[str, Any] = {"cancel": cancel}
         if answer.context:
-            said["contextModification"] = truncate_utf8(answer.context, MAX_CONTEXT)
-        if stopped:
-            said["errorMessage"] = answer.reason
-        return Reply(json_line(said))
+            output["contextModification"] = truncate_utf8(answer.context, MAX_CONTEXT)
+        if cancel:
+            output["errorMessage"] = answer.reason
+        return Reply(json_line(output))
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
         user = machine.home / "Documents" / "Cline" / "Hooks"
@@ -80,9 +80,9 @@ class Cline(CodingAgent):
         }
 
 
-def _tool_result_facts(own: Mapping[str, Any]) -> Facts:
-    result = own.get("result")
-    return result_facts(own.get("success") is not False, result, first_text(own, "result", "error"))
+def _tool_result_facts(details: Mapping[str, Any]) -> Facts:
+    error = first_text(details, "result", "error")
+    return result_facts(details.get("success") is not False, details.get("result"), error)
 
 
 def _hook_script(command: HookCommand, event: AgentEvent) -> str:
@@ -97,8 +97,8 @@ def _exit_without_launcher(command: HookCommand, event: AgentEvent) -> str:
     return f"{{ echo '{json.dumps({'cancel': True, 'errorMessage': command.missing_message})}'; exit 0; }}"
 
 
-_DENY_CANCELS: Final = "yes, and the task is cancelled"
-_NO_CHANGE: Final = "deny, with the suggested input: not every Cline heeds a change"
+_DENY_CANCELS: Final = "yes, and it cancels the task"
+_NO_CHANGE: Final = "deny, with the suggested input: not every version of Cline applies a change"
 
 AGENT = Cline(
     name="cline",
@@ -117,5 +117,5 @@ AGENT = Cline(
     timeout=timedelta(seconds=30),
     programs=("cline",),
     homes=(".cline", "Documents/Cline"),
-    advice="Cline runs hooks only where they are switched on in its settings.",
+    advice="Cline runs hooks only if they are enabled in its settings.",
 )

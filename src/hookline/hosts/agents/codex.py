@@ -16,7 +16,7 @@ from typing import Any
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import ToolKind
-from hookline.hosts.agents import claude_protocol, payload
+from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.agent import (
     FAKE_API_KEY,
     HEADLESS_PROMPT,
@@ -31,7 +31,15 @@ from hookline.hosts.agents.agent_event import agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_as_reason, value_text
-from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts
+from hookline.hosts.agents.payload import (
+    PATCH_BEGIN,
+    PATCH_END,
+    Facts,
+    first_mapping,
+    first_text,
+    result_facts,
+    split_patch,
+)
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,8 @@ class Codex(CodingAgent):
         if answer.event == "tool.before" and not answer.is_denied:
             answer = replace(answer, verdict=Verdict.ALLOW if answer.is_changed else Verdict.SILENT, reason="")
         if answer.event == "tool.after" and answer.is_changed:
-            said = claude_protocol.build_output(parsed.name, replace(answer, new=MISSING))
-            return Reply(json_line({"decision": "block", "reason": value_as_reason(answer.new), **said}))
+            output = claude_protocol.build_output(parsed.name, replace(answer, new=MISSING))
+            return Reply(json_line({"decision": "block", "reason": value_as_reason(answer.new), **output}))
         return Reply(json_line(claude_protocol.build_output(parsed.name, answer)))
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
@@ -74,32 +82,27 @@ class Codex(CodingAgent):
 
 
 def _patch_facts(facts: Facts) -> list[Facts]:
-    """The files of the patches that a shell command brings.
+    """The files of the patches in a shell command.
 
-    Codex applies such a patch itself, as if its own tool were called, but tells of the shell only.
+    Codex applies such a patch as if its own patch tool were called, but reports only the shell command.
     """
     tool = first_mapping(facts, "tool")
     if tool.get("kind") != ToolKind.SHELL:
         return []
-    parts = first_text(first_mapping(tool, "input"), "command").split(_PATCH_BEGIN)[1:]
-    found = [
-        call
-        for part in parts
-        for call in payload.split_patch(_PATCH_BEGIN + part.partition(_PATCH_END)[0] + _PATCH_END)
-    ]
-    told = [{"name": "apply_patch", "kind": str(kind), "input": input} for kind, input in found]
-    return [{**facts, "tool": {**tool, **each}} for each in told]
+    parts = first_text(first_mapping(tool, "input"), "command").split(PATCH_BEGIN)[1:]
+    found = [call for part in parts for call in split_patch(PATCH_BEGIN + part.partition(PATCH_END)[0] + PATCH_END)]
+    calls = [{"name": "apply_patch", "kind": str(kind), "input": input} for kind, input in found]
+    return [{**facts, "tool": {**tool, **each}} for each in calls]
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
-    """Codex has no event of its own for a failure; an MCP tool's response says so itself."""
+    """Codex has no separate event for a failure. The response of an MCP tool says whether it failed."""
     response = first_mapping(payload, "tool_response")
     if response.get("isError") is True or response.get("is_error") is True:
         return result_facts(False, response, value_text(response))
     return result_facts(True, payload.get("tool_response"))
 
 
-_PATCH_BEGIN, _PATCH_END = "*** Begin Patch", "*** End Patch"
 _NO_ASK = "deny: Codex runs the tool when a hook asks"
 
 AGENT = Codex(
@@ -122,5 +125,5 @@ AGENT = Codex(
     programs=("codex",),
     homes=(".codex",),
     home_variable="CODEX_HOME",
-    advice="Codex runs no hook before you have trusted it: start codex, type /hooks and accept those of hookline.",
+    advice="Codex runs no hook before you trust it: start codex, type /hooks and accept the hooks of hookline.",
 )

@@ -54,9 +54,9 @@ _FAILURE_EVENTS: Final = {"postToolUseFailure", "PostToolUseFailure"}
 @dataclass(frozen=True)
 class CopilotCli(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
-        told = {_SNAKE_CASE_KEYS.get(key, key): value for key, value in payload.items() if isinstance(key, str)}
+        renamed = {_SNAKE_CASE_KEYS.get(key, key): value for key, value in payload.items() if isinstance(key, str)}
         return claude_protocol.payload_facts(
-            self.vocabulary_name, event, told, _tool_failure_facts if name in _FAILURE_EVENTS else _tool_result_facts
+            self.vocabulary_name, event, renamed, _tool_failure_facts if name in _FAILURE_EVENTS else _tool_result_facts
         )
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
@@ -98,19 +98,19 @@ class CopilotCli(CodingAgent):
 
 
 _FLAT_OUTPUT_EVENTS: Final = {"approval.request"}
-_EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # its own last line
+_EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # Copilot's last line
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     result = first_mapping(payload, "toolResult", "tool_result")
-    said = first_text(result, "textResultForLlm", "text_result_for_llm")
+    text = first_text(result, "textResultForLlm", "text_result_for_llm")
     kind = first_text(result, "resultType", "result_type")
     if kind not in ("", "success"):
-        return result_facts(False, said, said or kind)
-    shell = _EXIT_CODE.search(said)
+        return result_facts(False, text, text or kind)
+    shell = _EXIT_CODE.search(text)
     if shell is not None:
-        return shell_result_facts(int(shell[1]), said)
-    return result_facts(True, said if result else payload.get("toolResult", payload.get("tool_result")))
+        return shell_result_facts(int(shell[1]), text)
+    return result_facts(True, text if result else payload.get("toolResult", payload.get("tool_result")))
 
 
 def _tool_failure_facts(payload: Mapping[str, Any]) -> Facts:
@@ -121,28 +121,19 @@ def _tool_failure_facts(payload: Mapping[str, Any]) -> Facts:
 
 
 def _flat_output(answer: MergedDecision) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    output: dict[str, Any] = {}
     match answer.event:
         case "tool.before":
-            said = _permission_output(answer)
+            output = claude_protocol.permission_output(answer, "modifiedArgs")
         case "approval.request" if answer.is_denied:
-            said = {"behavior": "deny", "message": answer.reason, **({"interrupt": True} if answer.halt else {})}
+            output = {"behavior": "deny", "message": answer.reason, **({"interrupt": True} if answer.halt else {})}
         case "approval.request" if answer.verdict is Verdict.ALLOW:
-            said = {"behavior": "allow"}
+            output = {"behavior": "allow"}
         case "stop" | "subagent.end" if answer.is_denied:
-            said = {"decision": "block", "reason": answer.reason}
+            output = {"decision": "block", "reason": answer.reason}
         case "tool.after":
-            said = _result_output(answer)
-    return {**said, "additionalContext": answer.context} if answer.context else said
-
-
-def _permission_output(answer: MergedDecision) -> dict[str, Any]:
-    said: dict[str, Any] = {}
-    if answer.verdict is not Verdict.SILENT:
-        said["permissionDecision"] = answer.verdict.word
-        if answer.reason:
-            said["permissionDecisionReason"] = answer.reason
-    return {**said, "modifiedArgs": answer.new} if answer.is_changed else said
+            output = _result_output(answer)
+    return {**output, "additionalContext": answer.context} if answer.context else output
 
 
 def _result_output(answer: MergedDecision) -> dict[str, Any]:
@@ -152,11 +143,9 @@ def _result_output(answer: MergedDecision) -> dict[str, Any]:
 
 
 def _prompt_output(payload: Mapping[str, Any], answer: MergedDecision) -> dict[str, Any]:
-    """Copilot cannot refuse a prompt, but the one that the model reads can be replaced."""
-    sent, prompt = (
-        first_text(payload, "transformedPrompt", "transformed_prompt", "prompt"),
-        first_text(payload, "prompt"),
-    )
+    """Copilot cannot refuse a prompt, but it can replace what the model reads."""
+    sent = first_text(payload, "transformedPrompt", "transformed_prompt", "prompt")
+    prompt = first_text(payload, "prompt")
     if answer.is_denied:
         return {"modifiedTransformedPrompt": _DENIED_PROMPT.format(reason=answer.reason)}
     if answer.is_changed:
@@ -198,7 +187,7 @@ AGENT = CopilotCli(
     programs=("copilot",),
     homes=(".copilot",),
     home_variable="COPILOT_HOME",
-    advice="Copilot CLI runs a project's hooks only in a folder that it trusts; with -p, give it --trust-folder.",
+    advice="Copilot CLI runs a project's hooks only in a folder that it trusts. With -p, add --trust-folder.",
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=frozenset({("claude_code", SourceLayer.PROJECT), ("claude_code", SourceLayer.LOCAL)}),
     event_aliases={

@@ -49,9 +49,9 @@ class Cursor(CodingAgent):
                 return [{**base, **known_facts(trigger=first_text(payload, "trigger"))}]
             case "subagent.start" | "subagent.end":
                 who = known_facts(id=first_text(payload, "subagent_id"), name=first_text(payload, "subagent_type"))
-                said = first_text(payload, "summary", "result")
-                ended = known_facts(tool=known_facts(result=said), stop=known_facts(message=said))
-                return [{**base, **known_facts(subagent=who), **(ended if event == "subagent.end" else {})}]
+                text = first_text(payload, "summary", "result")
+                end = known_facts(tool=known_facts(result=text), stop=known_facts(message=text))
+                return [{**base, **known_facts(subagent=who), **(end if event == "subagent.end" else {})}]
         return [base]
 
     def _tool_facts(self, name: str, payload: Mapping[str, Any]) -> list[Facts]:
@@ -84,21 +84,21 @@ class Cursor(CodingAgent):
         return Reply("{}")
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
-        said: dict[str, Any] = {}
+        output: dict[str, Any] = {}
         match answer.event:
             case "tool.before" | "subagent.start" if answer.is_denied:
-                said = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}
+                output = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}
             case "tool.before" | "subagent.start" if answer.verdict is Verdict.ALLOW:
-                said = {"permission": "allow"}
+                output = {"permission": "allow"}
             case "prompt.submit" if answer.is_denied:
-                said = {"continue": False, "user_message": answer.reason}
+                output = {"continue": False, "user_message": answer.reason}
             case "stop" | "subagent.end" if answer.is_denied:
-                said = {"followup_message": answer.reason}
+                output = {"followup_message": answer.reason}
             case "history.compact" if answer.message:
-                said = {"user_message": answer.message}
+                output = {"user_message": answer.message}
         if answer.context:
-            said["additional_context"] = answer.context
-        return Reply(json_line(said) or "{}")
+            output["additional_context"] = answer.context
+        return Reply(json_line(output) or "{}")
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
         path = self.settings_path(machine, scope, "hooks.json", ".cursor/hooks.json")
@@ -140,8 +140,8 @@ def _tool_result_facts(name: str, event: str, payload: Mapping[str, Any]) -> Fac
     return result_facts(True, next((payload[each] for each in names if each in payload), None))
 
 
-_NO_ASK = "deny: Cursor does not heed ask before a tool"
-_NO_CHANGE = "deny, with the suggested input: a change was not seen to be heeded"
+_NO_ASK = "deny: Cursor ignores ask before a tool"
+_NO_CHANGE = "deny, with the suggested input: it is not known whether Cursor applies a change"
 
 AGENT = Cursor(
     name="cursor",

@@ -44,7 +44,7 @@ from hookline.hosts.agents.payload import (
 
 _SHELL_TOOL: Final = "run_shell_command"
 _EXIT_CODE: Final = re.compile(r"\nExit Code: (\d{1,9})(?:\n[^\n]*){0,3}\n</untrusted_context>\s*\Z")
-"""In its own last lines of what the model reads of a command; a command that succeeds has none."""
+"""In the last lines of a failed command's result, which Gemini itself writes."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class GeminiCli(CodingAgent):
         return found or [{**base, "approval": approval}]
 
     def _approval_tool_facts(self, details: Mapping[str, Any]) -> list[Facts]:
-        """The call that a permission is asked for, as far as the question tells it."""
+        """The call that needs permission, as far as the payload describes it."""
         match details.get("type"):
             case "exec":
                 return tool_facts(
@@ -91,21 +91,23 @@ class GeminiCli(CodingAgent):
         return []
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
-        said = claude_protocol.common_output(answer)
+        output = claude_protocol.common_output(answer)
         specific: dict[str, Any] = {}
         merged = _changed_fields(answer) if answer.event == "tool.before" and answer.is_changed else {}
         if merged is None:
-            said |= {"decision": "deny", "reason": _FIELD_REMOVED + truncate_utf8(value_text(answer.new), 4000)}
+            output |= {"decision": "deny", "reason": _FIELD_REMOVED + truncate_utf8(value_text(answer.new), 4000)}
         elif answer.verdict is not Verdict.SILENT:
-            said |= {"decision": answer.verdict.word, **({"reason": answer.reason} if answer.reason else {})}
+            output |= {"decision": answer.verdict.word, **({"reason": answer.reason} if answer.reason else {})}
         elif answer.event == "tool.after" and answer.is_changed:
-            said |= {"decision": "deny", "reason": value_as_reason(answer.new)}
+            output |= {"decision": "deny", "reason": value_as_reason(answer.new)}
         if merged:
             specific["tool_input"] = merged
         if answer.context:
             specific["additionalContext"] = answer.context
         return Reply(
-            json_line({**said, "hookSpecificOutput": {"hookEventName": parsed.name, **specific}} if specific else said)
+            json_line(
+                {**output, "hookSpecificOutput": {"hookEventName": parsed.name, **specific}} if specific else output
+            )
         )
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
@@ -146,23 +148,25 @@ class GeminiCli(CodingAgent):
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
     facts = claude_protocol.displayed_result_facts(payload)
-    read = facts.get("result")
-    shell = _EXIT_CODE.search(read) if isinstance(read, str) and payload.get("tool_name") == _SHELL_TOOL else None
-    return shell_result_facts(int(shell[1]), read) if shell is not None and facts["ok"] else facts
+    result = facts.get("result")
+    shell = _EXIT_CODE.search(result) if isinstance(result, str) and payload.get("tool_name") == _SHELL_TOOL else None
+    return shell_result_facts(int(shell[1]), result) if shell is not None and facts["ok"] else facts
 
 
-_FIELD_REMOVED = "A hook removed a field of the input, which cannot be done here. Use this instead: "
+_FIELD_REMOVED = (
+    "A hook removed a field of the input, but Gemini CLI can only add and change fields. Use this instead: "
+)
 
 
 def _changed_fields(answer: MergedDecision) -> dict[str, Any] | None:
-    """The fields that hooks changed: Gemini merges them into the input. None where one was removed."""
+    """The fields that hooks changed, which Gemini merges into the input. None if a field was removed."""
     old, new = answer.old if isinstance(answer.old, dict) else {}, answer.new
     if old.keys() - new.keys():
         return None
     return {key: value for key, value in new.items() if key not in old or not deep_equal(old[key], value)}
 
 
-_NO_ASK = "deny: where nobody is there to answer, Gemini waits for ever"
+_NO_ASK = "deny: without a person to answer, Gemini waits forever"
 
 AGENT = GeminiCli(
     name="gemini-cli",
@@ -181,7 +185,7 @@ AGENT = GeminiCli(
     timeout=timedelta(minutes=1),
     programs=("gemini",),
     homes=(".gemini",),
-    advice="Gemini CLI runs no hooks in a folder that it does not trust.",
+    advice="Gemini CLI runs hooks only in a folder that it trusts.",
     project_settings=(".gemini/settings.json",),
     project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )

@@ -99,8 +99,8 @@ AGENT = Kiro(
     timeout=timedelta(seconds=30),
     programs=("kiro-cli", "kiro"),
     homes=(".kiro",),
-    advice="Kiro's hooks belong to its agents: an agent made later has none, and the default one cannot have any. "
-    "Start it with --agent and the name of one that has.",
+    advice="Kiro's hooks belong to its agents: an agent that you create later has none, and the default agent cannot "
+    "have any. Start Kiro with --agent and the name of an agent that has hooks.",
     event_aliases={
         "SessionStart": "agentSpawn",
         "UserPromptSubmit": "userPromptSubmit",

@@ -1,4 +1,4 @@
-"""Decisions → one answer, and that answer within what an agent's event can be told."""
+"""Merges the decisions about a payload into one answer, and limits it to what an agent's event supports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CHANGEABLE_PATHS: Final[dict[str, FactPath]] = {
 class MergedDecision:
     event: str
     verdict: Verdict = Verdict.SILENT
-    reason: str = ""  # never blank where the verdict is ask or deny, or with halt
+    reason: str = ""  # never blank if the verdict is ask or deny, or with halt
     halt: bool = False
     context: str = ""  # for the agent
     message: str = ""  # for the user
@@ -45,13 +45,13 @@ class MergedDecision:
 
 
 def merge_decisions(events: Sequence[Event], decisions: Sequence[Decision]) -> MergedDecision:
-    """Any deny denies the whole, any ask asks, and only if all allow is it allowed."""
+    """Any deny denies the whole call, any ask asks, and it is allowed only if every decision allows."""
     name = events[0].name
     verdict = _merge_verdicts(name, len(events), decisions)
     halting = next((each for each in decisions if each.halt), None)
-    heard = next((each for each in decisions if each.verdict is verdict and each.reason.strip()), halting)
-    spoken = verdict is not Verdict.SILENT or halting is not None
-    reason = heard.reason.strip() if heard and spoken else ""
+    deciding = next((each for each in decisions if each.verdict is verdict and each.reason.strip()), halting)
+    needs_reason = verdict is not Verdict.SILENT or halting is not None
+    reason = deciding.reason.strip() if deciding and needs_reason else ""
     new, old = _find_change(events, decisions)
     return MergedDecision(
         name,
@@ -67,25 +67,23 @@ def merge_decisions(events: Sequence[Event], decisions: Sequence[Decision]) -> M
 
 
 def _merge_verdicts(name: str, expected: int, decisions: Sequence[Decision]) -> Verdict:
-    said = [Verdict.DENY if each.halt and event_accepts(name, May.DENY) else each.verdict for each in decisions]
-    strongest = max(said, default=Verdict.SILENT)
+    verdicts = [Verdict.DENY if each.halt and event_accepts(name, May.DENY) else each.verdict for each in decisions]
+    strongest = max(verdicts, default=Verdict.SILENT)
     if strongest is Verdict.DENY:
         return Verdict.DENY
     if len(decisions) < expected and event_accepts(name, May.DENY):
         return Verdict.DENY
-    if strongest is Verdict.ALLOW and not all(each is Verdict.ALLOW for each in said):
+    if strongest is Verdict.ALLOW and not all(each is Verdict.ALLOW for each in verdicts):
         return Verdict.SILENT
     return strongest
 
 
-def _default_reason(verdict: Verdict, halt: bool, unjudged: bool) -> str:
+def _default_reason(verdict: Verdict, halt: bool, is_incomplete: bool) -> str:
     if halt:
         return "Stopped by a hook"
-    if unjudged:
-        return "Not all of this could be judged by the hooks"
-    return {Verdict.DENY: "Blocked by a hook", Verdict.ASK: "A hook wants somebody to look at this first"}.get(
-        verdict, ""
-    )
+    if is_incomplete:
+        return "The hooks could not check all of this"
+    return {Verdict.DENY: "Blocked by a hook", Verdict.ASK: "A hook requires approval"}.get(verdict, "")
 
 
 def event_accepts(event: str, answer: May) -> bool:
@@ -113,7 +111,7 @@ def _find_change(events: Sequence[Event], decisions: Sequence[Decision]) -> tupl
 
 
 def limit_to(answer: MergedDecision, ability: Ability) -> MergedDecision:
-    """The nearest answer that the event can be told, never one that lets more happen."""
+    """The nearest answer that the event supports. It never permits more than the given one."""
     answer = _limit_change(answer, ability)
     if answer.halt:
         answer = _limit_halt(answer, ability)
@@ -122,7 +120,7 @@ def limit_to(answer: MergedDecision, ability: Ability) -> MergedDecision:
 
 
 def _limit_halt(answer: MergedDecision, ability: Ability) -> MergedDecision:
-    if answer.event in ENDING_EVENTS:  # to deny it would make the agent go on
+    if answer.event in ENDING_EVENTS:  # a deny would make the agent continue
         answer = replace(answer, verdict=Verdict.SILENT)
     if ability.halt:
         return answer
@@ -131,7 +129,7 @@ def _limit_halt(answer: MergedDecision, ability: Ability) -> MergedDecision:
         return replace(answer, message=join_texts((answer.message, answer.reason)))
     if answer.is_denied:
         return answer
-    return _tell_agent_or_user(answer, f"A hook stopped the agent here: {answer.reason}", "End your turn now.", ability)
+    return _tell_agent_or_user(answer, f"A hook stopped the agent: {answer.reason}", "End your turn now.", ability)
 
 
 def _limit_change(answer: MergedDecision, ability: Ability) -> MergedDecision:
@@ -144,16 +142,16 @@ def _limit_change(answer: MergedDecision, ability: Ability) -> MergedDecision:
         return answer
     suggested = truncate_utf8(value_text(answer.new), _MAX_SUGGESTION)
     if answer.event == "tool.after":
-        said = f"A hook changed this result. Read it as:\n{suggested}"
-        return replace(answer, new=MISSING, context=join_texts((answer.context, said)))
+        text = f"A hook changed this result. Read it as:\n{suggested}"
+        return replace(answer, new=MISSING, context=join_texts((answer.context, text)))
     what = "prompt" if answer.event == "prompt.submit" else "input"
-    reason = f"A hook changed the {what}, which cannot be done here. Use this instead: {suggested}"
-    asked = answer.reason if answer.verdict is Verdict.ASK else ""
-    return replace(answer, new=MISSING, verdict=Verdict.DENY, reason=join_texts((reason, asked)))
+    reason = f"A hook changed the {what}, but the change cannot be applied here. Use this instead: {suggested}"
+    ask_reason = answer.reason if answer.verdict is Verdict.ASK else ""
+    return replace(answer, new=MISSING, verdict=Verdict.DENY, reason=join_texts((reason, ask_reason)))
 
 
 def _appended_text(answer: MergedDecision) -> str:
-    """What was only appended to a prompt or a result."""
+    """The appended text, if a prompt or a result was changed in no other way."""
     if answer.event == "tool.before":
         return ""
     old, new = value_text(answer.old), value_text(answer.new)
@@ -172,7 +170,7 @@ def _is_expressible(answer: MergedDecision) -> bool:
 
 def _limit_verdict(answer: MergedDecision, ability: Ability) -> MergedDecision:
     if answer.verdict is Verdict.ASK and not ability.ask:
-        reason = f"{answer.reason} (nobody can be asked here)"
+        reason = f"{answer.reason} (approval cannot be requested here)"
         answer = replace(answer, verdict=Verdict.DENY, reason=reason, new=MISSING)
     if answer.verdict is Verdict.ALLOW and not ability.allow:
         return replace(answer, verdict=Verdict.SILENT, reason=answer.reason if answer.halt else "")
@@ -180,13 +178,13 @@ def _limit_verdict(answer: MergedDecision, ability: Ability) -> MergedDecision:
         answer = replace(answer, verdict=Verdict.SILENT)
         if answer.halt:
             return answer
-        return _tell_agent_or_user(answer, f"A hook denied this: {answer.reason}", "Do not go on with it.", ability)
+        return _tell_agent_or_user(answer, f"A hook denied this: {answer.reason}", "Do not continue with it.", ability)
     return answer
 
 
 def _limit_texts(answer: MergedDecision, ability: Ability) -> MergedDecision:
     if answer.is_denied and answer.context:
-        if answer.event == "prompt.submit":  # the agent does not get to see a denied prompt, nor what belongs to it
+        if answer.event == "prompt.submit":  # the agent sees neither a denied prompt nor its context
             return replace(answer, context="")
         return replace(answer, reason=join_texts((answer.reason, answer.context)), context="")
     if answer.context and not ability.context:
@@ -195,10 +193,10 @@ def _limit_texts(answer: MergedDecision, ability: Ability) -> MergedDecision:
 
 
 def _tell_agent_or_user(answer: MergedDecision, text: str, order: str, ability: Ability) -> MergedDecision:
-    """Said to the agent, with what it shall do; where it cannot hear, to the user."""
+    """Tells the agent what to do, or the user if the event carries no text for the agent."""
     if ability.context:
         return replace(answer, context=join_texts((answer.context, f"{text}\n{order}")))
-    return replace(answer, message=join_texts((answer.message, f"{text}\nIt cannot be done here.")))
+    return replace(answer, message=join_texts((answer.message, f"{text}\nThe agent does not support that here.")))
 
 
 def value_text(value: Any) -> str:
@@ -207,31 +205,31 @@ def value_text(value: Any) -> str:
     try:
         return "" if value is MISSING else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
-        return "(it cannot be shown)"
+        return "(cannot be displayed)"
 
 
 def value_as_reason(value: Any) -> str:
-    """A value as a reason, which must not be blank."""
+    """The value as a reason, which must not be blank."""
     text = value_text(value)
     return text if text.strip() else "(empty)"
 
 
 def truncate_utf8(text: str, size: int) -> str:
-    """At most `size` bytes of UTF-8, with a mark where something is missing."""
-    held = text.encode("utf-8", "replace")
-    if len(held) <= size:
+    """At most `size` bytes of UTF-8, with a mark if something was cut."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= size:
         return text
-    return held[: size - len(TRUNCATION_MARK.encode())].decode("utf-8", "ignore") + TRUNCATION_MARK
+    return data[: size - len(TRUNCATION_MARK.encode())].decode("utf-8", "ignore") + TRUNCATION_MARK
 
 
-def json_line(said: dict[str, Any]) -> str:
-    """One line of JSON, or nothing for nothing.
+def json_line(output: dict[str, Any]) -> str:
+    """One line of JSON; empty for an empty object.
 
-    A lone surrogate is replaced: a strict reader refuses it, and with it the whole answer.
+    Lone surrogates are replaced, because a strict reader rejects the whole reply for one.
     """
-    return (
-        replace_surrogates(json.dumps(said, ensure_ascii=False, separators=(",", ":"), allow_nan=False)) if said else ""
-    )
+    if not output:
+        return ""
+    return replace_surrogates(json.dumps(output, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def replace_surrogates(text: str) -> str:

@@ -1,4 +1,4 @@
-"""opencode, which runs no programs as hooks but plugins. Ours passes each hook on and does what it is answered.
+"""opencode, whose hooks are plugins, not programs. hookline's plugin passes each hook on and applies the reply.
 
 The plugin sends one JSON object, and gets one:
 
@@ -7,17 +7,16 @@ The plugin sends one JSON object, and gets one:
 → {"deny": reason, "args": {…}, "prompt": …, "result": …, "status": …, "context": …, "message": …}
 ```
 
-`input` and `output` are the hook's own two arguments; of a bus event `input` is its properties. Each key of the
-answer is there only where it is meant, and `{}` changes nothing:
+`input` and `output` are the two arguments of opencode's hook; for a bus event, `input` is its properties. The reply
+contains only the keys that apply, and `{}` changes nothing:
 
 - `deny`: throw an error with this text; in `experimental.session.compacting` too.
-- `args`: the whole new `output.args`, to be put in place of all of them.
-- `prompt`: the whole new text of the prompt: in the first text part; the other text parts become empty.
-- `result`: the whole new `output.output`.
-- `status`: of `permission.ask`, `"allow"` or `"deny"` for `output.status`.
-- `context`: text for the agent. Before a tool it is kept and appended to that call's result, after a tool it is
-  appended to the result, in `chat.message` to the last text part, in `experimental.session.compacting` it is pushed
-  to `output.context`.
+- `args`: the complete new `output.args`.
+- `prompt`: the complete new prompt. It goes into the first text part; the other text parts become empty.
+- `result`: the complete new `output.output`.
+- `status`: `"allow"` or `"deny"`, for `output.status` of `permission.ask`.
+- `context`: text for the agent. It is appended to the call's result, before and after a tool; in `chat.message` to the
+  last text part; in `experimental.session.compacting` it is pushed to `output.context`.
 - `message`: text for the user.
 """
 
@@ -69,8 +68,8 @@ class Opencode(CodingAgent):
             agent=known_facts(name=first_text(given, "agent")),
         )
         if event == "prompt.submit":
-            said = [first_text(part, "text") for part in mapping_list(output, "parts") if part.get("type") == "text"]
-            return [{**base, "prompt": "\n".join(said)}]
+            texts = [first_text(part, "text") for part in mapping_list(output, "parts") if part.get("type") == "text"]
+            return [{**base, "prompt": "\n".join(texts)}]
         if event == "stop":
             return [{**base, "stop": {"reason": "end_turn"}}]
         if event in ("tool.before", "tool.after", "approval.request"):
@@ -86,8 +85,7 @@ class Opencode(CodingAgent):
             input = first_mapping(given, "metadata")
         else:
             name = first_text(given, "tool")
-            held = given if event == "tool.after" else output
-            input = held.get("args", {})
+            input = (given if event == "tool.after" else output).get("args", {})
         ran = _tool_result_facts(output) if event == "tool.after" else {}
         return [{**tool, **ran} for tool in tool_facts(self.vocabulary_name, name, first_text(given, "callID"), input)]
 
@@ -95,20 +93,20 @@ class Opencode(CodingAgent):
         return Reply("{}")
 
     def render(self, parsed: ParsedPayload, answer: MergedDecision) -> Reply:
-        said: dict[str, Any] = {}
+        output: dict[str, Any] = {}
         if answer.event == "approval.request":
-            said = {} if answer.verdict is Verdict.SILENT else {"status": answer.verdict.word}
+            output = {} if answer.verdict is Verdict.SILENT else {"status": answer.verdict.word}
             answer = replace(answer, message=join_texts((answer.reason if answer.is_denied else "", answer.message)))
         elif answer.is_denied:
-            said["deny"] = answer.reason
+            output["deny"] = answer.reason
         if answer.is_changed:
             value = answer.new if answer.event == "tool.before" else value_text(answer.new)
-            said[_CHANGE_KEYS[answer.event]] = value
+            output[_CHANGE_KEYS[answer.event]] = value
         if answer.context:
-            said["context"] = answer.context
+            output["context"] = answer.context
         if answer.message:
-            said["message"] = answer.message
-        return Reply(json_line(said) or "{}")
+            output["message"] = answer.message
+        return Reply(json_line(output) or "{}")
 
     def home_directories(self, machine: Machine) -> tuple[Path, ...]:
         return (machine.config / "opencode",)

@@ -1,6 +1,6 @@
-"""What a payload says → facts. A payload may say anything, in any type; what is not as expected is not told.
+"""Reads an agent's payload into facts. Values of an unexpected type are left out.
 
-The text of an `apply_patch` call → what it does to each file.
+One tool call may do several things; guards see each of them. The text of an `apply_patch` call is such a case:
 
 ```
 *** Begin Patch
@@ -26,6 +26,8 @@ from typing import Any, Final
 
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name
 
+PATCH_BEGIN: Final = "*** Begin Patch"
+PATCH_END: Final = "*** End Patch"
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
 
 
@@ -38,10 +40,10 @@ class _PatchedFile:
 
 
 def split_patch(text: str) -> list[tuple[ToolKind, dict[str, Any]]]:
-    """One call for each file: a write of what is added, an edit of what is updated, deleted or moved.
+    """One call for each file: a write for an added file, an edit for one that is updated, deleted or moved.
 
-    A text that is not such a patch is one edit with the whole of it, and one for each path that it mentions:
-    a guard of those paths must hear of it, whatever the agent makes of the text.
+    A text that is not a valid patch becomes one edit with the whole text, and one for each path that it mentions, so
+    that guards of those paths see it.
     """
     files = _parse_patch(text)
     if files is None:
@@ -63,13 +65,13 @@ def _split_file(file: _PatchedFile) -> list[tuple[ToolKind, dict[str, Any]]]:
         return [
             (ToolKind.WRITE, {"path": file.path, "content": "\n".join(_lines_marked(file, "+")) + "\n", "patch": patch})
         ]
-    said = {
+    change = {
         "patch": patch,
         "old_string": "\n".join(_lines_marked(file, "- ")),
         "new_string": "\n".join(_lines_marked(file, "+ ")),
     }
-    found = [(ToolKind.EDIT, {"path": file.path, **said})]
-    return found if not file.target else [*found, (ToolKind.EDIT, {"path": file.target, **said})]
+    paths = [file.path, file.target] if file.target else [file.path]
+    return [(ToolKind.EDIT, {"path": path, **change}) for path in paths]
 
 
 def _lines_marked(file: _PatchedFile, marks: str) -> list[str]:
@@ -96,17 +98,17 @@ def _parse_patch(text: str) -> list[_PatchedFile] | None:
 
 
 def _patch_lines(text: str) -> list[str] | None:
-    """What stands between the two marks, out of a here-document too."""
+    """The lines between the two marks, also inside a here-document."""
     lines = [each.removesuffix("\r") for each in text.strip().split("\n")]
     if lines[0].startswith("<<") and lines[0].strip("<'\" \t") == lines[-1].strip():
         lines = "\n".join(lines[1:-1]).strip().split("\n")
-    if len(lines) < 3 or lines[0].strip() != "*** Begin Patch" or lines[-1].strip() != "*** End Patch":
+    if len(lines) < 3 or lines[0].strip() != PATCH_BEGIN or lines[-1].strip() != PATCH_END:
         return None
     return lines[1:-1]
 
 
 def _belongs_to_file(file: _PatchedFile, line: str) -> bool:
-    """Whether the line is part of what is done to the file, as the agents' own parsers see it."""
+    """True if the agents' own parsers take the line as part of the change to the file."""
     if file.verb == "Add File":
         return line.startswith("+")
     if file.verb == "Update File":
@@ -135,27 +137,27 @@ Facts = dict[str, Any]
 CallPart = tuple[ToolKind, Any]
 
 
-def first_text(held: Any, *names: str) -> str:
-    """The first of these that is a text with something in it."""
-    for name in names if isinstance(held, Mapping) else ():
-        found = held.get(name)
+def first_text(values: Any, *names: str) -> str:
+    """The first of these keys whose value is a non-empty string."""
+    for name in names if isinstance(values, Mapping) else ():
+        found = values.get(name)
         if isinstance(found, str) and found:
             return found
     return ""
 
 
-def first_mapping(held: Any, *names: str) -> dict[str, Any]:
-    found = (held.get(name) for name in names) if isinstance(held, Mapping) else ()
+def first_mapping(values: Any, *names: str) -> dict[str, Any]:
+    found = (values.get(name) for name in names) if isinstance(values, Mapping) else ()
     return next((each for each in found if isinstance(each, dict)), {})
 
 
-def mapping_list(held: Any, name: str) -> list[dict[str, Any]]:
-    found = held.get(name) if isinstance(held, Mapping) else None
+def mapping_list(values: Any, name: str) -> list[dict[str, Any]]:
+    found = values.get(name) if isinstance(values, Mapping) else None
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def decode_object(value: Any) -> Any:
-    """An object that was sent as JSON text, as some agents do; anything else as it is."""
+    """Decodes an object that the agent sent as JSON text. Any other value is returned unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -166,7 +168,7 @@ def decode_object(value: Any) -> Any:
 
 
 def known_facts(**facts: Any) -> Facts:
-    """The facts that are known: an empty text or mapping is none."""
+    """Drops the facts that are None or empty."""
     return {name: value for name, value in facts.items() if value not in ("", None, {})}
 
 
@@ -177,14 +179,14 @@ def result_facts(ok: bool, result: Any = None, error: str = "") -> Facts:
 
 
 def shell_result_facts(exit_code: int, result: Any) -> Facts:
-    """The facts of a command that has run, in an agent that takes its exit code for a part of the result."""
+    """The facts of a command that has run, for agents that put the exit code into the result."""
     return result_facts(exit_code == 0, result, f"exit code {exit_code}")
 
 
 def kind_in_vocabulary(vocabulary: str, name: str) -> ToolKind:
-    """The kind of a host's tool by the host's own column of the table, else by anybody's."""
-    spoken = VOCABULARIES.get(vocabulary)
-    own = spoken.names.items() if spoken else ()
+    """The kind of an agent's tool, by the agent's own tool names first, then by those of every agent."""
+    known = VOCABULARIES.get(vocabulary)
+    own = known.names.items() if known else ()
     return next((kind for kind, names in own if name in names), None) or kind_of_name(name)
 
 
@@ -193,10 +195,10 @@ def mcp_tool_name(server: str, tool: str) -> str:
 
 
 def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
-    """What one tool call does, as one call for each thing that a guard may judge: a patch's files, a list of edits.
+    """One part for each thing that a guard may check: the files of a patch, the items of a list of edits.
 
-    Never none. What is given twice, in the list and beside it, or as two patches, is judged both ways: nobody here
-    knows which one the tool reads.
+    There is at least one. If the input says the same thing twice, in the list and beside it or as two patches, both
+    become parts, because only the tool knows which one it reads.
     """
     if name in _PATCH_TOOLS:
         found = (
@@ -216,6 +218,6 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
 
 
 def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind | None = None) -> list[Facts]:
-    """The `tool` facts of one call in the agent, one for each of its parts."""
+    """The `tool` facts of one call, one for each of its parts."""
     found = split_call(name, kind or kind_in_vocabulary(vocabulary, name), input)
     return [{"name": name, "kind": str(each), **({"id": id} if id else {}), "input": part} for each, part in found]

@@ -34,7 +34,7 @@ from hookline.hosts.agents.payload import Facts, first_text
 class QwenCode(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         if event == "prompt.submit" and not first_text(payload, "prompt"):
-            return []  # it comes again, with nothing in it, after each tool result
+            return []  # it fires again, empty, after each tool result
         outcome = (
             claude_protocol.claude_result_facts
             if name == "PostToolUseFailure"
@@ -90,7 +90,7 @@ AGENT = QwenCode(
     timeout=timedelta(minutes=1),
     programs=("qwen",),
     homes=(".qwen",),
-    advice="Qwen Code runs no hooks in a folder that it does not trust.",
+    advice="Qwen Code runs hooks only in a folder that it trusts.",
     project_settings=(".qwen/settings.json",),
     project_variables=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )

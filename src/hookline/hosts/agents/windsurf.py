@@ -45,8 +45,8 @@ class Windsurf(CodingAgent):
                 input = known_facts(command=first_text(info, "command_line"), cwd=first_text(info, "cwd"))
                 return tool_facts(self.vocabulary_name, name, "", input)
             case "mcp_tool_use":
-                own = mcp_tool_name(first_text(info, "mcp_server_name"), first_text(info, "mcp_tool_name"))
-                return tool_facts(self.vocabulary_name, own, "", decode_object(info.get("mcp_tool_arguments", {})))
+                tool = mcp_tool_name(first_text(info, "mcp_server_name"), first_text(info, "mcp_tool_name"))
+                return tool_facts(self.vocabulary_name, tool, "", decode_object(info.get("mcp_tool_arguments", {})))
             case "write_code" if not any(first_text(edit, "old_string") for edit in mapping_list(info, "edits")):
                 return tool_facts(self.vocabulary_name, name, "", _write_input(info), ToolKind.WRITE)
         return tool_facts(self.vocabulary_name, name, "", info)
@@ -72,7 +72,7 @@ class Windsurf(CodingAgent):
 
 
 def _write_input(info: dict[str, Any]) -> dict[str, Any]:
-    """Edits that replace nothing write a file: their new texts are its content."""
+    """Edits that replace nothing write a new file with their texts as its content."""
     content = "\n".join(first_text(edit, "new_string") for edit in mapping_list(info, "edits"))
     return {**{key: value for key, value in info.items() if key != "edits"}, "content": content}
 
