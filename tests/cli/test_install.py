@@ -155,7 +155,7 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, settings, monkeypat
         result = hookline("doctor")
     assert result.exit_code == 1
     assert "!!  trust: not trusted: SessionStart" in result.stdout
-    assert "ok  answer: a test deny came back" in result.stdout
+    assert "ok  answer: a test call was denied" in result.stdout
     assert "ask-before-push  on tool.before  hookline.yaml:15" in result.stdout
     assert "not plugged in: claude-code" in result.stdout
 

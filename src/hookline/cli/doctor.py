@@ -61,7 +61,7 @@ def _print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> N
     for each in diagnoses:
         out(each.title if each.verified else f"{each.title} (from its documentation: not verified by running)")
         for finding in each.findings:
-            out(f"  {_SIGNS[finding.mark]}  {finding.about}: {finding.said}")
+            out(f"  {_SIGNS[finding.mark]}  {finding.about}: {finding.message}")
             if finding.fix:
                 out(f"      {finding.fix}")
         if each.hooks:

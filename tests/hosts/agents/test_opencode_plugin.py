@@ -106,11 +106,11 @@ def test_where_nobody_answers_no_tool_runs_and_no_prompt_is_sent(machine: Machin
         assert "hookline doctor opencode" in called(machine, call)["result"]["thrown"]
     after = called(machine, 'await run("tool.execute.after", {tool: "bash", callID: "1"}, {output: "done"})')
     assert after["result"] == {"output": "done"}
-    assert "could not be asked" in after["told"][0]
+    assert "did not answer" in after["told"][0]
 
 
 def test_without_a_launcher_a_tool_does_not_run(machine: Machine) -> None:
-    assert "could not be asked" in called(machine, BEFORE)["result"]["thrown"]
+    assert "did not answer" in called(machine, BEFORE)["result"]["thrown"]
 
 
 def test_events_that_are_not_ours_ask_nobody(machine: Machine) -> None:

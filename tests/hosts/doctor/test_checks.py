@@ -69,7 +69,7 @@ def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, 
         warm = Machine(machine.home, machine.project, {**machine.environ, "XDG_RUNTIME_DIR": runtime})
         diagnosis = diagnosed(name, warm, load_text(HOOKS, "hookline.yaml"))
     assert diagnosis.is_good, diagnosis
-    assert found(diagnosis, "agent").said.startswith("1.2.3")
+    assert found(diagnosis, "agent").message.startswith("1.2.3")
     assert found(diagnosis, "answer").mark is Mark.GOOD
     assert found(diagnosis, "proof").mark is Mark.UNKNOWN
     assert diagnosis.hooks == ("guard  on tool.before  hookline.yaml:2",)
@@ -100,7 +100,7 @@ def test_an_event_that_is_missing_is_named(machine: Machine) -> None:
     path.write_text(path.read_text().replace("claude-code PreToolUse", "somebody PreToolUse"))
     entry = found(diagnosed("claude-code", machine), "entry")
     assert entry.mark is Mark.PROBLEM
-    assert entry.said.endswith("lacks PreToolUse")
+    assert entry.message.endswith("lacks PreToolUse")
     assert entry.fix == "hookline install claude-code --user"
 
 
@@ -122,7 +122,7 @@ def test_an_agent_is_not_blamed_for_a_launcher_that_does_not_answer(machine: Mac
     install("claude-code", machine)
     program(machine, "claude", "echo 1.2.3")
     proof = found(diagnosed("claude-code", machine), "proof")
-    assert (proof.mark, "test call" in proof.said) == (Mark.UNKNOWN, True)
+    assert (proof.mark, "test call" in proof.message) == (Mark.UNKNOWN, True)
 
 
 def test_hooks_that_wait_for_trust_are_told(machine: Machine) -> None:
@@ -146,8 +146,8 @@ def test_entries_in_both_scopes_are_told(machine: Machine) -> None:
     install("cursor", machine, InstallScope.PROJECT)
     twice = found(diagnosed("cursor", machine), "twice")
     assert twice.mark is Mark.GOOD
-    assert "~/.cursor/hooks.json and .cursor/hooks.json" in twice.said
-    assert "decided once" in twice.said
+    assert "~/.cursor/hooks.json and .cursor/hooks.json" in twice.message
+    assert "decided once" in twice.message
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
@@ -155,7 +155,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
     path.parent.mkdir()
     path.write_text('{"a": ')
     assert is_plugged_in(get_agent("gemini-cli"), machine)
-    assert "settings.json:1" in found(diagnosed("gemini-cli", machine), "entry").said
+    assert "settings.json:1" in found(diagnosed("gemini-cli", machine), "entry").message
 
 
 def test_hooks_that_are_switched_off_are_a_problem(machine: Machine) -> None:

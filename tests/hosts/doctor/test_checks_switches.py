@@ -46,5 +46,5 @@ def test_hooks_are_off_where_the_file_that_counts_says_so(
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)
     install(name, machine)
-    said = [finding.said for finding in find_disabled_hooks(get_agent(name), machine)]
-    assert [each.startswith(where or "") for each in said] == ([True] if where else [])
+    messages = [finding.message for finding in find_disabled_hooks(get_agent(name), machine)]
+    assert [each.startswith(where or "") for each in messages] == ([True] if where else [])

@@ -57,7 +57,7 @@ def write(machine: Machine, lines: list[str]) -> None:
 
 def test_an_entry_that_nobody_accepted_is_a_problem(machine: Machine) -> None:
     assert found(machine).mark is Mark.PROBLEM
-    assert found(machine).said.startswith("not trusted: PreToolUse, SessionStart")
+    assert found(machine).message.startswith("not trusted: PreToolUse, SessionStart")
     assert "/hooks" in found(machine).fix
 
 
@@ -70,9 +70,9 @@ def test_accepted_entries_are_good(machine: Machine) -> None:
 
 def test_another_hash_or_a_switch_is_a_problem(machine: Machine) -> None:
     write(machine, [*states(machine)[:-1], 'trusted_hash = "sha256:0"'])
-    assert found(machine).said == "changed since it was trusted: SessionEnd"
+    assert found(machine).message == "changed since it was trusted: SessionEnd"
     write(machine, [*states(machine), "enabled = false"])
-    assert found(machine).said == "switched off: SessionEnd"
+    assert found(machine).message == "disabled: SessionEnd"
 
 
 def test_a_config_that_cannot_be_read_is_a_problem(machine: Machine) -> None:

@@ -37,7 +37,7 @@ def test_an_agent_that_runs_what_a_hook_denies_is_a_problem(tmp_path: Path) -> N
     proved = prove_with_agent(get_agent("claude-code"), program(tmp_path, DEAF), make_machine(tmp_path))
     assert proved is not None
     assert proved.mark is Mark.PROBLEM
-    assert "was not obeyed" in proved.said
+    assert "did not obey" in proved.message
 
 
 def test_an_agent_that_never_asks_its_model_proves_nothing(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_an_agent_that_never_asks_its_model_proves_nothing(tmp_path: Path) -> No
     )
     assert proved is not None
     assert proved.mark is Mark.UNKNOWN
-    assert proved.said.endswith("sign in first")
+    assert proved.message.endswith("sign in first")
 
 
 def test_the_agent_sees_no_key_and_nothing_of_the_users(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_agent_sees_no_key_and_nothing_of_the_users(tmp_path: Path) -> None:
     text = f"import os; print(os.path.realpath(os.environ['HOME']) == {str(machine.home)!r}, 'real' in str(os.environ))"
     proved = prove_with_agent(get_agent("claude-code"), program(tmp_path, text), machine)
     assert proved is not None
-    assert proved.said.endswith("False False")
+    assert proved.message.endswith("False False")
     assert read_files(machine.home) == before
 
 

@@ -402,7 +402,7 @@ def test_a_hook_of_the_users_in_our_place_is_not_overwritten(machine: Machine) -
     mine = machine.home / "Documents/Cline/Hooks/PreToolUse"
     mine.parent.mkdir(parents=True)
     mine.write_text("#!/bin/sh\nexit 0\n")
-    with pytest.raises(HooklineError, match="not ours"):
+    with pytest.raises(HooklineError, match="is not hookline's"):
         install("cline", machine)
     assert list(read_files(machine.home)) == ["Documents/Cline/Hooks/PreToolUse"]
     assert not plan_uninstall(get_agent("cline"), machine, InstallScope.USER)

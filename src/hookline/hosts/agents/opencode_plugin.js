@@ -1,4 +1,4 @@
-// Written by `hookline install opencode`, and taken away by `hookline uninstall opencode`.
+// Created by `hookline install opencode`, removed by `hookline uninstall opencode`.
 import { spawn } from "node:child_process"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -6,12 +6,12 @@ import { join } from "node:path"
 const LAUNCHER = "THE LAUNCHER"
 const EVENTS = new Set("THE EVENTS")
 const TIMEOUT = "THE TIMEOUT"
-const MISSING = "THE MISSING" // what happens where hookline is not installed
+const MISSING = "THE MISSING" // what to do if hookline is not installed
 const ENVIRONMENT = { ...process.env, HOOKLINE_ENTRY: "THE ENTRY" }
-const HELD = new Set(["tool.execute.before", "chat.message"])
-const MOST_KEPT = 1000
+const FAIL_CLOSED = new Set(["tool.execute.before", "chat.message"])
+const MAX_PENDING = 1000
 
-function asked(event, payload, directory) {
+function callLauncher(event, payload, directory) {
   return new Promise((resolve, reject) => {
     const child = spawn(LAUNCHER, ["opencode", event], { cwd: directory, env: ENVIRONMENT, stdio: ["pipe", "pipe", "pipe"] })
     const out = []
@@ -40,30 +40,30 @@ function asked(event, payload, directory) {
   })
 }
 
-const textsIn = (output) => (output.parts || []).filter((part) => part.type === "text")
+const textParts = (output) => (output.parts || []).filter((part) => part.type === "text")
 
 export const Hookline = async ({ client, directory, worktree }) => {
-  const kept = new Map()
+  const pending = new Map() // call id → context for the result
 
-  const tell = (message) => {
+  const showMessage = (message) => {
     if (!message) return
     Promise.resolve(client?.tui?.showToast?.({ body: { message, variant: "warning" } })).catch(() => {})
   }
 
-  // Where nobody could be asked, no tool runs and no prompt is sent; anything else goes on, and the user is told.
+  // If hookline does not answer, no tool runs and no prompt is sent. Everything else continues, with a message.
   const ask = async (event, input, output) => {
     if (!EVENTS.has(event)) return {}
     let answer
     try {
-      answer = await asked(event, { event, directory, worktree, input, output }, directory)
+      answer = await callLauncher(event, { event, directory, worktree, input, output }, directory)
     } catch (error) {
-      const text = `hookline could not be asked: ${error.message}. Try: hookline doctor opencode`
+      const text = `hookline did not answer: ${error.message}. Run: hookline doctor opencode`
       const open = error.code === "ENOENT" && MISSING === "open"
-      if (HELD.has(event) && !open) throw new Error(text)
-      tell(text)
+      if (FAIL_CLOSED.has(event) && !open) throw new Error(text)
+      showMessage(text)
       return {}
     }
-    tell(answer.message)
+    showMessage(answer.message)
     return answer
   }
 
@@ -74,7 +74,7 @@ export const Hookline = async ({ client, directory, worktree }) => {
     "chat.message": async (input, output) => {
       const answer = await ask("chat.message", input, output)
       if (answer.deny) throw new Error(answer.deny)
-      const texts = textsIn(output)
+      const texts = textParts(output)
       if (answer.prompt !== undefined) texts.forEach((part, index) => (part.text = index ? "" : answer.prompt))
       if (answer.context && texts.length) texts[texts.length - 1].text += `\n\n${answer.context}`
     },
@@ -86,13 +86,13 @@ export const Hookline = async ({ client, directory, worktree }) => {
         Object.assign(output.args, answer.args)
       }
       if (answer.context) {
-        if (kept.size >= MOST_KEPT) kept.clear()
-        kept.set(input.callID, answer.context)
+        if (pending.size >= MAX_PENDING) pending.clear()
+        pending.set(input.callID, answer.context)
       }
     },
     "tool.execute.after": async (input, output) => {
-      const before = kept.get(input.callID)
-      kept.delete(input.callID)
+      const before = pending.get(input.callID)
+      pending.delete(input.callID)
       const answer = await ask("tool.execute.after", input, output)
       if (answer.result !== undefined) output.output = answer.result
       for (const context of [before, answer.context]) if (context) output.output = `${output.output}\n\n${context}`

@@ -1,4 +1,4 @@
-"""Whether an agent's hooks really fire here: everything that can be seen from outside, and what can be run."""
+"""Checks whether an agent's hooks really fire: its program, its files, a test call, and a run of the agent itself."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from hookline.hosts.install.installed_agents import find_program, is_agent_prese
 from hookline.hosts.install.plan import desired_files, has_current_entries, installed_entries
 from hookline.hosts.install.text_files import read_file_text
 
-_VERSION_TIMEOUT: Final = 20.0  # seconds for a program to tell its version
+_VERSION_TIMEOUT: Final = 20.0  # seconds
 _MAX_TEXT: Final = 200
-_AGENT_NOT_RUN: Final = "the agent itself was not run, for not even the test call was answered"
+_AGENT_NOT_RUN: Final = "the agent itself was not run, because the test call failed"
 
 
 def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
-    """`book` holds the hooks in force in the project, without those that the agent runs itself."""
+    """`book` contains the project's active hooks, without those that the agent runs itself."""
     result = probe_launcher(agent, machine)
     findings = (
         _check_program(agent, machine),
@@ -45,7 +45,7 @@ def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis
 
 
 def is_plugged_in(agent: CodingAgent, machine: Machine) -> bool:
-    """True if there is an entry of ours, or a file that nobody can read."""
+    """True if one of the agent's files has an entry of hookline, or cannot be read."""
     try:
         return any(True for _ in installed_entries(agent, machine))
     except HooklineError:
@@ -56,13 +56,11 @@ def _check_program(agent: CodingAgent, machine: Machine) -> Finding:
     found = find_program(agent, machine)
     if found is None:
         if is_agent_present(agent, machine):
-            return unknown_finding("agent", "its files are here, but no program of it is on the PATH")
+            return unknown_finding("agent", "its files are here, but its program is not on the PATH")
         return problem_finding("agent", "it is not on this machine", f"install {agent.title}, or put it on the PATH")
     version = _program_version(found, machine)
     if version is None:
-        return problem_finding(
-            "agent", f"{found} --version fails", f"run {found} --version and see what is wrong with it"
-        )
+        return problem_finding("agent", f"{found} --version fails", f"run {found} --version to see what is wrong")
     return good_finding("agent", f"{version} ({found})")
 
 
@@ -89,24 +87,24 @@ def _check_entries(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
     try:
         places = list(installed_entries(agent, machine))
     except HooklineError as error:
-        yield problem_finding("entry", str(error), "mend that file; the agent may not be able to read it either")
+        yield problem_finding("entry", str(error), "fix that file; the agent may not be able to read it either")
         return
     if not places:
-        yield problem_finding("entry", "there is none of ours in its files", install)
+        yield problem_finding("entry", "its files do not call hookline", install)
     for scope in InstallScope:
         yield from _check_scope(agent, machine, scope, [each for each in places if each[0] is scope])
     if places:
         yield from _check_switches(agent, machine)
     if len({scope for scope, _, _ in places}) > 1:
         shown = " and ".join(dict.fromkeys(machine.display_path(path) for _, path, _ in places))
-        yield good_finding("twice", f"it calls hookline from {shown}; what both tell of is decided once")
+        yield good_finding("twice", f"it calls hookline from {shown}; an event that both send is decided once")
 
 
 def _check_switches(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
     try:
         yield from find_disabled_hooks(agent, machine)
     except HooklineError as error:
-        yield problem_finding("switch", str(error), "mend that file; the agent may not be able to read it either")
+        yield problem_finding("switch", str(error), "fix that file; the agent may not be able to read it either")
 
 
 def find_disabled_hooks(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
@@ -115,13 +113,13 @@ def find_disabled_hooks(agent: CodingAgent, machine: Machine) -> Iterator[Findin
         settings = parse_object(read_file_text(path) or "", machine.display_path(path)).value
         switch, is_off = agent.hook_switch(settings)
         if is_off is True:
-            yield problem_finding("switch", f"{machine.display_path(path)} says {switch}", f"take {switch} out")
+            yield problem_finding("switch", f"{machine.display_path(path)} sets {switch}", f"remove {switch}")
         if is_off is not None and agent.project_settings:
             return
 
 
 def _switch_files(agent: CodingAgent, machine: Machine) -> Iterator[Path]:
-    """The files that can disable hooks. A project's settings override the user's, where the agent has such."""
+    """The files that can disable hooks, the strongest first."""
     yield from (machine.project / each for each in agent.project_settings)
     scopes = (InstallScope.USER,) if agent.project_settings else tuple(InstallScope)
     wants = (want for scope in scopes for want in desired_files(agent, machine, scope))
@@ -137,15 +135,15 @@ def _check_scope(
     if not places:
         return
     wanted = {event.name for event in agent.events}
-    heard = frozenset[str]().union(*(events for _, _, events in places))
+    installed = frozenset[str]().union(*(events for _, _, events in places))
     shown = ", ".join(
         dict.fromkeys(machine.display_path(path if len(places) == 1 else path.parent) for _, path, _ in places)
     )
-    missing, again = sorted(wanted - heard), f"hookline install {agent.name} --{scope}"
+    missing, again = sorted(wanted - installed), f"hookline install {agent.name} --{scope}"
     if missing:
         yield problem_finding("entry", f"{shown} lacks {', '.join(missing)}", again)
     elif not has_current_entries(agent, machine, scope):
-        yield problem_finding("entry", f"{shown} does not say what this version writes there", again)
+        yield problem_finding("entry", f"{shown} is not what this version of hookline writes", again)
     else:
         yield good_finding("entry", f"{shown}: all {len(wanted)} events")
     for _, path, _ in places if agent.name == "codex" else ():
@@ -160,39 +158,41 @@ def _check_launcher(machine: Machine) -> Finding:
     except HooklineError as error:
         return problem_finding("launcher", str(error), "remove it, and run hookline install again")
     if kind is None:
-        return problem_finding("launcher", f"{shown} is missing or of another version", "run hookline install again")
+        return problem_finding("launcher", f"{shown} is missing or from another version", "run hookline install again")
     return good_finding("launcher", f"{shown}, {kind}")
 
 
 def _check_answer(result: ProbeResult | str) -> Finding:
     if isinstance(result, str):
         return problem_finding(
-            "answer", result, "run hookline install again; bridge.log in the state directory may say more"
+            "answer", result, "run hookline install again; see also bridge.log in the state directory"
         )
     if result.is_expected:
         return good_finding(
-            "answer", f"a test deny came back in the agent's own words, in {result.milliseconds:.1f} ms"
+            "answer", f"a test call was denied in the agent's own protocol, in {result.milliseconds:.1f} ms"
         )
-    said = (
-        result.actual.stdout or result.actual.stderr or f"exit code {result.actual.exit_code}, and nothing else"
+    output = (
+        result.actual.stdout or result.actual.stderr or f"exit code {result.actual.exit_code} without output"
     ).strip()
     return problem_finding(
-        "answer", f"instead of a test deny it said: {said[:_MAX_TEXT]}", "hookline check, then doctor again"
+        "answer",
+        f"the test call was not denied; the reply was: {output[:_MAX_TEXT]}",
+        "run hookline check, then doctor again",
     )
 
 
 def _check_proof(agent: CodingAgent, machine: Machine) -> Finding:
     found = find_program(agent, machine)
     proved = prove_with_agent(agent, found, machine) if found is not None else None
-    return proved or unknown_finding("proof", "not proved by running the agent itself")
+    return proved or unknown_finding("proof", "not proved: the agent itself was not run")
 
 
 def _acting_hooks(agent: CodingAgent, book: Book) -> tuple[str, ...]:
-    heard = {event.event for event in agent.events}
+    events = {event.event for event in agent.events}
     return tuple(
         f"{hook.id}  on {hook.event}  {hook.origin.file}:{hook.origin.line}{_trust_suffix(hook)}"
         for hook in book.hooks
-        if hook.enabled and hook.event in heard
+        if hook.enabled and hook.event in events
     )
 
 

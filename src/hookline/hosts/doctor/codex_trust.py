@@ -1,7 +1,7 @@
-"""Whether Codex has been told to trust our hooks. It runs no other, and says nothing of it.
+"""Checks whether Codex trusts hookline's hooks. It silently skips hooks that it does not trust.
 
-It remembers in config.toml, under `hooks.state`, a hash for each handler of a hooks file, by the file's path, the
-event and the places of the group and the handler. The hash is of the handler in canonical JSON.
+Codex stores the hash of each trusted handler in config.toml, under `hooks.state`. The key is the path of the hooks
+file, the event, and the indexes of the group and the handler; the hash is of the handler as canonical JSON.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from hookline.hosts.install.text_files import read_file_text
 from hookline.hosts.install.undo import own_entry_paths
 
 _TOPIC: Final = "trust"
-_FIX: Final = "start codex, type /hooks, and accept those of hookline"
+_FIX: Final = "start codex, type /hooks, and accept the hooks of hookline"
 _DEFAULT_TIMEOUT: Final = 600  # seconds
 
 
 def check_trust(document: Document, path: Path, machine: Machine) -> Finding:
-    """Of the hooks file at the path."""
     config = machine.directory_from_variable("CODEX_HOME", machine.home / ".codex") / "config.toml"
     try:
         states = tomllib.loads(read_file_text(config) or "").get("hooks", {}).get("state", {})
     except (tomllib.TOMLDecodeError, AttributeError):
         return problem_finding(
-            _TOPIC, f"{machine.display_path(config)} cannot be read", "mend it; Codex cannot read it either"
+            _TOPIC, f"{machine.display_path(config)} cannot be read", "fix it; Codex cannot read it either"
         )
     missing, changed, off = [], [], []
     for event, key, hash in _own_handlers(document, path):
@@ -49,7 +48,7 @@ def check_trust(document: Document, path: Path, machine: Machine) -> Finding:
 def _trust_finding(missing: list[str], changed: list[str], off: list[str]) -> Finding:
     parts = [
         f"{word}: {', '.join(events)}"
-        for word, events in (("not trusted", missing), ("changed since it was trusted", changed), ("switched off", off))
+        for word, events in (("not trusted", missing), ("changed since it was trusted", changed), ("disabled", off))
         if events
     ]
     return (
@@ -58,16 +57,16 @@ def _trust_finding(missing: list[str], changed: list[str], off: list[str]) -> Fi
 
 
 def _own_handlers(document: Document, path: Path) -> Iterator[tuple[str, str, str]]:
-    """Of each handler of ours: its event, the key and the hash that Codex has for it."""
+    """The event of each handler of hookline, and Codex's key and hash for it."""
     for _, event, group, *inner in own_entry_paths(document, "codex"):
-        held = document.value_at(("hooks", event, group))
-        places = [int(inner[1])] if inner else range(len(held["hooks"]))
+        entry = document.value_at(("hooks", event, group))
+        indexes = [int(inner[1])] if inner else range(len(entry["hooks"]))
         label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(event)).lower()
-        for place in places:
+        for index in indexes:
             yield (
                 str(event),
-                f"{path}:{label}:{group}:{place}",
-                _handler_hash(label, held.get("matcher"), held["hooks"][place]),
+                f"{path}:{label}:{group}:{index}",
+                _handler_hash(label, entry.get("matcher"), entry["hooks"][index]),
             )
 
 

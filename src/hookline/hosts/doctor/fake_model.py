@@ -1,9 +1,7 @@
-"""A model on the loopback interface that does what its script says: one shell command after the other, then a text.
+"""A fake model on the loopback interface: it calls the shell with one scripted command after another, then ends.
 
-Which command comes next is read from the request itself, which carries the results of those before, so an agent may
-repeat a request or ask for other things in between.
-
-The four streaming APIs in which coding agents talk to a model: what a request tells, and how an answer is said.
+It speaks the four streaming APIs that coding agents use. A request contains the results so far, and they determine
+the next command, so an agent may repeat a request or send others in between.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _EXTRA_INPUT = {"description": "as the script says", "is_background": False}
 
 @dataclass(frozen=True)
 class ShellCall:
-    """A call of the agent's shell tool, in the agent's own words."""
+    """A call of the agent's own shell tool."""
 
     id: str
     tool: str
@@ -40,10 +38,10 @@ class ShellCall:
 
 class ModelApi(Protocol):
     def tools(self, request: Json) -> Mapping[str, Json]:
-        """The tools that the agent offers: name → JSON Schema of the input."""
+        """The tools in the request: name → JSON Schema of the input."""
 
     def results(self, request: Json) -> list[Any]:
-        """What the tools answered so far, as the model is told it, in order."""
+        """The results of the tool calls so far, in order."""
 
     def stream_call(self, call: ShellCall) -> Iterator[Json]:
         """The streamed answer that calls a tool."""
@@ -53,12 +51,12 @@ class ModelApi(Protocol):
 
 
 def shell_call(offered: Mapping[str, Json], number: int, command: str) -> ShellCall | None:
-    """None where no shell is offered: the agent asks for a title or the like."""
+    """None if the request offers no shell, for example because the agent asks for a title."""
     for tool, field in SHELL_TOOLS.items():
         if tool in offered:
             known = offered[tool].get("properties", {})
-            beside = {key: value for key, value in _EXTRA_INPUT.items() if key in known}
-            return ShellCall(f"call_{number}", tool, {field: command, **beside})
+            extra = {key: value for key, value in _EXTRA_INPUT.items() if key in known}
+            return ShellCall(f"call_{number}", tool, {field: command, **extra})
     return None
 
 
@@ -78,14 +76,14 @@ class AnthropicApi:
     def stream_text(self, text: str) -> Iterator[Json]:
         return self._message({"type": "text", "text": ""}, {"type": "text_delta", "text": text}, "end_turn")
 
-    def _message(self, block: Json, delta: Json, ended: str) -> Iterator[Json]:
+    def _message(self, block: Json, delta: Json, stop_reason: str) -> Iterator[Json]:
         usage = {"input_tokens": 10, "output_tokens": 5}
         empty = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []}
         yield {"type": "message_start", "message": {**empty, "stop_reason": None, "usage": usage}}
         yield {"type": "content_block_start", "index": 0, "content_block": block}
         yield {"type": "content_block_delta", "index": 0, "delta": delta}
         yield {"type": "content_block_stop", "index": 0}
-        yield {"type": "message_delta", "delta": {"stop_reason": ended, "stop_sequence": None}, "usage": usage}
+        yield {"type": "message_delta", "delta": {"stop_reason": stop_reason, "stop_sequence": None}, "usage": usage}
         yield {"type": "message_stop"}
 
 
@@ -135,12 +133,12 @@ class OpenAIChatApi:
     def stream_text(self, text: str) -> Iterator[Json]:
         return self._chunks({"content": text}, "stop")
 
-    def _chunks(self, delta: Json, ended: str) -> Iterator[Json]:
+    def _chunks(self, delta: Json, finish_reason: str) -> Iterator[Json]:
         chunk = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        begun = {"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": None}
-        yield {**chunk, "choices": [begun]}
-        yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": ended}], "usage": usage}
+        choice = {"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": None}
+        yield {**chunk, "choices": [choice]}
+        yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason}], "usage": usage}
 
 
 class GeminiApi:
@@ -165,7 +163,7 @@ class GeminiApi:
 
 
 def _content_parts(content: Any) -> list[Json]:
-    """Content is one text or a list of parts."""
+    """The parts of a content that is a list; a plain text has none."""
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
@@ -180,24 +178,24 @@ _APIS: Final[dict[str, ModelApi]] = {
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request of the agent in the scripted conversation."""
+    """A request of the scripted conversation."""
 
     body: Json
     results: list[Any]
 
     @property
     def text(self) -> str:
-        """Everything that the model is told."""
+        """All texts in the request."""
         return "\n".join(_all_texts(self.body))
 
 
 class ModelServer:
-    """`with ModelServer(commands) as model:` and an agent that is pointed to `model.url`."""
+    """Use it as `with ModelServer(commands) as model:`, and point an agent to `model.url`."""
 
     def __init__(self, commands: Sequence[str]) -> None:
         self.commands = commands
         self.requests: list[ReceivedRequest] = []
-        self.unknown: list[str] = []  # requests that are no model's to answer
+        self.unknown: list[str] = []  # requests to paths that are not a model's
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_RequestHandler, self))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
@@ -245,12 +243,12 @@ class _RequestHandler(BaseHTTPRequestHandler):
     def _read_body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        read = b""
+        body = b""
         while size := int(self.rfile.readline().partition(b";")[0], 16):
-            read += self.rfile.read(size)
+            body += self.rfile.read(size)
             self.rfile.readline()
         self.rfile.readline()
-        return read
+        return body
 
     def _send_not_found(self) -> None:
         self.model.unknown.append(f"{self.command} {self.path}")
@@ -259,8 +257,8 @@ class _RequestHandler(BaseHTTPRequestHandler):
     def _stream(self, events: Iterator[Json]) -> None:
         lines = []
         for event in events:
-            named = f"event: {event['type']}\n" if "type" in event else ""
-            lines.append(f"{named}data: {json.dumps(event)}\n\n")
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            lines.append(f"{name}data: {json.dumps(event)}\n\n")
         if urlsplit(self.path).path.endswith("/chat/completions"):
             lines.append("data: [DONE]\n\n")
         self._send(200, "text/event-stream", "".join(lines).encode())
@@ -272,8 +270,8 @@ class _RequestHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *said: object) -> None:
-        """Nothing: the tests read what was asked."""
+    def log_message(self, *_: object) -> None:
+        """Logs nothing."""
 
 
 def _all_texts(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What `doctor` found out, and what to do about it."""
+"""What `doctor` found, and what to do about it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ class Mark(StrEnum):
     GOOD = "good"
     PROBLEM = "problem"
     UNKNOWN = "unknown"
-    """Nothing is wrong that can be seen, but it was not proved."""
+    """No problem was found, but it is not proved either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     about: str
     mark: Mark
-    said: str
-    fix: str = ""  # of a problem: what to do
+    message: str
+    fix: str = ""  # what to do about a problem
 
     def as_json(self) -> dict[str, str]:
-        said = {"about": self.about, "mark": self.mark.value, "said": self.said}
-        return {**said, "fix": self.fix} if self.fix else said
+        values = {"about": self.about, "mark": self.mark.value, "said": self.message}
+        return {**values, "fix": self.fix} if self.fix else values
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Diagnosis:
     title: str
     verified: bool
     findings: tuple[Finding, ...]
-    hooks: tuple[str, ...] = ()  # those that would act here
-    round_trip: float | None = None  # milliseconds, the median of some
+    hooks: tuple[str, ...] = ()  # that would act here
+    round_trip: float | None = None  # milliseconds, the median of several
 
     @property
     def is_good(self) -> bool:
@@ -51,13 +51,13 @@ class Diagnosis:
         }
 
 
-def good_finding(about: str, said: str) -> Finding:
-    return Finding(about, Mark.GOOD, said)
+def good_finding(about: str, message: str) -> Finding:
+    return Finding(about, Mark.GOOD, message)
 
 
-def problem_finding(about: str, said: str, fix: str) -> Finding:
-    return Finding(about, Mark.PROBLEM, said, fix)
+def problem_finding(about: str, message: str, fix: str) -> Finding:
+    return Finding(about, Mark.PROBLEM, message, fix)
 
 
-def unknown_finding(about: str, said: str) -> Finding:
-    return Finding(about, Mark.UNKNOWN, said)
+def unknown_finding(about: str, message: str) -> Finding:
+    return Finding(about, Mark.UNKNOWN, message)

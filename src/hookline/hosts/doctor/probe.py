@@ -1,9 +1,8 @@
-"""The agent's own program, run against a model on this machine that calls a tool: the only whole proof.
+"""Two tests that hooks work: a call of the launcher, and a run of the agent itself against a fake model.
 
-It gets a home of its own with nothing but our entries in it, so it cannot reach the user's account, history or other
-hooks. What it cannot prove is trust that is bound to the user's own files.
-
-Whether the launcher really answers as hooks decide: it is run as the agent would run it, in a project of our own.
+The launcher is called as the agent would call it, in a temporary project. The agent runs in a temporary home that
+contains only hookline's entries, so it cannot reach the user's account, history or other hooks. That run cannot prove
+trust that is bound to the user's own files.
 """
 
 from __future__ import annotations
@@ -44,50 +43,49 @@ hooks:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What the launcher said, and what the agent must be told of a deny by our own hook."""
+    """The launcher's reply, and the reply that denies for the reason of the test hook."""
 
     actual: Reply
     expected: Reply
-    reason: str  # nobody else can know it
+    reason: str  # random, so that only the test hook can give it
     milliseconds: float
 
     @property
     def is_expected(self) -> bool:
-        """True if it denies for our reason; what the user should know besides may be said too."""
+        """True if it denies for the test hook's reason. The reply may contain other messages too."""
         if self.actual == self.expected:
             return True
-        heard = self.reason in self.actual.stdout or self.reason in self.actual.stderr
-        return heard and self.actual.exit_code == self.expected.exit_code
+        has_reason = self.reason in self.actual.stdout or self.reason in self.actual.stderr
+        return has_reason and self.actual.exit_code == self.expected.exit_code
 
 
 def probe_launcher(agent: CodingAgent, machine: Machine) -> ProbeResult | str:
-    """Why it could not be run, as text."""
+    """Returns a text that says why if the launcher cannot be run."""
     reason = f"hookline doctor {secrets.token_hex(8)}"
-    with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as held:
-        directory = str(Path(held).resolve())
+    with tempfile.TemporaryDirectory(prefix="hookline-doctor-") as temporary:
+        directory = str(Path(temporary).resolve())
         Path(directory, "hookline.yaml").write_text(TEST_HOOK.format(reason=reason), "utf-8")
         event, payload = agent.sample_call(directory)
         arguments = [str(machine.launcher), agent.name, event]
         environ = _agent_environment(agent, machine, directory)
         times = []
         try:
-            for _ in range(_ROUNDS + 1):  # the first may have to start the engine
-                begun = time.perf_counter()
-                said = _run_launcher(arguments, json.dumps(payload), environ, directory)
-                times.append((time.perf_counter() - begun) * 1000)
+            for _ in range(_ROUNDS + 1):  # the first call may have to start the engine
+                started = time.perf_counter()
+                actual = _run_launcher(arguments, json.dumps(payload), environ, directory)
+                times.append((time.perf_counter() - started) * 1000)
         except subprocess.TimeoutExpired:
             return f"it did not answer within {_LAUNCHER_TIMEOUT:.0f} seconds"
         except OSError as error:
             return f"it cannot be run: {error.strerror}"
         parsed = agent.read(event, payload, directory)
         expected = agent.reply(parsed, [Decision(each, Verdict.DENY, reason) for each in parsed.events])
-        return ProbeResult(said, expected, reason, statistics.median(times[1:]))
+        return ProbeResult(actual, expected, reason, statistics.median(times[1:]))
 
 
 def _agent_environment(agent: CodingAgent, machine: Machine, directory: str) -> dict[str, str]:
-    """As that agent makes it for its hooks: `doctor` may itself have been started by another."""
-    kept: Mapping[str, str] = machine.environ
-    environ = {name: value for name, value in kept.items() if not name.startswith(_AGENT_VARIABLE_PREFIXES)}
+    """The environment that the agent gives its hooks, without that of an agent which may have started `doctor`."""
+    environ = {name: value for name, value in machine.environ.items() if not name.startswith(_AGENT_VARIABLE_PREFIXES)}
     environ |= {"HOME": str(machine.home), **dict.fromkeys(agent.project_variables, directory)}
     return {**environ, **agent.hook_environment}
 
@@ -115,28 +113,28 @@ _CLOSED_PROXY: Final = "http://127.0.0.1:9"
 def prove_with_agent(agent: CodingAgent, program: Path, machine: Machine) -> Finding | None:
     """None if this agent cannot run without a person."""
     reason = f"hookline doctor {secrets.token_hex(8)}"
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="hookline-doctor-", ignore_cleanup_errors=True) as held:
-        there = _isolated_machine(Path(held).resolve(), machine)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hookline-doctor-", ignore_cleanup_errors=True) as temporary:
+        there = _isolated_machine(Path(temporary).resolve(), machine)
         (there.project / "hookline.yaml").write_text(TEST_HOOK.format(reason=reason), "utf-8")
         with ModelServer([SAMPLE_COMMAND]) as model:
             start = agent.headless_run(model.url, there.home)
             if start is None:
                 return None
             apply_changes(plan_install(agent, there, InstallScope.USER), there)
-            said = _run_agent(
+            output = _run_agent(
                 [str(program), *start.arguments], there, {**_isolated_environment(there, machine), **start.environment}
             )
-            asked = tuple(model.requests)
-    return _proof_finding(asked, reason, said, time.monotonic() - begun)
+            requests = tuple(model.requests)
+    return _proof_finding(requests, reason, output, time.monotonic() - started)
 
 
 def _isolated_machine(directory: Path, machine: Machine) -> Machine:
-    """The launcher and the engine are the user's, and all else is empty."""
+    """An empty home and project, with the user's launcher and engine."""
     home, project = directory / "home", directory / "project"
     state = home / ".local" / "state"
-    for made in (state, project):
-        made.mkdir(parents=True)
+    for path in (state, project):
+        path.mkdir(parents=True)
     machine.records_directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     (state / "hookline").symlink_to(machine.records_directory.parent)
     data = machine.launcher.parent.parent
@@ -144,14 +142,14 @@ def _isolated_machine(directory: Path, machine: Machine) -> Machine:
 
 
 def _isolated_environment(there: Machine, machine: Machine) -> dict[str, str]:
-    """No key, no address and no setting of the user's; whatever is not on this machine is not reached."""
+    """Without the user's keys, addresses and settings. A closed proxy blocks everything outside this machine."""
     kept = {name: value for name, value in machine.environ.items() if name in _INHERITED_VARIABLES}
     closed = {"HTTP_PROXY": _CLOSED_PROXY, "HTTPS_PROXY": _CLOSED_PROXY, "NO_PROXY": "127.0.0.1,localhost"}
     return {**kept, **closed, "HOME": str(there.home), "TERM": "xterm-256color"}
 
 
 def _run_agent(command: list[str], there: Machine, environ: Mapping[str, str]) -> str:
-    """What it printed. When its time is up, it is ended with all that it started."""
+    """Returns what the agent printed. After the timeout, it is killed with everything it started."""
     try:
         process = subprocess.Popen(
             command,
@@ -180,15 +178,15 @@ def _kill_process_group(process: subprocess.Popen[str]) -> None:
         process.communicate()
 
 
-def _proof_finding(asked: tuple[ReceivedRequest, ...], reason: str, said: str, seconds: float) -> Finding:
-    results = next((each.results for each in asked if each.results), None)
+def _proof_finding(requests: tuple[ReceivedRequest, ...], reason: str, output: str, seconds: float) -> Finding:
+    results = next((each.results for each in requests if each.results), None)
     if results is None:
-        last = (said.strip().splitlines() or ["it said nothing"])[-1]
-        return unknown_finding("proof", f"the agent could not be run without a person: {last[:_MAX_OUTPUT]}")
+        last = (output.strip().splitlines() or ["no output"])[-1]
+        return unknown_finding("proof", f"the agent could not run without a person: {last[:_MAX_OUTPUT]}")
     if reason in str(results):
-        return good_finding("proof", f"the agent itself was run, and obeyed a hook that denies, in {seconds:.1f} s")
+        return good_finding("proof", f"the agent itself ran, and obeyed a hook that denies, in {seconds:.1f} s")
     return problem_finding(
         "proof",
-        f"the agent itself was run, and a hook that denies was not obeyed: {str(results)[:_MAX_OUTPUT]}",
-        "do not rely on hooks in this version of the agent; install one that hookline was seen to work with",
+        f"the agent itself ran, and did not obey a hook that denies: {str(results)[:_MAX_OUTPUT]}",
+        "do not rely on hooks in this version of the agent; install a version that hookline is tested with",
     )

@@ -1,6 +1,6 @@
-"""The program that agents call: at one place for ever, whatever version of hookline stands behind it.
+"""The launcher: the program that agents call. Its path is the same for every version of hookline.
 
-The clients that an agent can be told to call.
+It is the bridge's client, compiled from C if there is a compiler, otherwise a Python script.
 """
 
 from __future__ import annotations
@@ -35,56 +35,56 @@ log = logging.getLogger("hookline")
 
 
 def python_client() -> list[str]:
-    """To be followed by the agent's name and the event's."""
+    """The command, without its two arguments: the names of the agent and the event."""
     return [sys.executable, "-I", "-S", str(_BRIDGE_DIRECTORY / "client.py")]
 
 
 def compile_client(target: Path) -> bool:
-    """Puts the compiled client there, in one step, to be called with the agent's name and the event's.
+    """Compiles the client to `target`, in one step. Its arguments are the names of the agent and the event.
 
-    False where there is no compiler, or what it made does not run. It holds the paths of this interpreter and of
-    `client.py`, which it becomes when it does not know what to do.
+    False if there is no compiler, or the result does not run. The program contains the paths of this interpreter and
+    of `client.py`, which it executes when it cannot handle a call itself.
     """
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None or sys.platform == "win32":
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".hookline-") as made_in:
-        made = Path(made_in) / target.name
-        if not any(_compile_with(compiler, flags, made) for flags in (_STATIC_FLAGS, _DYNAMIC_FLAGS)):
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".hookline-") as directory:
+        program = Path(directory) / target.name
+        if not any(_compile_with(compiler, flags, program) for flags in (_STATIC_FLAGS, _DYNAMIC_FLAGS)):
             return False
-        made.chmod(0o755)
-        os.replace(made, target)
+        program.chmod(0o755)
+        os.replace(program, target)
     return True
 
 
-def _compile_with(compiler: str, flags: tuple[str, ...], to: Path) -> bool:
+def _compile_with(compiler: str, flags: tuple[str, ...], target: Path) -> bool:
     python, script = python_client()[0], python_client()[-1]
     paths = (f"-DPYTHON={_c_string(python)}", f"-DCLIENT={_c_string(script)}")
     try:
-        done = subprocess.run(
-            [compiler, *flags, *paths, "-o", str(to), str(_CLIENT_SOURCE)],
+        compiled = subprocess.run(
+            [compiler, *flags, *paths, "-o", str(target), str(_CLIENT_SOURCE)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_COMPILE_TIMEOUT,
         )
-        if done.returncode:
-            log.debug("%s: %s", compiler, done.stderr.decode("utf-8", "replace"))
+        if compiled.returncode:
+            log.debug("%s: %s", compiler, compiled.stderr.decode("utf-8", "replace"))
             return False
-        ran = subprocess.run([str(to)], stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMPILE_TIMEOUT)
+        started = subprocess.run([str(target)], stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMPILE_TIMEOUT)
     except (OSError, subprocess.TimeoutExpired) as error:
         log.debug("%s: %s", compiler, error)
         return False
-    return ran.returncode == 1 and b"usage" in ran.stderr
+    return started.returncode == 1 and b"usage" in started.stderr
 
 
 def _c_string(text: str) -> str:
-    """A C string, whatever the text holds."""
+    """The text as a C string literal."""
     plain = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@ "
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
 
 
-_MAX_SHEBANG: Final = 120  # of a first line that every kernel reads whole
+_MAX_SHEBANG: Final = 120  # bytes of a first line that every kernel reads completely
 _SCRIPT: Final = """\
 import sys
 sys.path.append({bridge!r})
@@ -101,11 +101,11 @@ _SHELL_PREAMBLE: Final = """\
 class LauncherKind(StrEnum):
     COMPILED = "compiled"
     PYTHON = "python"
-    """A Python program, three times as slow: there is no C compiler here."""
+    """A Python script, three times as slow, used if there is no C compiler."""
 
 
 def install_launcher(launcher: Path) -> LauncherKind:
-    """Made anew only where it is not as this version makes it."""
+    """Creates the launcher, unless it is already the one that this version creates."""
     found = installed_kind(launcher)
     if found is not None:
         return found
@@ -113,7 +113,7 @@ def install_launcher(launcher: Path) -> LauncherKind:
     try:
         kind = LauncherKind.COMPILED if compile_client(launcher) else LauncherKind.PYTHON
     except OSError as error:
-        raise HooklineError(f"{launcher} cannot be made: {error.strerror}") from None
+        raise HooklineError(f"{launcher} cannot be created: {error.strerror}") from None
     if kind is LauncherKind.PYTHON:
         write_atomically(launcher, launcher_script(python_client()[0]), executable_mode())
     write_atomically(_build_stamp_path(launcher), f"{kind} {_build_fingerprint(kind)} {_launcher_hash(launcher)}\n")
@@ -121,12 +121,12 @@ def install_launcher(launcher: Path) -> LauncherKind:
 
 
 def installed_kind(launcher: Path) -> LauncherKind | None:
-    """None where there is none that runs, or one that somebody else, another version or interpreter, has made."""
-    noted = (read_file_text(_build_stamp_path(launcher)) or "").split()
-    if not noted or noted[0] not in tuple(LauncherKind) or not os.access(launcher, os.R_OK | os.X_OK):
+    """None if there is no launcher that runs, or another program, version or interpreter created it."""
+    stamp = (read_file_text(_build_stamp_path(launcher)) or "").split()
+    if not stamp or stamp[0] not in tuple(LauncherKind) or not os.access(launcher, os.R_OK | os.X_OK):
         return None
-    kind = LauncherKind(noted[0])
-    return kind if noted[1:] == [_build_fingerprint(kind), _launcher_hash(launcher)] else None
+    kind = LauncherKind(stamp[0])
+    return kind if stamp[1:] == [_build_fingerprint(kind), _launcher_hash(launcher)] else None
 
 
 def remove_launcher(launcher: Path) -> None:
@@ -135,8 +135,8 @@ def remove_launcher(launcher: Path) -> None:
 
 
 def launcher_script(python: str) -> str:
-    """A Python program, without the time that `site` takes."""
-    first = f"#!{python} -IS\n"  # one word: Linux hands over all that follows as one
+    """The Python launcher, which starts without importing `site`."""
+    first = f"#!{python} -IS\n"  # one word: Linux passes everything after the path as one argument
     if len(first) > _MAX_SHEBANG or any(char.isspace() for char in python):
         quoted = "'" + python.replace("'", "'\\''") + "'"
         first = _SHELL_PREAMBLE.format(python=quoted)
@@ -152,7 +152,7 @@ def _launcher_hash(launcher: Path) -> str:
 
 
 def _build_fingerprint(kind: LauncherKind) -> str:
-    """Of all that a launcher is made from."""
+    """A hash of everything that goes into a launcher."""
     source = _CLIENT_SOURCE.read_bytes() if kind is LauncherKind.COMPILED else b""
     paths = " ".join(python_client()).encode("utf-8", "surrogateescape")
     return hashlib.sha256(kind.encode() + b"\0" + paths + b"\0" + source).hexdigest()

@@ -1,7 +1,4 @@
-"""What `install` and `uninstall` do to an agent's files: first as a plan that can be shown, then for good.
-
-The difference between two texts, as people read it.
-"""
+"""What `install` and `uninstall` change in an agent's files: first planned, so that it can be shown, then applied."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ from hookline.hosts.install.undo import (
 
 
 def unified_diff(before: str | None, after: str | None, file: str) -> str:
-    """Unified; None is no file."""
+    """None means that the file does not exist."""
     names = ["/dev/null" if text is None else file for text in (before, after)]
     lines = difflib.unified_diff(
         (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), names[0], names[1]
@@ -52,14 +49,14 @@ BACKUP_SUFFIX: Final = ".before-hookline"
 
 @dataclass(frozen=True)
 class FileChange:
-    """One file: what it is now, what it is to be, and what is to be remembered of it."""
+    """A file before and after, and the record to keep of it."""
 
     path: Path
     before: str | None
     after: str | None  # None: no file
-    record: InstallRecord | None  # of what is in it then
-    past_record: InstallRecord | None = None  # of what is in it now
-    mode: int | None = None  # its rights then; None: as they are
+    record: InstallRecord | None  # of the new content
+    past_record: InstallRecord | None = None  # of the current content
+    mode: int | None = None  # None: unchanged
 
     @property
     def is_needed(self) -> bool:
@@ -78,7 +75,7 @@ def desired_files(
 def plan_install(
     agent: CodingAgent, machine: Machine, scope: InstallScope, missing: MissingPolicy = MissingPolicy.CLOSED
 ) -> tuple[FileChange, ...]:
-    """Raises HooklineError, or ConfigError with every problem, for a file that cannot be edited: then for none."""
+    """Raises HooklineError, or ConfigError with every problem, if one of the files cannot be edited."""
     return tuple(
         _plan_install_file(each, agent.name, machine, scope) for each in desired_files(agent, machine, scope, missing)
     )
@@ -90,7 +87,9 @@ def _plan_install_file(want: DesiredFile, agent: str, machine: Machine, scope: I
     record = InstallRecord(agent, scope, machine.project, want.path, None, ())
     if isinstance(want, OwnFile):
         if before not in (None, want.text) and (past is None or before != past.installed_text):
-            raise HooklineError(f"{machine.display_path(want.path)} is not ours, or was changed; move it away first")
+            raise HooklineError(
+                f"{machine.display_path(want.path)} is not hookline's, or was changed; move it away first"
+            )
         record = replace(record, splices=(Splice(0, want.text),))
         return FileChange(want.path, before, want.text, record, past, executable_mode() if want.executable else None)
     if before is not None and _is_complete(before, want, agent, machine):
@@ -119,7 +118,7 @@ def _is_complete(text: str, want: EntriesFile, agent: str, machine: Machine) -> 
 
 
 def plan_uninstall(agent: CodingAgent, machine: Machine, scope: InstallScope) -> tuple[FileChange, ...]:
-    """The files that have something of ours, or of which we remember something."""
+    """The files that contain something of hookline, or of which there is a record."""
     wants = [want for missing in MissingPolicy for want in desired_files(agent, machine, scope, missing)]
     own = {want.path: frozenset(_own_file_texts(wants, want.path)) for want in wants if isinstance(want, OwnFile)}
     past = [each.path for each in load_records(machine) if each.belongs_to(agent.name, machine, scope)]
@@ -143,37 +142,35 @@ def _plan_uninstall_file(path: Path, own: frozenset[str] | None, agent: str, mac
         return FileChange(path, before, restore_text(before, machine.display_path(path), agent, past), None, past, mode)
     ours = before in own or (past is not None and before == past.installed_text)
     if past is not None and not ours:
-        raise HooklineError(f"{machine.display_path(path)} was changed since we wrote it; remove it yourself")
+        raise HooklineError(f"{machine.display_path(path)} was changed since hookline wrote it; remove it yourself")
     return FileChange(path, before, None if ours else before, None, past)
 
 
 def apply_changes(changes: Sequence[FileChange], machine: Machine) -> None:
-    """Raises HooklineError if a file is not as it was when this was planned."""
+    """Raises HooklineError if a file has changed since it was planned."""
     for change in changes:
         if read_file_text(change.path) != change.before:
-            raise HooklineError(
-                f"{machine.display_path(change.path)} has just been changed by somebody else; try again"
-            )
+            raise HooklineError(f"{machine.display_path(change.path)} has changed in the meantime; try again")
     for change in changes:
         if change.record is not None:
             _apply_install(change, change.record, machine)
         else:
             _apply_uninstall(change, machine)
     past = [change.past_record for change in changes if change.past_record is not None and change.record is None]
-    made = {directory for record in past for directory in record.created_directories}
-    remove_empty_directories(tuple(sorted(made)))
+    created = {directory for record in past for directory in record.created_directories}
+    remove_empty_directories(tuple(sorted(created)))
 
 
 def _apply_install(change: FileChange, record: InstallRecord, machine: Machine) -> None:
     if not change.is_needed or change.after is None:
         return
-    made = make_directories(change.path.parent) or (
+    created = make_directories(change.path.parent) or (
         change.past_record.created_directories if change.past_record else ()
     )
     if record.original is not None:
         write_atomically(_backup_path(change.path), record.original, mode=change.mode or file_mode(change.path))
     write_atomically(change.path, change.after, change.mode)
-    save_record(replace(record, created_directories=made), machine)
+    save_record(replace(record, created_directories=created), machine)
 
 
 def _apply_uninstall(change: FileChange, machine: Machine) -> None:
@@ -198,14 +195,14 @@ def _backup_path(path: Path) -> Path:
 
 
 def _refuse_escape(path: Path, machine: Machine, scope: InstallScope) -> None:
-    """A project must not make us edit a file outside of it by a link."""
+    """Refuses a link in the project that leads to a file outside of it."""
     inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(machine.project))
     if scope is InstallScope.PROJECT and not inside:
-        raise HooklineError(f"{machine.display_path(path)} leads out of the project; it is not touched")
+        raise HooklineError(f"{machine.display_path(path)} leads out of the project; hookline does not change it")
 
 
 def installed_entries(agent: CodingAgent, machine: Machine) -> Iterator[tuple[InstallScope, Path, frozenset[str]]]:
-    """Where the agent has entries of ours, and for which of its events."""
+    """The files with hookline's entries for the agent, and the events of those entries."""
     for scope in InstallScope:
         found: dict[Path, frozenset[str]] = {}
         for want in (want for missing in MissingPolicy for want in desired_files(agent, machine, scope, missing)):
@@ -227,10 +224,10 @@ def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -
 
 
 def has_current_entries(agent: CodingAgent, machine: Machine, scope: InstallScope = InstallScope.USER) -> bool:
-    """True if the agent calls us by all entries in that file, as this version writes them.
+    """True if that file has all entries, exactly as this version writes them.
 
-    For whether it calls us at all, a project's file does not count: whoever made the project could have put them
-    there, and switched them off.
+    To know whether the agent calls hookline at all, ask for the user's file: the author of a project can put entries
+    into the project's file and disable them.
     """
     try:
         changes = (plan_install(agent, machine, scope, missing) for missing in MissingPolicy)

@@ -13,7 +13,7 @@ from hookline.errors import HooklineError
 
 
 def read_file_text(path: Path) -> str | None:
-    """None where there is no such file. Raises HooklineError for what cannot be edited as text."""
+    """None if the file does not exist. Raises HooklineError if it cannot be edited as text."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise HooklineError(f"{path} is not a file")
@@ -33,11 +33,11 @@ def read_file_text(path: Path) -> str | None:
 
 
 def write_atomically(path: Path, text: str, mode: int | None = None) -> None:
-    """Replaces the file, or what a link there leads to, in one step; without a mode it keeps the one that it has."""
+    """Replaces the file, or the target of a link, in one step. Without a mode, it keeps the file's own."""
     target = Path(os.path.realpath(path))
     if mode is None:
-        held = file_mode(target)
-        mode = 0o666 & ~_current_umask() if held is None else held
+        current = file_mode(target)
+        mode = 0o666 & ~_current_umask() if current is None else current
     try:
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
@@ -61,7 +61,7 @@ def remove_file(path: Path) -> None:
 
 
 def make_directories(directory: Path) -> tuple[Path, ...]:
-    """Those that were made, outermost first."""
+    """Returns the directories that it created, outermost first."""
     missing = []
     while not directory.exists():
         missing.append(directory)
@@ -70,18 +70,18 @@ def make_directories(directory: Path) -> tuple[Path, ...]:
         for each in reversed(missing):
             each.mkdir()
     except OSError as error:
-        raise HooklineError(f"{missing[0]} cannot be made: {error.strerror}") from None
+        raise HooklineError(f"{missing[0]} cannot be created: {error.strerror}") from None
     return tuple(reversed(missing))
 
 
 def remove_empty_directories(directories: tuple[Path, ...]) -> None:
     for directory in reversed(directories):
-        with suppress(OSError):  # somebody keeps something there by now
+        with suppress(OSError):  # it is not empty any more
             directory.rmdir()
 
 
 def file_mode(path: Path) -> int | None:
-    """None where there is no file."""
+    """None if the file does not exist."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
@@ -94,7 +94,7 @@ def executable_mode() -> int:
 
 
 def _current_umask() -> int:
-    """Of this process: the kernel tells it only to whoever sets it."""
-    held = os.umask(0o077)
-    os.umask(held)
-    return held
+    """The umask of this process, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

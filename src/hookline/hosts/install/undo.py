@@ -1,6 +1,6 @@
-"""A text without our entries: to the byte as it was before us, if nobody has touched it since.
+"""Undoes an install: restores a file byte for byte, or removes hookline's entries if the file was edited since.
 
-What we have put into which file, so that it can be taken out to the byte. Only the user can read it.
+A record of each file that was changed is kept in the state directory, readable by the user only.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class InstallRecord:
     path: Path
     original: str | None  # None: there was no such file
     splices: tuple[Splice, ...]
-    created_directories: tuple[Path, ...] = ()  # the directories that were not there either, outermost first
-    mode: int | None = None  # the rights to give back, where an older version took some away
+    created_directories: tuple[Path, ...] = ()  # outermost first
+    mode: int | None = None  # to restore; older versions restricted it
 
     @property
     def installed_text(self) -> str:
@@ -51,7 +51,7 @@ class InstallRecord:
 
 
 def load_record(agent: str, path: Path, machine: Machine) -> InstallRecord | None:
-    """None where there is none, or none that can be read: then our entries are known by their commands alone."""
+    """None if there is no readable record. Then only the commands identify hookline's entries."""
     return _read_record(_record_path(agent, path, machine))
 
 
@@ -63,7 +63,7 @@ def load_records(machine: Machine) -> Iterator[InstallRecord]:
 
 
 def save_record(record: InstallRecord, machine: Machine) -> None:
-    said = {
+    values = {
         "version": _RECORD_VERSION,
         "agent": record.agent,
         "scope": record.scope.value,
@@ -74,7 +74,7 @@ def save_record(record: InstallRecord, machine: Machine) -> None:
         "made": [str(directory) for directory in record.created_directories],
     }
     machine.records_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomically(_record_path(record.agent, record.path, machine), json.dumps(said, indent=1) + "\n", mode=0o600)
+    write_atomically(_record_path(record.agent, record.path, machine), json.dumps(values, indent=1) + "\n", mode=0o600)
 
 
 def delete_record(agent: str, path: Path, machine: Machine) -> None:
@@ -88,22 +88,22 @@ def _record_path(agent: str, path: Path, machine: Machine) -> Path:
 
 def _read_record(file: Path) -> InstallRecord | None:
     try:
-        said = json.loads(file.read_text("utf-8"))
-        return _parse_record(said) if said["version"] == _RECORD_VERSION else None
+        values = json.loads(file.read_text("utf-8"))
+        return _parse_record(values) if values["version"] == _RECORD_VERSION else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _parse_record(said: dict[str, Any]) -> InstallRecord:
+def _parse_record(values: dict[str, Any]) -> InstallRecord:
     return InstallRecord(
-        agent=str(said["agent"]),
-        scope=InstallScope(said["scope"]),
-        project=Path(said["project"]),
-        path=Path(said["path"]),
-        original=None if said["original"] is None else str(said["original"]),
-        splices=tuple(Splice(int(at), str(text)) for at, text in said["splices"]),
-        created_directories=tuple(map(Path, said["made"])),
-        mode=None if said.get("mode") is None else int(said["mode"]) & 0o7777,
+        agent=str(values["agent"]),
+        scope=InstallScope(values["scope"]),
+        project=Path(values["project"]),
+        path=Path(values["path"]),
+        original=None if values["original"] is None else str(values["original"]),
+        splices=tuple(Splice(int(at), str(text)) for at, text in values["splices"]),
+        created_directories=tuple(map(Path, values["made"])),
+        mode=None if values.get("mode") is None else int(values["mode"]) & 0o7777,
     )
 
 
@@ -111,19 +111,19 @@ HOOKS_KEY: Final = "hooks"
 
 
 def restore_text(text: str, file: str, agent: str, record: InstallRecord | None) -> str | None:
-    """None where the file is not to be there at all."""
+    """The text without hookline's entries. None if the file should be removed."""
     if record is not None and text == record.installed_text:
         return record.original
-    bare = _remove_own_entries(text, file, agent, record)
+    cleaned = _remove_own_entries(text, file, agent, record)
     if record is None:
-        return bare
-    unused = _has_only_own_keys(bare, file, record)
+        return cleaned
+    unused = _has_only_own_keys(cleaned, file, record)
     if record.original is None:
-        return None if unused else bare
+        return None if unused else cleaned
     exact = remove_splices(record.installed_text, text, record.splices)
     if exact is None and differs_only_in_splices(record.original, text, record.splices):
         exact = record.original
-    return exact if exact is not None and (unused or _is_same_json(exact, bare, file)) else bare
+    return exact if exact is not None and (unused or _is_same_json(exact, cleaned, file)) else cleaned
 
 
 def is_own_entry(entry: Any, agent: str) -> bool:
@@ -137,7 +137,7 @@ def is_own_entry(entry: Any, agent: str) -> bool:
 
 
 def own_entry_paths(document: Document, agent: str) -> Iterator[JsonPath]:
-    """Where each of our entries stands; one that somebody has put among others of his own is found there."""
+    """The paths of hookline's entries, also of those that the user moved into a group with other entries."""
     hooks = document.value_at((HOOKS_KEY,))
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():
         for index, entry in enumerate(entries) if isinstance(entries, list) else ():
@@ -149,23 +149,23 @@ def own_entry_paths(document: Document, agent: str) -> Iterator[JsonPath]:
 
 
 def _remove_own_entries(text: str, file: str, agent: str, record: InstallRecord | None) -> str:
-    """Without our entries, and without the lists that we have made and nobody else uses."""
+    """Removes hookline's entries, and the lists that hookline created and that are empty now."""
     document = parse_object(text, file)
     original = parse_object(record.original or "", file) if record is not None else None
     emptied: dict[JsonPath, None] = {path[:2]: None for path in own_entry_paths(document, agent)}
-    while (ours := next(own_entry_paths(document, agent), None)) is not None:
-        text = remove_item(text, file, ours)
+    while (path := next(own_entry_paths(document, agent), None)) is not None:
+        text = remove_item(text, file, path)
         document = parse_object(text, file)
     for path in (*emptied, (HOOKS_KEY,)) if emptied else ():
-        made = original is None or original.value_at(path) is MISSING
-        if made and document.value_at(path) in ([], {}):
+        created = original is None or original.value_at(path) is MISSING
+        if created and document.value_at(path) in ([], {}):
             text = remove_item(text, file, path)
             document = parse_object(text, file)
     return text
 
 
 def _has_only_own_keys(text: str, file: str, record: InstallRecord) -> bool:
-    """True if the file said nothing before us, and nothing is left but what ours says beside its hooks."""
+    """True if the file was empty before the install, and only keys that hookline added are left."""
     ours = parse_object(record.installed_text, file).value
     return not parse_object(record.original or "", file).value and all(
         key != HOOKS_KEY and ours.get(key, MISSING) == value for key, value in parse_object(text, file).value.items()
