@@ -31,14 +31,14 @@ from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
 from hookline.engine.index import HookIndex
 from hookline.errors import AmbiguousField
-from hookline.hooks.actions.answer import FixedAnswer, may_of
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.conditions.numbers import Comparison
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches
 from hookline.hooks.event import REMOVED, Event
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Note, Outcome, Verdict
-from hookline.hooks.protocols import Condition
+from hookline.hooks.protocols import Condition, may_of
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern

@@ -25,8 +25,9 @@ from engine.hook_factories import (
     tool_call_event,
     tool_matches,
 )
-from hookline.hooks.actions.answer import FixedAnswer, InvalidAction, TemplateAnswer
+from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.conditions.logic import All, AnyOf, Not
 from hookline.hooks.event import Event
 from hookline.hooks.host import Host

@@ -22,7 +22,7 @@ from engine.hook_factories import (
     returning_action,
     tool_call_event,
 )
-from hookline.hooks.actions.answer import InvalidAction
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Limit
 from hookline.hooks.host import Host, NullHost

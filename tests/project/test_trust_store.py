@@ -13,7 +13,7 @@ from hookline.config.reader import salvage_text
 from hookline.dialects.capabilities import digitorn_capabilities, native_capabilities
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
-from hookline.hooks.actions.answer import UntrustedAction
+from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import FailureKind, Verdict
 from hookline.hooks.protocols import May

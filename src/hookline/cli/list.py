@@ -9,7 +9,7 @@ import click
 from hookline.cli.context import load_book
 from hookline.cli.options import Verb, config_option, dialect_option, json_option
 from hookline.cli.output import err, out, out_json, print_table
-from hookline.hooks.actions.answer import UntrustedAction
+from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome

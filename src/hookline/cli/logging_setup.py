@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hookline.formatting import printable
-from hookline.hooks.secrets import mask, secret_values
+from hookline.hooks.masking import mask, secret_values
 
 _LOGGER_NAME: Final = "hookline"
 _LEVEL_VARIABLES: Final = ("HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL")

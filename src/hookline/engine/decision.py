@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hookline.hooks.actions.answer import may_of
 from hookline.hooks.event import REMOVED, Event, path_text
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import SILENT, Audience, Failure, FailureKind, HostRequest, Note, Outcome, Verdict
-from hookline.hooks.protocols import May
+from hookline.hooks.protocols import May, may_of
 
 
 def accept_outcome(outcome: Outcome, event: str) -> tuple[Outcome, Failure | None]:

@@ -16,9 +16,9 @@ from typing import Final
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.host import CurrentHook, Host, current_hook
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind, HostRequest, Note, Outcome, Verdict, is_outcome
 from hookline.hooks.protocols import Action
-from hookline.hooks.secrets import mask
 
 
 class _PausableTimeout:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from hookline.hooks.actions.answer import may_of
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Outcome
-from hookline.hooks.protocols import Action, Condition, May
+from hookline.hooks.protocols import Action, Condition, May, may_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import Outcome
+from hookline.hooks.outcome import Outcome, Verdict
 
 
 class May(Flag):
@@ -28,6 +28,23 @@ class May(Flag):
     HALT = auto()
     COMPACT = auto()
     JUDGE = ALLOW | ASK | DENY
+
+
+_MAY_BY_VERDICT = {Verdict.SILENT: May.NOTHING, Verdict.ALLOW: May.ALLOW, Verdict.ASK: May.ASK, Verdict.DENY: May.DENY}
+
+
+def may_of(outcome: Outcome) -> May:
+    """What this outcome asks for."""
+    may = _MAY_BY_VERDICT[outcome.verdict]
+    if outcome.changes:
+        may |= May.CHANGE
+    if any(note.audience == "agent" for note in outcome.notes):
+        may |= May.NOTES
+    if outcome.halt:
+        may |= May.HALT
+    if outcome.requests:
+        may |= May.COMPACT
+    return may
 
 
 class Action(Protocol):

@@ -10,8 +10,8 @@ from pathlib import PurePath
 from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem, Severity
-from hookline.hooks.actions.answer import UntrustedAction, may_of
 from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
@@ -20,7 +20,7 @@ from hookline.hooks.event import FactPath, path_text
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Scope
 from hookline.hooks.outcome import Verdict
-from hookline.hooks.protocols import Action, Condition, May
+from hookline.hooks.protocols import Action, Condition, May, may_of
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, ToolName, kind_of_name
 from hookline.patterns.matchers import Shorthand
 

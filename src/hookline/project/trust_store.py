@@ -22,8 +22,9 @@ from typing import Any, Final
 
 from hookline.config.problem import Problem, Severity
 from hookline.errors import HooklineError
-from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer, UntrustedAction
+from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
+from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Audience, Note, Outcome, Verdict

@@ -15,8 +15,8 @@ from typing import Final
 
 from hookline.errors import UnavailableError
 from hookline.hooks.host import current_hook
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError
-from hookline.hooks.secrets import mask
 
 Work = Callable[[], Awaitable[None]]
 

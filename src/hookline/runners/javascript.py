@@ -27,8 +27,8 @@ from typing import Any, Final
 from hookline.errors import HooklineError
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind
-from hookline.hooks.secrets import mask
 from hookline.hooks.templates import as_text
 from hookline.runners.thread_pool import AbandonableThreads
 

@@ -30,8 +30,8 @@ from dataclasses import replace
 from typing import IO, Final
 
 from hookline.hooks.host import Command, ProgramResult, current_hook
+from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
-from hookline.hooks.secrets import mask, secret_values
 from hookline.runners.environment import build_environment, encode_for_process
 from hookline.runners.warm.command import parse_python_command
 from hookline.runners.warm.pool import ForkedProcess, InterpreterPool

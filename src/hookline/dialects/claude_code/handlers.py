@@ -27,9 +27,9 @@ from hookline.dialects.claude_code.names import (
     stdin_templates,
 )
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, MIN_TIMEOUT_SECONDS, literal_shell_template
-from hookline.hooks.actions.answer import InvalidAction
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.post import URL_PATTERN, PostEvent
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.outcome import FailureKind

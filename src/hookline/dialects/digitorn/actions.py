@@ -17,11 +17,12 @@ from hookline.dialects.digitorn.templates import (
     read_template,
 )
 from hookline.errors import BadTemplate
-from hookline.hooks.actions.answer import FixedAnswer, InvalidAction
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.call_tool import CallTool, TellWhen
 from hookline.hooks.actions.chain import Chain, ChainStep
 from hookline.hooks.actions.change import Append, ChangeFacts, Edit, Remove, Set
 from hookline.hooks.actions.diagnose import Diagnose
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.notify import LEVELS, Log, Notify
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram

@@ -31,7 +31,8 @@ from hookline.dialects.flo.names import (
     script_variables,
 )
 from hookline.errors import BadTemplate
-from hookline.hooks.actions.answer import FixedAnswer, InvalidAction
+from hookline.hooks.actions.answer import FixedAnswer
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.actions.script import RunScript

@@ -31,8 +31,9 @@ from hookline.dialects.native.keys import (
 )
 from hookline.dialects.native.on_error import ON_ERROR_SCHEMA, parse_on_error, withhold_result, write_on_error
 from hookline.dialects.native.programs import PROGRAM_KEYS
-from hookline.hooks.actions.answer import FixedAnswer, InvalidAction, TemplateAnswer
+from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.python_function import CustomAction, RunPython
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.protocols import Action, May

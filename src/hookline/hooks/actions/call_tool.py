@@ -12,9 +12,9 @@ from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host, ProgramResult, ToolResult
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
 from hookline.hooks.protocols import May
-from hookline.hooks.secrets import mask
 from hookline.hooks.templates import DataTemplate, as_text
 
 _log = logging.getLogger("hookline")

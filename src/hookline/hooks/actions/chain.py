@@ -8,14 +8,13 @@ from datetime import timedelta
 from functools import reduce
 from operator import or_
 
-from hookline.hooks.actions.answer import may_of
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.attempt import CombinedOutcome, attempt, outcome_of_failure
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import METADATA_PATH
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import SILENT, ActionError, Failure, Outcome, Verdict
-from hookline.hooks.protocols import Action, May
+from hookline.hooks.protocols import Action, May, may_of
 
 _log = logging.getLogger("hookline")
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
-from hookline.hooks.secrets import mask
 
 _log = logging.getLogger("hookline")
 

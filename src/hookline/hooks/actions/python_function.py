@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from hookline.errors import UnavailableError
-from hookline.hooks.actions.answer import may_of
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import Changes, Event, FactPath
 from hookline.hooks.host import FunctionCall, Host
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome
-from hookline.hooks.protocols import May
-from hookline.hooks.secrets import mask
+from hookline.hooks.protocols import May, may_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 from hookline.config.json_edit import parse_object
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
-from hookline.hooks.actions.answer import UntrustedAction
+from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.hook import Hook
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.entries import EntriesFile

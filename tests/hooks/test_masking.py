@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hookline.hooks.secrets import mask, secret_values
+from hookline.hooks.masking import mask, secret_values
 
 
 @pytest.mark.parametrize(

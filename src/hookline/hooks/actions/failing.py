@@ -1,0 +1,53 @@
+"""Actions that always fail: one that could not be read, one whose file is not trusted yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import ActionError, FailureKind, Outcome
+from hookline.hooks.protocols import Action, May
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidAction:
+    """An action that could not be read. It always fails, so that its hook answers with its on_error."""
+
+    why: str
+    may: May = May.NOTHING
+    kind: FailureKind = FailureKind.CANNOT_START
+    instant = True
+    constant = None
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return ()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        raise ActionError(self.kind, self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class UntrustedAction:
+    """Takes the place of `action` until its file is trusted. It always fails, so that its hook answers with its on_error."""
+
+    action: Action
+    instant = True
+    constant = None
+
+    @property
+    def may(self) -> May:
+        return self.action.may
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return tuple(self.action.changes())
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return tuple(self.action.reads())
+
+    async def run(self, event: Event, host: Host) -> NoReturn:
+        raise ActionError(FailureKind.NOT_TRUSTED, "is not trusted yet; look at it and run `hookline trust`")
