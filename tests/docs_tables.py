@@ -276,7 +276,7 @@ def documented_words() -> list[tuple[str, list[str]]]:
         ("dialects/README.md", list(all_dialects())),
         ("verbs.md", list(VERBS)),
         ("testing.md", [*case.CASE_KEYS, *case.STEP_KEYS, *expectation._KEYS, *testing_names]),
-        ("python.md", [*public_names, "BookWatcher", "load_for_directory", "load_text", "load_all", "Here"]),
+        ("python.md", [*public_names, "BookWatcher", "load_for_directory", "load_text", "load_all", "LocalHost"]),
         ("deciding.md", [verdict.word for verdict in Verdict]),
         ("templates.md", list(FILTERS)),
         ("patterns.md", list(SYNTAXES)),

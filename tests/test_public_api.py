@@ -5,6 +5,7 @@ import sys
 import pytest
 
 import hookline
+import hookline.hooks
 
 
 def in_a_fresh_process(code: str) -> str:
@@ -16,6 +17,18 @@ def test_every_public_name_can_be_imported() -> None:
     for name in hookline.__all__:
         assert getattr(hookline, name) is not None
         assert name in dir(hookline)
+
+
+def test_every_public_name_of_hooks_can_be_imported() -> None:
+    for name in hookline.hooks.__all__:
+        assert getattr(hookline.hooks, name) is not None
+        assert name in dir(hookline.hooks)
+    with pytest.raises(AttributeError, match="Evnt"):
+        hookline.hooks.Evnt  # noqa: B018
+
+
+def test_the_deprecated_name_of_no_host_still_works() -> None:
+    assert hookline.NOBODY is hookline.NO_HOST
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -36,7 +49,7 @@ def test_importing_hookline_imports_nothing_else() -> None:
 
 def test_the_words_of_an_event_need_no_library() -> None:
     code = (
-        "import sys; from hookline import Event, Outcome, Verdict, Hook, NOBODY, HooklineError; "
+        "import sys; from hookline import Event, Outcome, Verdict, Hook, NO_HOST, HooklineError; "
         "print(sorted({'re2', 'regex', 'yaml', 'pydantic', 'click', 'watchfiles'} & set(sys.modules)))"
     )
     assert in_a_fresh_process(code).strip() == "[]"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hookline.errors import ConfigError, Denied, Halted, HooklineError, MustWait, ToolFailed
     from hookline.hooks.event import Event
     from hookline.hooks.hook import Hook
-    from hookline.hooks.host import NOBODY
+    from hookline.hooks.host import NO_HOST, NOBODY
     from hookline.hooks.outcome import Note, Outcome, Verdict
     from hookline.hosts.python.guard import guard
     from hookline.hosts.python.session import Question, Session, session
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOBODY",
+    "NO_HOST",
     "Book",
     "ConfigError",
     "Decision",
@@ -51,6 +52,7 @@ __all__ = [
 
 _MODULES = {
     "NOBODY": "hookline.hooks.host",
+    "NO_HOST": "hookline.hooks.host",
     "Book": "hookline.engine.book",
     "ConfigError": "hookline.errors",
     "Decision": "hookline.engine.decision",

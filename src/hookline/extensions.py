@@ -1,6 +1,6 @@
 """The door for other people's conditions and actions.
 
-    from hookline.extensions import register_condition, register_action
+    from hookline.register import register_action, register_condition
 
     @register_condition("business_hours")
     def business_hours(params, event): ...

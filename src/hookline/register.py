@@ -1,5 +1,5 @@
-"""Decorators that add your own conditions and actions: the public door to `hookline.extensions`."""
+"""The public import path of the decorators that add your own conditions and actions: see `hookline.extensions`."""
 
-from hookline.extensions import Registration, register_action, register_condition
+from hookline.extensions import ANYTHING, CannotImport, Registration, register_action, register_condition
 
-__all__ = ["Registration", "register_action", "register_condition"]
+__all__ = ["ANYTHING", "CannotImport", "Registration", "register_action", "register_condition"]

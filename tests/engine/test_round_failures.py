@@ -158,7 +158,7 @@ def test_what_the_host_does_not_have_is_a_failure_of_that_hook_alone(more: dict[
 
 
 class _Bare(NullHost):
-    """Not NOBODY itself, which means the book's own host."""
+    """Not NO_HOST itself, which means the book's own host."""
 
 
 def test_failures_stand_in_the_decision_whatever_the_verdict() -> None:

@@ -10,7 +10,7 @@ import pytest
 from engine.hook_factories import FunctionAction, raising_action, returning_action, tool_call_event
 from hookline.hooks.attempt import CombinedOutcome, attempt, combine_outcomes, outcome_of_failure
 from hookline.hooks.event import Event
-from hookline.hooks.host import NOBODY, CurrentHook, Host, current_hook
+from hookline.hooks.host import NO_HOST, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import Compact, Failure, FailureKind, Note, Outcome, Verdict
 
 SECOND = timedelta(seconds=1)
@@ -24,10 +24,10 @@ def test_who_is_asked_is_known_while_it_is_and_not_after() -> None:
 
     async def run() -> list[str]:
         heard = [
-            await attempt(FunctionAction(look), tool_call_event(), NOBODY, SECOND, who)
+            await attempt(FunctionAction(look), tool_call_event(), NO_HOST, SECOND, who)
             for who in (CurrentHook("a"), None)
         ]
-        failed = await attempt(raising_action(ValueError()), tool_call_event(), NOBODY, SECOND, CurrentHook("b"))
+        failed = await attempt(raising_action(ValueError()), tool_call_event(), NO_HOST, SECOND, CurrentHook("b"))
         assert isinstance(failed, Failure)
         assert current_hook.get() is None
         return [outcome.reason for outcome in heard if isinstance(outcome, Outcome)]
@@ -38,7 +38,7 @@ def test_who_is_asked_is_known_while_it_is_and_not_after() -> None:
 def test_only_cancellation_leaves_it() -> None:
     async def run() -> None:
         waiting = asyncio.create_task(
-            attempt(FunctionAction(_forever), tool_call_event(), NOBODY, timedelta(hours=1), CurrentHook("a"))
+            attempt(FunctionAction(_forever), tool_call_event(), NO_HOST, timedelta(hours=1), CurrentHook("a"))
         )
         await asyncio.sleep(0)
         waiting.cancel()
@@ -54,8 +54,8 @@ async def _forever(event: Event, host: Host) -> Outcome:
 
 
 def test_a_timeout_of_its_own_is_told_from_ours() -> None:
-    ours = asyncio.run(attempt(FunctionAction(_forever), tool_call_event(), NOBODY, timedelta(milliseconds=10)))
-    own = asyncio.run(attempt(raising_action(TimeoutError(), instant=False), tool_call_event(), NOBODY, SECOND))
+    ours = asyncio.run(attempt(FunctionAction(_forever), tool_call_event(), NO_HOST, timedelta(milliseconds=10)))
+    own = asyncio.run(attempt(raising_action(TimeoutError(), instant=False), tool_call_event(), NO_HOST, SECOND))
     assert isinstance(ours, Failure)
     assert isinstance(own, Failure)
     assert (ours.kind, ours.text) == (FailureKind.TIMEOUT, "did not answer within 0.01 s")
@@ -67,7 +67,7 @@ def test_what_a_host_lacks_is_told_in_its_words() -> None:
         await host.complete("hello")
         return Outcome()
 
-    failure = asyncio.run(attempt(FunctionAction(needs), tool_call_event(), NOBODY, SECOND))
+    failure = asyncio.run(attempt(FunctionAction(needs), tool_call_event(), NO_HOST, SECOND))
     assert failure == Failure(FailureKind.UNAVAILABLE, "there is no model here")
 
 
@@ -117,6 +117,6 @@ def test_an_allow_is_forgotten_and_nothing_stronger() -> None:
 
 
 def test_an_answer_passes_through() -> None:
-    assert asyncio.run(attempt(returning_action(Outcome(Verdict.ASK)), tool_call_event(), NOBODY, SECOND)) == Outcome(
+    assert asyncio.run(attempt(returning_action(Outcome(Verdict.ASK)), tool_call_event(), NO_HOST, SECOND)) == Outcome(
         Verdict.ASK
     )

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from hookline.hooks.attempt import attempt, pause_timeouts
 from hookline.hooks.event import Event
-from hookline.hooks.host import NOBODY, Host
+from hookline.hooks.host import NO_HOST, Host
 from hookline.hooks.outcome import Failure, FailureKind, Outcome
 
 SHORT = timedelta(seconds=0.1)
@@ -44,7 +44,7 @@ class Within(Waits):
 
 
 def tried(action: Waits) -> Outcome | Failure:
-    return asyncio.run(attempt(action, Event("turn.end", {}), NOBODY, SHORT))  # type: ignore[arg-type]
+    return asyncio.run(attempt(action, Event("turn.end", {}), NO_HOST, SHORT))  # type: ignore[arg-type]
 
 
 def test_waiting_for_people_does_not_count() -> None:
@@ -76,7 +76,7 @@ def test_a_hook_that_has_ended_is_not_held() -> None:
             await self._ask(0)
 
     async def work() -> None:
-        await attempt(Leaves(), Event("turn.end", {}), NOBODY, SHORT)  # type: ignore[arg-type]
+        await attempt(Leaves(), Event("turn.end", {}), NO_HOST, SHORT)  # type: ignore[arg-type]
         await left[0]
 
     asyncio.run(work())

@@ -327,11 +327,11 @@ def test_an_infinite_script_does_not_keep_the_interpreter_from_ending() -> None:
     code = """
 import asyncio
 from datetime import timedelta
-from hookline.hooks.host import NOBODY, ScriptCall
+from hookline.hooks.host import NO_HOST, ScriptCall
 from hookline.hooks.outcome import ActionError
 from hookline.runners.javascript import run_script
 try:
-    asyncio.run(run_script(ScriptCall("Array(2 ** 31).join()", {}, timedelta(seconds=0.2)), NOBODY))
+    asyncio.run(run_script(ScriptCall("Array(2 ** 31).join()", {}, timedelta(seconds=0.2)), NO_HOST))
 except ActionError as failed:
     print(failed.failure.kind)
 """

@@ -15,7 +15,7 @@ from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS, event_name_in
 from hookline.hooks.hook import Hook
-from hookline.hooks.host import NOBODY, FireLimiter, Host
+from hookline.hooks.host import NO_HOST, FireLimiter, Host
 
 
 class Layer:
@@ -43,9 +43,9 @@ class Book:
 
     __slots__ = ("_by_event", "_waiting", "host", "layers", "problems")
 
-    def __init__(self, layers: Iterable[Layer] = (), host: Host = NOBODY, problems: Iterable[Any] = ()) -> None:
+    def __init__(self, layers: Iterable[Layer] = (), host: Host = NO_HOST, problems: Iterable[Any] = ()) -> None:
         self.layers = tuple(layers)
-        self.host = CountingHost() if host is NOBODY else host
+        self.host = CountingHost() if host is NO_HOST else host
         self.problems = tuple(problems)
         self._by_event: dict[str, tuple[tuple[int, HookIndex], ...]] = {
             name: tuple((n, layer.indexes[name]) for n, layer in enumerate(self.layers) if name in layer.indexes)
@@ -65,13 +65,13 @@ class Book:
         ]
         return tuple(row[3] for row in sorted(ranked, key=lambda row: row[:3]))
 
-    async def decide(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
+    async def decide(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         indexes = self._indexes_for(event)
         if not indexes:
             return Decision(event)
         return await Round(indexes, event, self._host_or_default(host), explain).decide()
 
-    def decide_now(self, event: Event, host: Host = NOBODY, explain: bool = False) -> Decision:
+    def decide_now(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         """Decides without an event loop. If a hook needs one, raises MustWait before any hook runs."""
         indexes = self._indexes_for(event)
         if event.name in self._waiting:
@@ -113,7 +113,7 @@ class Book:
             raise HooklineError(f"there is no event {event.name!r}; the events are {', '.join(EVENTS)}") from None
 
     def _host_or_default(self, host: Host) -> Host:
-        return self.host if host is NOBODY else host
+        return self.host if host is NO_HOST else host
 
 
 @contextmanager

@@ -211,7 +211,8 @@ class NullHost:
         raise UnavailableError("there are no threads here")
 
 
-NOBODY: Final[Host] = NullHost()
+NO_HOST: Final[Host] = NullHost()
+NOBODY: Final[Host] = NO_HOST  # deprecated: use NO_HOST
 
 
 class Abort:

@@ -72,7 +72,7 @@ def compiled(kind: str, function: Callable[..., Any]) -> tuple[Hook, ...]:
     return hooks_of(definitions).hooks
 
 
-def decided(kind: str, function: Callable[..., Any], host: Any = hookline.NOBODY, **facts: Any) -> Decision:
+def decided(kind: str, function: Callable[..., Any], host: Any = hookline.NO_HOST, **facts: Any) -> Decision:
     hooks = compiled(kind, function)
     return asyncio.run(
         Book([Layer("x", hooks)]).decide(Event(hooks[0].event, {"agent": {"name": "support"}, **facts}), host)

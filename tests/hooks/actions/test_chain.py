@@ -23,7 +23,7 @@ from engine.hook_factories import (
 )
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
-from hookline.hooks.host import NOBODY
+from hookline.hooks.host import NO_HOST
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
 
@@ -33,7 +33,7 @@ def chain(*actions: Any, **more: Any) -> Chain:
 
 
 def run(made: Chain) -> Outcome:
-    return asyncio.run(made.run(tool_call_event("one"), NOBODY))
+    return asyncio.run(made.run(tool_call_event("one"), NO_HOST))
 
 
 def test_each_step_sees_what_the_steps_before_it_left() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hookline.hooks.actions.change import Append, ChangeFacts, Remove, Replace, Set, resolve_paths
 from hookline.hooks.event import REMOVED, Event, parse_path
-from hookline.hooks.host import NOBODY
+from hookline.hooks.host import NO_HOST
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.templates import DataTemplate, parse_template
@@ -21,7 +21,7 @@ INPUT = {"path": "a.txt", "list": [1, "ab"], "n": 5}
 def changed(*edits: Any, input: Any = None, tool: str = "write_file", host: str = "") -> Any:
     facts: dict[str, Any] = {"tool": {"name": tool, "input": INPUT if input is None else input}}
     event = Event("tool.before", facts | ({"host": {"name": host}} if host else {}))
-    outcome = asyncio.run(ChangeFacts(edits).run(event, NOBODY))
+    outcome = asyncio.run(ChangeFacts(edits).run(event, NO_HOST))
     return event.with_changes(outcome.changes).facts["tool"]["input"] if outcome is not NOT_APPLIED else None
 
 
@@ -85,7 +85,7 @@ def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:
     change = ChangeFacts((Replace(place("text"), pattern("(?<=key )[a-z]+"), "***"),))
     event = Event("tool.before", {"tool": {"name": "x", "input": {"text": "key abc " * 300_000}}})
     with pytest.raises(ActionError) as failed:
-        asyncio.run(change.run(event, NOBODY))
+        asyncio.run(change.run(event, NO_HOST))
     assert failed.value.failure.kind is FailureKind.TIMEOUT
     assert failed.value.failure.text.startswith("could not replace (?<=key )[a-z]+ in tool.input.text: look-around")
 
@@ -97,4 +97,4 @@ def test_the_place_is_as_written_where_there_is_no_input(tool: Any) -> None:
 
 def test_removing_reports_a_removal() -> None:
     event = Event("tool.before", {"tool": {"name": "x", "input": {"a": 1}}})
-    assert asyncio.run(ChangeFacts((Remove(place("a")),)).run(event, NOBODY)).changes == ((place("a"), REMOVED),)
+    assert asyncio.run(ChangeFacts((Remove(place("a")),)).run(event, NO_HOST)).changes == ((place("a"), REMOVED),)

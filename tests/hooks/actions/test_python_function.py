@@ -14,7 +14,7 @@ from hookline.cli.dry_run import RecordingHost
 from hookline.hooks.actions.python_function import ReturnValueError, RunPython
 from hookline.hooks.attempt import attempt
 from hookline.hooks.event import Changes, Event, FactPath
-from hookline.hooks.host import NOBODY, CurrentHook, Host
+from hookline.hooks.host import NO_HOST, CurrentHook, Host
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome
 
 EVENT = Event("history.system", {"system": "x"})
@@ -34,7 +34,7 @@ class Plainly:
         return () if returned == event.facts["system"] else ((("system",), returned),)
 
 
-def answer(function: Callable[..., Any], host: Host = NOBODY, seconds: float = 10) -> Outcome | Failure:
+def answer(function: Callable[..., Any], host: Host = NO_HOST, seconds: float = 10) -> Outcome | Failure:
     action = RunPython("there.py:function", Plainly(), function)
     who = CurrentHook("a_hook")
     return asyncio.run(attempt(action, EVENT, host, timedelta(seconds=seconds), who))
@@ -111,7 +111,7 @@ def test_a_round_that_is_cancelled_stays_cancelled() -> None:
             await asyncio.Event().wait()
 
         action = RunPython("there.py:waits", Plainly(), waits)
-        task = asyncio.create_task(attempt(action, EVENT, NOBODY, timedelta(seconds=10)))
+        task = asyncio.create_task(attempt(action, EVENT, NO_HOST, timedelta(seconds=10)))
         await started.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hookline.errors import HooklineError
-from hookline.hooks.host import NOBODY
+from hookline.hooks.host import NO_HOST
 from hookline.testing.scripted_host import MemoryThread
 from runtime.storage.row_factories import async_test, make_thread, open_store_with_thread
 
@@ -28,7 +28,7 @@ async def test_a_file_is_written_read_replaced_and_deleted(url: str) -> None:
 @pytest.mark.parametrize("path", ["", "/", "a", "a/", "/a", "a/b", "a/b.txt", "b", "%"])
 @async_test
 async def test_files_are_listed_as_those_in_memory_are(url: str, path: str) -> None:
-    memory = MemoryThread("t", NOBODY)
+    memory = MemoryThread("t", NO_HOST)
     async with open_store_with_thread(url) as store:
         for name in ("a/b.txt", "B.txt", "a/b/c.txt", "ab.txt", "a.txt", "b", "é"):
             stored = await store.write_file("t", name, name.encode(), "text/plain")

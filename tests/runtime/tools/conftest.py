@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookline.hooks.host import NOBODY, ToolResult
+from hookline.hooks.host import NO_HOST, ToolResult
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import SessionRow, ThreadRow
 from hookline.runtime.tools.tool_definition import ToolContext
@@ -57,7 +57,7 @@ async def place(workspace: Path) -> AsyncIterator[ToolContext]:
         workspace,
         "s",
         "ann",
-        MemoryThread("t", NOBODY),
+        MemoryThread("t", NO_HOST),
         "t",
         store,
         execution={"flow": "f1", "side": "b", "step": 3},
