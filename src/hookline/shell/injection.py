@@ -1,4 +1,4 @@
-"""Where a value may stand in a command: never as the command, never in what a program takes as code."""
+"""Refuses placeholders whose values could run: as the name of a command, or in text that a program takes as code."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ _FORBIDDEN_BUILTINS: Final = frozenset(("eval", "let", "alias", "compgen"))
 _HINT_PASS_AS_ARGUMENT: Final = (
     "Pass it as an argument, e.g. bash -c 'echo \"$1\"' _ {{…}}, or through the environment."
 )
-_HINT_DASHES: Final = "Write -- before it, so that its value cannot be taken for an option."
-_HINT_OWN_CODE: Final = "Give it a script or code of its own."
-_HINT_NAME_PROGRAM: Final = "Name the program yourself."
+_HINT_DASHES: Final = "Write -- before it, so that the program does not take its value for an option."
+_HINT_OWN_CODE: Final = "Name a script, or write the code in the command."
+_HINT_NAME_PROGRAM: Final = "Write the program's name in the command."
 
 
 def check_commands(scanned: ScanResult) -> None:
-    """Raises BadTemplate where a value, or a variable that holds one, could be run."""
-    rules = _InjectionChecker(_variables_with_values(scanned))
-    for name in sorted(scanned.arithmetic_variables & rules.values):
-        refuse(f"${name} holds a value, and bash would evaluate it as arithmetic", 0)
+    """Raises BadTemplate if a value, or a variable that holds one, could run."""
+    checker = _InjectionChecker(_variables_with_values(scanned))
+    for name in sorted(scanned.arithmetic_variables & checker.values):
+        refuse(f"bash would evaluate the value in ${name} as arithmetic", 0)
     for command in scanned.commands:
-        rules.check(command.words)
+        checker.check(command.words)
 
 
 def _variables_with_values(scanned: ScanResult) -> frozenset[str]:
-    """The variables that this text may put a value into, directly or by way of another."""
-    given = [pair for command in scanned.commands for pair in _find_assignments(command.words)]
+    """The variables that may get a value in this text, directly or through another variable."""
+    assignments = [pair for command in scanned.commands for pair in _find_assignments(command.words)]
     values: set[str] = set()
     size = -1
     while size < len(values):
         size = len(values)
-        values |= {name for name, word in given if word is None or word.has_placeholder or word.reads & values}
+        values |= {name for name, word in assignments if word is None or word.has_placeholder or word.reads & values}
     return frozenset(values)
 
 
 def _find_assignments(words: Words) -> Iterator[tuple[str, Word | None]]:
-    """Each variable that a command sets, and from what; None: from what it reads."""
+    """Yields each variable that a command sets and the word that it is set to. None means input that the command reads."""
     if words[0].is_keyword("for") and len(words) > 1:
         yield from ((words[1].text, word) for word in words[2:])
         return
@@ -89,7 +89,7 @@ class _InjectionChecker:
 
     def check(self, words: Words) -> None:
         if words[0].is_keyword("function", "select", "coproc"):
-            refuse(f"{words[0].text} cannot be followed safely", words[0].position)
+            refuse(f"{words[0].text} is not supported here", words[0].position)
         if words[0].is_keyword("for"):
             return
         words = self._skip_assignments(words)
@@ -106,10 +106,10 @@ class _InjectionChecker:
 
     def _check_assignment(self, name: str, word: Word) -> None:
         if self.holds_value(word) and CODE_VARIABLES.fullmatch(name):
-            refuse(f"a value in {name}, which decides what is run", word.position, "Use another variable.")
+            refuse(f"a value in {name}, which controls what runs", word.position, "Use another variable.")
 
     def _check_command(self, first: Word, arguments: Words) -> None:
-        self.refuse_values((first,), "a placeholder stands where the command's name belongs", _HINT_NAME_PROGRAM)
+        self.refuse_values((first,), "a placeholder as the name of the command", _HINT_NAME_PROGRAM)
         if not first.cannot_vanish and arguments:
             self.check(arguments)
         name = _program_of(first)
@@ -125,37 +125,39 @@ class _InjectionChecker:
             self._check_program(name, arguments)
 
     def _check_program(self, name: str, arguments: Words) -> None:
-        """It may run an interpreter that its arguments name."""
+        """Checks the options that run code, and an interpreter among the arguments."""
         for at, word in enumerate(arguments):
             option, rest = word.lead.split("=", 1)[0], arguments[at + 1 :]
             if CODE_OPTIONS.fullmatch(option):
-                self.refuse_values((word, *_possible_first_words(rest)), f"a placeholder in what {option} runs")
+                self.refuse_values(
+                    (word, *_possible_first_words(rest)), f"a placeholder in the command that {option} runs"
+                )
             if word.static and _EXEC_OPTION.fullmatch(word.text) and rest:
                 self.check(rest)
             if not name and word.static and _CODE_LIKE_OPTION.fullmatch(word.text):
                 self.refuse_values(
-                    _possible_first_words(rest), f"a placeholder after {word.text} of a program that is not known"
+                    _possible_first_words(rest), f"a placeholder after {word.text} of an unknown program"
                 )
             self._check_nested_interpreter(name, word, rest)
 
     def _check_nested_interpreter(self, name: str, word: Word, rest: Words) -> None:
         inner = _program_of(word)
-        how = INTERPRETERS.get(inner)
-        if how is None or not self.any_holds_value(rest):
+        interpreter = INTERPRETERS.get(inner)
+        if interpreter is None or not self.any_holds_value(rest):
             return
-        if name in PROGRAM_RUNNERS or any(each.static and how.code.fullmatch(each.text) for each in rest):
-            _InterpreterArguments(self, inner, how, word).check(rest)
+        if name in PROGRAM_RUNNERS or any(each.static and interpreter.code.fullmatch(each.text) for each in rest):
+            _InterpreterArguments(self, inner, interpreter, word).check(rest)
 
     def _check_code_arguments(self, name: str, first: Word, arguments: Words) -> None:
         if name in _FORBIDDEN_BUILTINS:
-            refuse(f"{name} may run what a value says", first.position, "Leave it out of a command with placeholders.")
+            refuse(f"{name} may run a value as code", first.position, "Leave it out of a command with placeholders.")
         if name in ("source", ".") and arguments and _STDIN_PATH.fullmatch(arguments[0].text):
-            refuse(f"{name} would run what it reads on stdin", first.position, _HINT_OWN_CODE)
+            refuse(f"{name} would run code from stdin", first.position, _HINT_OWN_CODE)
         if name in ("declare", "typeset", "local", "readonly") and any(
             word.lead[:1] in ("-", "+") for word in arguments
         ):
             refuse(f"{name} with options may evaluate values", first.position, "Use a plain assignment.")
-        self.refuse_values(arguments, f"a placeholder in what {name} may run as code")
+        self.refuse_values(arguments, f"a placeholder in text that {name} may run as code")
 
     def _check_wrapper(self, name: str, arguments: Words) -> None:
         if name == "command" and arguments and arguments[0].text in ("-v", "-V"):
@@ -165,26 +167,28 @@ class _InjectionChecker:
             return
         replaces = any(word.lead.startswith(("-I", "-i", "--replace")) for word in arguments)
         if name == "xargs" and replaces and program_name(inner[0].text) in INTERPRETERS:
-            refuse("xargs may write what it reads into code", inner[0].position, "Let it append instead, without -I.")
+            refuse(
+                "xargs may insert its input into code", inner[0].position, "Leave out -I, so that it appends instead."
+            )
         self.check(inner)
 
     def _find_inner_command(self, name: str, arguments: Words) -> Words:
-        """The command that another program starts; empty if there is none, or if it is in doubt and there are no values."""
-        starter, rest = COMMAND_WRAPPERS[name], arguments
-        operands = starter.operands
+        """The command that `name` runs. Empty if there is none, or if it is ambiguous and has no values."""
+        wrapper, rest = COMMAND_WRAPPERS[name], arguments
+        operands = wrapper.operands
         while rest and (rest[0].lead.startswith("-") or operands):
             taken: int | None = 1
             if rest[0].lead.startswith("-"):
-                taken = starter.count_option_words(rest[0].text) if rest[0].static else None
+                taken = wrapper.count_option_words(rest[0].text) if rest[0].static else None
             else:
                 operands -= 1
             if taken is None or not all(word.cannot_vanish for word in rest[:taken]):
-                self.refuse_values(arguments, f"what {name} runs cannot be told from its options")
+                self.refuse_values(arguments, f"it is not clear which words are options of {name} and which it runs")
                 return ()
             self.refuse_values(rest[:taken], f"a placeholder before the command that {name} runs", _HINT_NAME_PROGRAM)
             rest = rest[taken:]
         if rest and not rest[0].cannot_vanish:
-            self.refuse_values(arguments, f"what {name} runs cannot be told from its options")
+            self.refuse_values(arguments, f"it is not clear which words are options of {name} and which it runs")
         return rest
 
     def check_test(self, arguments: Words) -> None:
@@ -203,11 +207,15 @@ class _InjectionChecker:
     def check_printf(self, arguments: Words) -> None:
         if not self.any_holds_value(arguments):
             return
-        form = arguments[0]
-        if not form.lead or form.lead.startswith("-"):
-            refuse("a placeholder that printf could take for an option", form.position, "Write printf '%s' before it.")
-        if self.holds_value(form):
-            self.refuse_values(arguments[1:], "placeholders in printf's format and after it", "Write %s in the format.")
+        template = arguments[0]
+        if not template.lead or template.lead.startswith("-"):
+            refuse(
+                "a placeholder that printf could take for an option", template.position, "Write printf '%s' before it."
+            )
+        if self.holds_value(template):
+            self.refuse_values(
+                arguments[1:], "placeholders both in printf's format and after it", "Write %s in the format."
+            )
 
     def check_export(self, arguments: Words) -> None:
         for word in arguments:
@@ -218,7 +226,7 @@ class _InjectionChecker:
 
     def check_git(self, arguments: Words) -> None:
         self.refuse_values(
-            _possible_first_words(arguments), "a placeholder as git's command", "Name the command yourself."
+            _possible_first_words(arguments), "a placeholder as git's command", "Write the command's name."
         )
         for at, word in enumerate(arguments):
             if word.static and word.text in ("-c", "--config-env", "--upload-pack"):
@@ -239,7 +247,7 @@ _CHECKS_BY_PROGRAM: Final = {
 
 @dataclass(slots=True)
 class _InterpreterArguments:
-    """The arguments of an interpreter, read as it reads them, as far as it takes to tell its code from its data."""
+    """Reads an interpreter's arguments the way it does, to tell code from data."""
 
     checker: _InjectionChecker
     name: str
@@ -252,32 +260,34 @@ class _InterpreterArguments:
         while rest:
             rest = self._take_argument(rest[0], rest[1:])
         if not self.has_code:
-            refuse(f"{self.name} would run what it reads on stdin", self.first.position, _HINT_OWN_CODE)
+            refuse(f"{self.name} would run code from stdin", self.first.position, _HINT_OWN_CODE)
 
     def _take_argument(self, word: Word, rest: Words) -> Words:
-        """Takes one argument; what is left to look at."""
-        how = self.interpreter
+        """Takes one argument and returns the rest."""
+        interpreter = self.interpreter
         if word.static and word.text == "--":
             return self._take_operands(rest)
-        if word.static and how.flags.fullmatch(word.text):
+        if word.static and interpreter.flags.fullmatch(word.text):
             return rest
-        if word.static and how.code.fullmatch(word.text):
+        if word.static and interpreter.code.fullmatch(word.text):
             return self._take_code(rest)
-        if word.static and (how.value_options.fullmatch(word.text) or how.assignment_options.fullmatch(word.text)):
+        if word.static and (
+            interpreter.value_options.fullmatch(word.text) or interpreter.assignment_options.fullmatch(word.text)
+        ):
             return self._take_option_value(word, rest)
-        if word.static and how.stdin.fullmatch(word.text):
-            refuse(f"{self.name} would run what it reads on stdin", word.position, _HINT_OWN_CODE)
+        if word.static and interpreter.stdin.fullmatch(word.text):
+            refuse(f"{self.name} would run code from stdin", word.position, _HINT_OWN_CODE)
         if (word.lead[:1] in ("-", "+") and word.text != "-") or not word.cannot_vanish:
             return self._refuse_ambiguous((word, *rest))
         if self.checker.holds_value(word) and not word.lead:
             refuse(f"a placeholder that {self.name} could take for an option", word.position, _HINT_DASHES)
-        if how.options_end:
+        if interpreter.options_end:
             return self._take_operands((word, *rest))
         self._check_operand(word)
         return rest
 
     def _refuse_ambiguous(self, words: Words) -> Words:
-        self.checker.refuse_values(words, f"what {self.name} runs cannot be told from its options")
+        self.checker.refuse_values(words, f"it is not clear which words are options of {self.name} and which it runs")
         self.has_code = True
         return ()
 
@@ -292,15 +302,15 @@ class _InterpreterArguments:
         if not self.has_code and self.interpreter.program_first:
             self.checker.refuse_values((word,), f"a placeholder in the code that {self.name} runs")
         elif not self.has_code and word.static and _STDIN_PATH.fullmatch(word.text):
-            refuse(f"{self.name} would run what it reads on stdin", word.position, _HINT_OWN_CODE)
+            refuse(f"{self.name} would run code from stdin", word.position, _HINT_OWN_CODE)
         self.has_code = True
 
     def _take_code(self, rest: Words) -> Words:
         if not rest:
-            refuse(f"{self.name} gets its code from elsewhere", self.first.position, _HINT_OWN_CODE)
+            refuse(f"{self.name} has no code after its option", self.first.position, _HINT_OWN_CODE)
         self.checker.refuse_values(_possible_first_words(rest), f"a placeholder in the code that {self.name} runs")
         if rest[0].lead[:1] in ("-", "+"):
-            refuse(f"the code that {self.name} runs cannot be told from its options", rest[0].position)
+            refuse(f"the code that {self.name} runs looks like an option", rest[0].position)
         self.has_code = True
         return () if self.interpreter.options_end else rest[1:]
 
@@ -312,7 +322,7 @@ class _InterpreterArguments:
 
 
 def _program_of(word: Word) -> str:
-    """As far as it can be known: by its path, or by a variable like $SHELL or $PYTHON; else empty."""
+    """The program's name, from its path or from a variable such as $SHELL or $PYTHON. Empty if it is not known."""
     if word.static or "/" in word.text:
         return program_name(word.text)
     name = "".join(word.reads).lower() if not word.text else ""
@@ -321,7 +331,7 @@ def _program_of(word: Word) -> str:
 
 
 def _possible_first_words(words: Words) -> Words:
-    """The first word, and the next ones that would take its place if it vanished when the shell expands it."""
+    """The first word, and the words that take its place if the shell expands it to nothing."""
     for at, word in enumerate(words):
         if word.cannot_vanish:
             return words[: at + 1]

@@ -1,4 +1,4 @@
-"""Programs that take words as code, and programs that run another: what must be known of them to keep values out of code."""
+"""Programs that take arguments as code or run another program, as data for shell/injection.py."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ _NO_MATCH: Final = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """How its arguments are read. An option that none of the patterns knows leaves everything after it in doubt."""
+    """How an interpreter reads its arguments. After an option that no pattern matches, every argument is ambiguous."""
 
     code: re.Pattern[str]  # an option whose next word is code
-    flags: re.Pattern[str] = _NO_MATCH  # an option that stands alone
+    flags: re.Pattern[str] = _NO_MATCH  # an option without a value
     value_options: re.Pattern[str] = _NO_MATCH  # an option whose next word is its value
     assignment_options: re.Pattern[str] = _NO_MATCH  # an option whose next word is NAME=value
     stdin: re.Pattern[str] = _NO_MATCH  # an option that makes it read its code from stdin
     program_first: bool = False  # without such an option the first operand is code
-    options_end: bool = True  # after the code or the first operand nothing is an option any more
+    options_end: bool = True  # no options after the code or the first operand
 
 
 @dataclass(frozen=True, slots=True)
 class CommandWrapper:
     """A program that runs the command in its own arguments."""
 
-    flags: str = ""  # letters of options that stand alone
+    flags: str = ""  # letters of options without a value
     value_options: str = ""  # letters of options with a value
     operands: int = 0  # how many words come before the command
 
     def count_option_words(self, option: str) -> int | None:
-        """How many words an option takes up; None if it is not known."""
+        """How many words the option takes. None if it is unknown."""
         if option == "--" or _flag_pattern(self.flags).fullmatch(option):
             return 1
         if self.value_options and re.match(f"-[{self.value_options}].|--[a-z-]+=", option):
@@ -130,7 +130,7 @@ COMMAND_WRAPPERS: Final[dict[str, CommandWrapper]] = {
     "caffeinate": CommandWrapper(flags="dimsu", value_options="tw"),
 }
 
-# Programs that run another which stands somewhere among their arguments.
+# Programs that run another one, named somewhere among their arguments.
 PROGRAM_RUNNERS: Final = frozenset(
     (
         *(
@@ -167,7 +167,7 @@ PROGRAM_RUNNERS: Final = frozenset(
     )
 )
 
-# Builtins to which a value is only a value. What bash's other builtins are given may be evaluated:
+# Builtins that never evaluate their arguments. Bash's other builtins may:
 # `unset 'a[$(date)]'` runs date, and so do read, printf -v, declare, test -v and let.
 HARMLESS_BUILTINS: Final = frozenset(
     (
@@ -237,7 +237,7 @@ BUILTINS: Final = frozenset(
     )
 )
 
-# They hand a word to a shell, here or elsewhere, or have a language of their own that can start programs.
+# Programs that pass a word to a shell, local or remote, or whose own language can start programs.
 CODE_PROGRAMS: Final = frozenset(
     (
         *(

@@ -1,7 +1,7 @@
-"""Where a command runs whatever files it finds: by a pattern, in a directory, or in a variable that holds their names.
+"""Finds the files that a command runs without naming them: by a pattern, in a directory, through a variable.
 
-A linter's `check src` runs none of what it reads, so naming a directory alone is not enough: an edit there would
-otherwise ask the user again each time.
+A directory that a program only reads, as in a linter's `check src`, does not count. Otherwise every edit in it would need
+the user's trust again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[\w@*]+|\$|\{\}|\{[^{},]*\.\.[^{},]*\}")
 _LEADING_VARIABLE: Final = re.compile(rf"(?:{_VARIABLE.pattern})/+(?=[^/])")
 GLOB_BRACKETS: Final = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
-"""One character of several. An open bracket that is not closed, as in `[ -f x ]`, is itself."""
+"""A set of characters. An open bracket that is never closed, as in `[ -f x ]`, is a plain character."""
 _WILDCARD: Final = re.compile(rf"[*?]|{GLOB_BRACKETS.pattern}|{_VARIABLE.pattern}")
 _CASE_END: Final = re.compile(r";;&?|;&")
 _TOKEN: Final = re.compile(
@@ -52,25 +52,25 @@ def _unquote(word: str) -> str:
 
 
 def find_run_patterns(tokens: Iterable[ShellToken]) -> list[str]:
-    """The words of which every file counts, as patterns with `*` for what is not known."""
-    searched: list[str] = []
+    """The words whose matching files may all run, as globs with `*` for the unknown parts."""
+    patterns: list[str] = []
     arguments: list[str] = []
-    anything = False
+    runs_unknown = False
     for before, command in _split_commands(tokens):
-        for run in _words_run_by(command, fed=before.rstrip("\n").endswith("|") or "<" in before):
+        for run in _words_run_by(command, has_input=before.rstrip("\n").endswith("|") or "<" in before):
             pattern = _to_glob(run)
             if pattern.strip("*./") or not _WILDCARD.search(run):
-                searched.append(pattern)
+                patterns.append(pattern)
             else:
-                anything = True
+                runs_unknown = True
         arguments += _arguments_for_others(command)
-    if anything:
-        searched += [_to_glob(word) for word in arguments if _VARIABLE.sub("", word)]
-    return searched
+    if runs_unknown:
+        patterns += [_to_glob(word) for word in arguments if _VARIABLE.sub("", word)]
+    return patterns
 
 
 def _split_commands(tokens: Iterable[ShellToken]) -> Iterator[tuple[str, list[str]]]:
-    """Each simple command with the operators before it. What a `case` compares with is none."""
+    """Yields each simple command with the operators before it. The patterns of a `case` are not commands."""
     before, words = "", list[str]()
     for token in tokens:
         if not token.is_operator:
@@ -84,38 +84,38 @@ def _split_commands(tokens: Iterable[ShellToken]) -> Iterator[tuple[str, list[st
 
 
 def _arguments_for_others(words: list[str]) -> list[str]:
-    """The arguments from which another command may get its files: not those of a program that is a variable."""
+    """The arguments that another command may get as files. Those of a program named by a variable do not count."""
     unknown = next((at for at, word in _command_positions(words) if not _to_glob(word).strip("*./")), len(words))
     return words[1:unknown]
 
 
 def _command_positions(words: list[str]) -> Iterator[tuple[int, str]]:
-    """Where a program stands, or a keyword or an assignment before one."""
-    begins = True
+    """The positions of programs, and of the keywords and assignments before them."""
+    is_command = True
     for at, word in enumerate(words):
-        if begins:
+        if is_command:
             yield at, word
-        begins = word in _BEFORE_COMMAND or (begins and _ASSIGNMENT.match(word) is not None)
+        is_command = word in _BEFORE_COMMAND or (is_command and _ASSIGNMENT.match(word) is not None)
 
 
-def _words_run_by(words: list[str], *, fed: bool) -> Iterator[str]:
-    """What this command runs and does not simply name; `$` where nobody can know."""
-    beginnings = dict(_command_positions(words))
+def _words_run_by(words: list[str], *, has_input: bool) -> Iterator[str]:
+    """Yields what this command runs, `$` where that is unknown. `has_input` means that its stdin is a pipe or a file."""
+    positions = dict(_command_positions(words))
     for at, word in enumerate(words):
-        begins = at in beginnings
-        if begins and _WILDCARD.search(_LEADING_VARIABLE.sub("", word, count=1)) and not _ASSIGNMENT.match(word):
+        is_command = at in positions
+        if is_command and _WILDCARD.search(_LEADING_VARIABLE.sub("", word, count=1)) and not _ASSIGNMENT.match(word):
             yield word
-        if program_name(word) in _RUNNERS or (begins and word in _SOURCE_COMMANDS):
+        if program_name(word) in _RUNNERS or (is_command and word in _SOURCE_COMMANDS):
             run = _operands(words[at + 1 :])
             yield from run
-            if not run and (fed or _ARGUMENT_FEEDERS.intersection(words[:at])):
+            if not run and (has_input or _ARGUMENT_FEEDERS.intersection(words[:at])):
                 yield "$"
         elif word in _ARGUMENT_FEEDERS and "{}" in words[at + 1 :][-1:]:
             yield "$"
 
 
 def _operands(words: list[str]) -> list[str]:
-    """The first, and as many more as there are options before it, for each may have taken one as its value."""
+    """The first operand, and one more per option before it: each option may take one as its value."""
     for options, word in enumerate(words):
         if not word.startswith("-") or word == "-":
             return words[options : 2 * options + 1]
@@ -123,5 +123,5 @@ def _operands(words: list[str]) -> list[str]:
 
 
 def _to_glob(word: str) -> str:
-    """Of a word that begins in a variable's directory, the rest: from any directory that is looked at."""
+    """The word as a glob. A leading variable is dropped: it may be any directory."""
     return _VARIABLE.sub("*", _LEADING_VARIABLE.sub("", word, count=1))
