@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, FactPath, parse_path
 from hookline.hooks.json_text import json_text
-from hookline.hooks.templates import Placeholder
+from hookline.hooks.templates import OPEN_BRACES, Placeholder
 from hookline.hooks.tool_input import field_value, to_vocabulary
 from hookline.hooks.tools import NATIVE, Vocabulary, tool_name_in
 
@@ -250,7 +250,7 @@ class PlaceholderResolver:
             return EventPlaceholder(self.vocabulary)
         if name == "result.text":
             return ResultTextPlaceholder()
-        if name == "open_braces":
+        if name == OPEN_BRACES:
             return OpenBracesPlaceholder()
         path = fact_path(name)
         return None if path is None else FactPlaceholder(path, self.vocabulary)

@@ -29,6 +29,7 @@ class Placeholder(Protocol):
 
 Resolver = Callable[[str], Placeholder | None]  # a placeholder's name → how to read it; None: there is no such name
 
+OPEN_BRACES: Final = "open_braces"  # the placeholder for two braces
 DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}")
 SINGLE_OR_DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}")
 
@@ -43,6 +44,11 @@ def as_text(value: Any) -> str:
         return json_text(value)
     except TypeError:
         return ""
+
+
+def escape_braces(text: str) -> str:
+    """A template that renders to exactly this text."""
+    return DOUBLE_BRACES.sub(lambda found: f"{{{{{OPEN_BRACES}}}}}{found[0][2:]}", text)
 
 
 def unknown_placeholder_error(name: str, position: int) -> BadTemplate:

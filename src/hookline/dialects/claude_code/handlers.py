@@ -19,7 +19,6 @@ from hookline.dialects.claude_code.names import (
     VOCABULARY,
     body_result_parser,
     default_timeout,
-    escape_braces,
     hook_environment,
     is_plugin_file,
     plugin_root,
@@ -35,7 +34,7 @@ from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.outcome import FailureKind
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action
-from hookline.hooks.templates import DataTemplate, Template, parse_template
+from hookline.hooks.templates import DataTemplate, Template, escape_braces, parse_template
 
 PLACEHOLDER: Final = re.compile(r"\$\{([\w.]+)\}")
 _BAD_TEMPLATE: Final = "bad-template"

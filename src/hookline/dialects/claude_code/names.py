@@ -15,7 +15,7 @@ from hookline.hooks.events import events_by_name
 from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import May
-from hookline.hooks.templates import DOUBLE_BRACES, DataTemplate, Template, parse_template
+from hookline.hooks.templates import DataTemplate, Template, escape_braces, parse_template
 from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "claude_code"
@@ -133,11 +133,6 @@ def is_plugin_file(file: str) -> bool:
 def plugin_root(file: str) -> str:
     """The directory of the plugin that this hooks file belongs to."""
     return os.path.abspath(PurePath(file).parent.parent)
-
-
-def escape_braces(text: str) -> str:
-    """The text as a template in which nothing of it is a placeholder."""
-    return DOUBLE_BRACES.sub(lambda found: "{{open_braces}}" + found[0][2:], text)
 
 
 def template_sources(value: Any) -> Any:

@@ -42,7 +42,7 @@ from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import UNLIMITED, Hook, Limit
 from hookline.hooks.outcome import NotePlace
 from hookline.hooks.protocols import Condition
-from hookline.hooks.templates import Template
+from hookline.hooks.templates import OPEN_BRACES, Template
 
 _PLACEHOLDER: Final = re.compile(r"\{\{([\w.]+)\}\}")
 _ONCE_LIMIT: Final = Limit(max_fires=1)
@@ -159,7 +159,7 @@ def _write_argv(program: CommandTemplate) -> dict[str, Any]:
 
 
 def _write_argument(text: Template) -> str:
-    known = {"workspace": "${CLAUDE_PROJECT_DIR}", "open_braces": "{{"}
+    known = {"workspace": "${CLAUDE_PROJECT_DIR}", OPEN_BRACES: "{{"}
     return _replace_placeholders(text.source, known)
 
 
@@ -207,7 +207,7 @@ def _write_interpolations(value: Any, known: dict[str, str]) -> Any:
 
 
 def _fact_placeholder(fact: str, known: dict[str, str]) -> str:
-    if fact == "open_braces":
+    if fact == OPEN_BRACES:
         return "{{"
     for path, placeholder in known.items():
         if fact == path:

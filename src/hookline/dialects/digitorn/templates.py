@@ -17,10 +17,12 @@ from hookline.formatting import closest_match
 from hookline.hooks.placeholders import PlaceholderResolver, fact_path
 from hookline.hooks.templates import (
     DOUBLE_BRACES,
+    OPEN_BRACES,
     SINGLE_OR_DOUBLE_BRACES,
     DataTemplate,
     ShellTemplate,
     Template,
+    escape_braces,
     parse_shell_template,
     parse_template,
 )
@@ -37,7 +39,6 @@ NUMBER_FACTS: Final = {
 """The names in single braces in a log message or a notification."""
 PLACEHOLDERS: Final = ("tool.name", "tool.fqn", "tool.params.…", "tool.result.…", "tool.result", "tool.error")
 _FIRST_WORDS: Final = ("tool", "workspace", *NUMBER_FACTS)
-_OPEN_BRACES: Final = "open_braces"
 _NUMBER_NAMES: Final = {fact.replace(" ", ""): name for name, fact in NUMBER_FACTS.items()}
 _PLACEHOLDER_NAMES: Final = {
     ("tool", "input"): "tool.params",
@@ -86,7 +87,7 @@ def translate_placeholders(text: str, *, numbers: bool = False) -> TranslatedTex
             pieces.append("{{" + fact + "}}")
             known += 1
         elif double:
-            pieces.append("{{open_braces}}" + found[0][2:])
+            pieces.append(escape_braces(found[0]))
             unknown.append(name)
         else:
             pieces.append(found[0])
@@ -116,9 +117,7 @@ def read_literal(at: Node, text: str) -> str:
 
 def literal_template(text: str) -> Template:
     """A template that renders to exactly this text."""
-    return parse_template(
-        DOUBLE_BRACES.sub(lambda found: "{{open_braces}}" + found[0][2:], text), PlaceholderResolver(VOCABULARY)
-    )
+    return parse_template(escape_braces(text), PlaceholderResolver(VOCABULARY))
 
 
 def read_data_template(at: Node) -> DataTemplate:
@@ -169,7 +168,7 @@ def write_template(text: Template | ShellTemplate, *, numbers: bool = False) -> 
         source = text.source
         plain = "".join(piece if is_literal else _write_placeholder(piece, numbers) for piece, is_literal in parts)
     else:
-        source = _escape_braces(text.source)
+        source = escape_braces(text.source)
         plain = text.source
     if _normalize(translate_placeholders(plain, numbers=numbers).source) != _normalize(source):
         raise NotExpressible("braces that would be taken for a placeholder")
@@ -178,7 +177,7 @@ def write_template(text: Template | ShellTemplate, *, numbers: bool = False) -> 
 
 def constant_text(text: Template) -> str | None:
     """The text if its only placeholders are escaped braces, else None."""
-    if any(name != _OPEN_BRACES for name in text.names):
+    if any(name != OPEN_BRACES for name in text.names):
         return None
     if not text.names:
         return text.source
@@ -233,7 +232,7 @@ def _split_template(source: str) -> Iterator[tuple[str, bool]]:
 
 
 def _write_placeholder(name: str, numbers: bool) -> str:
-    if name == _OPEN_BRACES:
+    if name == OPEN_BRACES:
         return "{{"
     fact, _, filter_name = (part.strip() for part in name.partition("|"))
     number_name = _NUMBER_NAMES.get(f"{fact}|{filter_name}".strip("|"))
@@ -251,7 +250,7 @@ def _normalize(source: str) -> list[object]:
     """The parts of a template, independent of which of its names a fact has."""
     shape: list[object] = [""]
     for piece, is_literal in _split_template(source):
-        if is_literal or piece == _OPEN_BRACES:
+        if is_literal or piece == OPEN_BRACES:
             piece = piece if is_literal else "{{"
             shape = [*shape[:-1], f"{shape[-1]}{piece}"] if isinstance(shape[-1], str) else [*shape, piece]
         else:
@@ -259,7 +258,3 @@ def _normalize(source: str) -> list[object]:
             path = ("tool", "result") if fact == "result.text" else fact_path(fact)
             shape += [(path, filter_name if filter_name != "or_empty" else ""), ""]
     return shape
-
-
-def _escape_braces(text: str) -> str:
-    return DOUBLE_BRACES.sub(lambda found: "{{" + _OPEN_BRACES + "}}" + found[0][2:], text)

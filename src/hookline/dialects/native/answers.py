@@ -15,7 +15,6 @@ from hookline.dialects.native.keys import (
     Schema,
     choice_key,
     compile_template,
-    escape_braces,
     key_table,
     mapping_schema,
     read_mapping,
@@ -29,7 +28,7 @@ from hookline.hooks.actions.notify import LEVELS, Log, Notify
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import SILENT, Audience, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
-from hookline.hooks.templates import Template
+from hookline.hooks.templates import OPEN_BRACES, Template, escape_braces
 
 ROLES: Final = ("user", "assistant", "system")
 _POSITIONS: Final = ("start", "before_last", "end")
@@ -43,7 +42,7 @@ def _parse_answer(outcome: Outcome) -> Callable[[Node, HookInfo, dict[str, Any]]
         reason = read_template(value, info.vocabulary)
         if reason is None:
             return None
-        if all(name == "open_braces" for name in reason.names):
+        if all(name == OPEN_BRACES for name in reason.names):
             return FixedAnswer(replace(outcome, reason=reason.render(Event("", {}))))
         return TemplateAnswer(outcome, reason)
 

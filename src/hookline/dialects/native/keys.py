@@ -17,10 +17,10 @@ from hookline.errors import BadTemplate
 from hookline.hooks.placeholders import FACT_ROOTS, PlaceholderResolver
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import (
-    DOUBLE_BRACES,
     DataTemplate,
     ShellTemplate,
     Template,
+    escape_braces,
     parse_shell_template,
     parse_template,
 )
@@ -259,8 +259,3 @@ def write_unless_event(data: DataTemplate) -> Any:
     """For data that is the whole event by default."""
     written = write_data(data)
     return NOT_WRITTEN if written == "{{event}}" else written
-
-
-def escape_braces(text: str) -> str:
-    """The text as a template that renders to it."""
-    return DOUBLE_BRACES.sub(lambda found: "{{open_braces}}" + found[0][2:], text)
