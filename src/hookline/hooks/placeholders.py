@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from hookline.hooks.event import MISSING, Event, FactPath, parse_path
 from hookline.hooks.json_text import json_text
+from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import OPEN_BRACES, Placeholder
 from hookline.hooks.tool_input import field_value, to_vocabulary
 from hookline.hooks.tools import NATIVE, Vocabulary, tool_name_in
@@ -66,7 +67,7 @@ def _as_message(value: Any) -> Any:
 
 def _to_utc(value: Any) -> Any:
     """A moment as `2025-12-31T10:30:00Z`; the present one where it is absent or no moment."""
-    return _parse_time(value).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return format_utc(_parse_time(value))
 
 
 def _count_items(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Facts that nobody gave, as a session in a directory would have them."""
+"""The facts that every event of a session has: host, session, user, directories and time."""
 
 from __future__ import annotations
 
@@ -15,24 +15,36 @@ _AFTER_TOOL_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "too
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    id: str
-    user: str
-    directory: Path
+    id: str | None
+    user: str | None
+    directory: str | Path
     wall: float  # seconds since 1970, UTC
+    host: str = "hookline"
+    tool_calls: int | None = None
+
+
+def base_facts(session: SessionInfo) -> dict[str, Any]:
+    """The session's own facts. What is None has no fact."""
+    facts: dict[str, Any] = {"host": {"name": session.host}}
+    if session.id is not None:
+        facts["session"] = {"id": session.id}
+        if session.tool_calls is not None:
+            facts["session"]["tool_calls"] = session.tool_calls
+    if session.user is not None:
+        facts["user"] = {"name": session.user}
+    facts["cwd"] = facts["workspace"] = str(session.directory)
+    facts["time"] = format_utc(datetime.fromtimestamp(session.wall, UTC))
+    return facts
 
 
 def session_facts(event: str, given: Mapping[str, Any], session: SessionInfo) -> dict[str, Any]:
-    """`given`, and beside it what every session knows. What was given is never changed, not even where it is odd."""
+    """The given facts, completed with the session's own. A given fact is never changed, even if it is odd."""
     facts = dict(given)
-    directory = str(session.directory)
-    for name, value in (("cwd", directory), ("workspace", directory), ("time", _iso_time(session.wall))):
-        facts.setdefault(name, value)
-    for name, key, value in (
-        ("host", "name", "hookline"),
-        ("session", "id", session.id),
-        ("user", "name", session.user),
-    ):
-        _set_default_in(facts, name, key, value)
+    for name, value in base_facts(session).items():
+        if isinstance(value, dict) and isinstance(held := facts.get(name, {}), dict):
+            facts[name] = {**held, **{key: part for key, part in value.items() if key not in held}}
+        else:
+            facts.setdefault(name, value)
     tool = facts.get("tool")
     if isinstance(tool, dict):
         facts["tool"] = _complete_tool(event, tool)
@@ -50,11 +62,6 @@ def _complete_tool(event: str, tool: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def _set_default_in(facts: dict[str, Any], name: str, key: str, value: str) -> None:
-    held = facts.get(name, {})
-    if isinstance(held, dict) and key not in held:
-        facts[name] = {**held, key: value}
-
-
-def _iso_time(wall: float) -> str:
-    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+def format_utc(moment: datetime) -> str:
+    """The time as `2025-12-31T10:30:00Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -5,9 +5,9 @@ How much of its model's context a thread takes: what was counted last, and an es
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.runtime.apps.app import MAX_STEPS
 from hookline.runtime.models.model import CompletionRequest
 from hookline.runtime.models.tokens import messages_tokens, request_tokens, text_tokens
@@ -54,17 +54,13 @@ async def _injected_tokens(thread: StoredThread) -> int:
 async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
     """The context and the messages are dear, so they are gathered only where a hook on this event reads them."""
     session, agent = thread.session, thread.agent
-    now = datetime.fromtimestamp(session.clock.wall(), UTC)
+    row = session.row
+    known = SessionInfo(session.id, row.user, row.workspace, session.clock.wall(), tool_calls=session.tool_calls)
     facts: dict[str, Any] = {
-        "host": {"name": "hookline"},
-        "session": describe_session(session),
+        **base_facts(known),
         "agent": {"id": agent.id, "name": agent.name or agent.id, "prompt": thread.side.prompt.name},
         "thread": {"id": thread.id},
-        "user": {"name": session.row.user},
         "execution": thread.progress.facts,
-        "cwd": session.row.workspace,
-        "workspace": session.row.workspace,
-        "time": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
         "turn": _turn_facts(thread),
         "metadata": thread.progress.metadata,
     }

@@ -9,7 +9,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -20,6 +20,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, NullHost, ProgramResult, ScriptCall
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
+from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hosts.agents import event_timeout, get_agent
 from hookline.hosts.agents import get_agent as agent_named
 from hookline.hosts.agents.agent import CodingAgent, Reply
@@ -230,10 +231,9 @@ class _Responder:
         return next((each for each in found if each is not None), None)
 
     def _with_session_facts(self, event: Event, cwd: Path, workspace: Path | None) -> Event:
-        now = datetime.fromtimestamp(self.engine.local_host.clock.wall(), UTC)
-        facts = {"time": now.isoformat(timespec="seconds").replace("+00:00", "Z"), "user": {"name": self.call.user}}
+        known = base_facts(SessionInfo(None, self.call.user, cwd, self.engine.local_host.clock.wall()))
         place = {"cwd": str(cwd), "workspace": str(workspace or event.facts.get("workspace") or cwd)}
-        return Event(event.name, {**facts, **event.facts, **place})
+        return Event(event.name, {**known, **event.facts, **place})
 
     async def _reply_to_unreadable(self, why: str, workspace: Path | None) -> Reply:
         """Denies if a hook listens to this event, or if the project is unknown."""

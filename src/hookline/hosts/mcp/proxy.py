@@ -6,10 +6,11 @@ import asyncio
 import json
 import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -18,6 +19,7 @@ from hookline.engine.decision import Decision
 from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience, Verdict
+from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, limit_to, merge_decisions
 from hookline.hosts.mcp import elicitation
@@ -129,15 +131,10 @@ class ProxySession:
             await host.drain(_SHUTDOWN_TIMEOUT)
 
     def event(self, name: str, tool: dict[str, Any] | None = None) -> Event:
-        place = str(self._place.directory)
-        facts: dict[str, Any] = {
-            "host": {"name": HOST_NAME},
-            "session": {"id": self._place.session, "tool_calls": self._calls},
-            "user": {"name": self._place.user},
-            "cwd": place,
-            "workspace": place,
-            "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        }
+        place = self._place
+        facts = base_facts(
+            SessionInfo(place.session, place.user, place.directory, time.time(), host=HOST_NAME, tool_calls=self._calls)
+        )
         return Event(name, facts if tool is None else {**facts, "tool": tool})
 
     def count_call(self) -> None:

@@ -6,11 +6,12 @@ import asyncio
 import contextvars
 import inspect
 import threading
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -23,6 +24,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, canonical_event
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.project import load, load_for_directory
 from hookline.runners.local_host import LocalHost
 
@@ -128,14 +130,9 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """The facts of every event of this session."""
-        directory = str(self._directory)
-        return {
-            "host": {"name": self._host_name},
-            "session": {"id": self.id, "tool_calls": self.tool_calls},
-            "cwd": directory,
-            "workspace": directory,
-            "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        }
+        return base_facts(
+            SessionInfo(self.id, None, self._directory, time.time(), host=self._host_name, tool_calls=self.tool_calls)
+        )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for `work` from sync code, on the session's own event loop."""

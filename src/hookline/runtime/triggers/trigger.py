@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from hookline.hooks.event import Event
 from hookline.hooks.placeholders import FactPlaceholder, fact_path
+from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import Template, parse_template
 
 
@@ -55,10 +56,6 @@ ActivationHandler = Callable[[Activation], Awaitable[ActivationResult]]
 def build_activation(trigger: Trigger, at: datetime, **facts: Any) -> Activation:
     known = {"id": trigger.id, "kind": trigger.kind.value, "at": trigger.at, "time": format_utc(at)}
     return Activation(trigger, {**known, **facts})
-
-
-def format_utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def prompt_template(text: str) -> Template:
