@@ -1,6 +1,6 @@
-"""What becomes of an event when a hook breaks: every fault, with every kind of hook, run for real.
+"""Runs every fault with every kind of hook and describes what happens to the event.
 
-`python -m tests.faults` writes docs/faults.md anew.
+`python -m tests.fault_matrix` writes docs/faults.md.
 """
 
 from __future__ import annotations
@@ -47,29 +47,29 @@ class HookKind:
 PROGRAMS: Final = (
     Fault("exit code 1", "echo words >&2; exit 1"),
     Fault("exit code 2", "echo words >&2; exit 2"),
-    Fault("does not end in time", "sleep 30", 0.3),
-    Fault("ignores SIGTERM and does not end", "trap '' TERM; sleep 30", 0.3),
+    Fault("does not finish in time", "sleep 30", 0.3),
+    Fault("ignores SIGTERM and does not finish", "trap '' TERM; sleep 30", 0.3),
     Fault("cannot start", "true", nowhere=True),
-    Fault("is no program at all", "no-such-program-anywhere"),
+    Fault("command not found", "no-such-program-anywhere"),
     Fault("killed by a signal", "kill -9 $$"),
-    Fault("answers with a word that is none", """echo '{"decision": "perhaps"}'"""),
-    Fault("answers with half an object", """echo '{"decision": "deny'"""),
+    Fault("answers with an unknown decision", """echo '{"decision": "perhaps"}'"""),
+    Fault("answers with truncated JSON", """echo '{"decision": "deny'"""),
     Fault("writes 20 MB of text", "head -c 20000000 /dev/zero | tr '\\0' x"),
     Fault("writes an answer of 20 MB", """printf '{"decision": "deny", "reason": "'; head -c 20000000 /dev/zero | tr '\\0' x; printf '"}'"""),
-    Fault("writes what is not UTF-8", "printf '\\377\\376'"),
+    Fault("writes bytes that are not UTF-8", "printf '\\377\\376'"),
     Fault("leaves a child in the background", "sleep 30 & exit 0"),
     Fault("does not read its stdin", "exec 0<&-; exit 0"),
 )  # fmt: skip
 SCRIPTS: Final = (
     Fault("throws", "throw new Error('words')"),
-    Fault("does not end in time", "while (true) {}", 0.3),
-    Fault("waits for ever", "await new Promise(() => {})", 0.3),
-    Fault("does not parse", "return {"),
-    Fault("takes all the memory", "const a = []; for (;;) a.push(new ArrayBuffer(1 << 24))"),
+    Fault("does not finish in time", "while (true) {}", 0.3),
+    Fault("waits for a promise that never settles", "await new Promise(() => {})", 0.3),
+    Fault("has a syntax error", "return {"),
+    Fault("exhausts its memory", "const a = []; for (;;) a.push(new ArrayBuffer(1 << 24))"),
     Fault("returns text", "return 'deny'"),
-    Fault("returns a decision that is none", "return {decision: 'perhaps'}"),
-    Fault("returns what is no data", "return () => 1"),
-    Fault("calls a tool that is not there", "await callTool('no_such_tool', {})"),
+    Fault("returns an unknown decision", "return {decision: 'perhaps'}"),
+    Fault("returns a value that is not data", "return () => 1"),
+    Fault("calls a missing tool", "await callTool('no_such_tool', {})"),
 )
 
 
@@ -161,17 +161,17 @@ FAULTS: Final = {"programs": PROGRAMS, "scripts": SCRIPTS}
 _VERDICTS: Final = {
     Verdict.SILENT: "proceeds",
     Verdict.ALLOW: "allowed",
-    Verdict.ASK: "somebody is asked",
+    Verdict.ASK: "a person is asked",
     Verdict.DENY: "**denied**",
 }
 
 
 async def outcome(dialect: str, kind: HookKind, fault: Fault, directory: Path) -> str:
-    """What becomes of the event, in words: the verdict, who is told, and the failure that is reported."""
+    """What happens to the event: the verdict, who sees a message, and the failure."""
     decision = await _decide_with_fault(dialect, kind, fault, directory)
-    told = {note.audience for note in decision.notes if note.text}
+    audiences = {note.audience for note in decision.notes if note.text}
     parts = [_VERDICTS[decision.verdict]]
-    parts += [f"{audience} told" for audience in Audience if audience in told]
+    parts += [f"the {audience} sees it" for audience in Audience if audience in audiences]
     parts += [f"`{failure.kind}`" for failure in decision.failures]
     return ", ".join(parts)
 
@@ -209,12 +209,13 @@ async def table(dialect: str, what: str, directory: Path) -> str:
 
 
 HEAD: Final = """\
-# What becomes of an event when a hook breaks
+# When a hook fails
 
-Each cell was run: `python -m tests.faults` writes this page, and the tests compare it with what happens. It says whether
-the event proceeds, who is told something, and which failure stands in the decision and in the log. A hook that runs in
-the background has no failure in the decision, only in the log. No fault takes longer than the hook's timeout, leaves a
-process behind, or fills the memory: of a program's output 1 MiB is kept, and the rest is drained.
+What happens to an event when its hook fails: whether it proceeds, who sees a message, and which failure the decision and
+the log contain. A background hook reports its failure only in the log. No fault takes longer than the hook's timeout,
+leaves a process behind or fills memory: hookline keeps 1 MiB of a program's output and discards the rest.
+
+`python -m tests.fault_matrix` runs every cell and writes this page; a test compares it with what happens.
 """
 
 

@@ -11,7 +11,7 @@ import pytest
 import fault_matrix
 
 PAGE = fault_matrix.PAGE.read_text("utf-8")
-HINT = "if this is meant to be so, run `python -m tests.faults`"
+HINT = "if this is meant to be so, run `python -m tests.fault_matrix`"
 
 
 @pytest.mark.parametrize(("dialect", "what"), fault_matrix.TABLES, ids=lambda each: each)
