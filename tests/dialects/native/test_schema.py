@@ -1,4 +1,4 @@
-"""The native format: the schema knows what loads."""
+"""The JSON Schema accepts exactly the hooks that load."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.config.problem import Severity
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import get_dialect
 from hookline.dialects.native.actions import ACTIONS
 from hookline.dialects.native.conditions import CONDITIONS
 from hookline.dialects.native.dialect import HOOK_KEYS
-from hookline.project import load_text
+from hookline.hooks.actions.call_tool import TellWhen
+from hookline.hooks.outcome import Audience
 
 NATIVE = get_dialect("native")
 SCHEMA = jsonschema.Draft202012Validator(NATIVE.schema())
-BEYOND_SHAPE = {"bad-pattern", "bad-template", "bad-expression", "duplicate-id", "unknown-condition", "unknown-action"}
+NOT_IN_SCHEMA = {"bad-pattern", "bad-template", "bad-expression", "duplicate-id", "unknown-condition", "unknown-action"}
 
 DURATIONS = [
     "0s", "1s", "24h", "24.0h", "24.1h", "25h", "023h", "1440m", "1441m", "86400s", "86400.5s", "86400000ms", "86400001ms",
@@ -37,22 +37,23 @@ ANYTHING = st.recursive(
 )
 
 
-def errors_of(hook: Any) -> list[Any] | None:
+def load_errors(hook: Any) -> list[Any] | None:
+    """None if one of the errors is of a kind that a schema cannot express."""
     document, _ = read_text(json.dumps({"hooks": [hook]}), "hookline.json")
     assert document is not None
     errors = [problem for problem in NATIVE.load(document).problems if problem.severity == "error"]
-    return None if any(problem.code in BEYOND_SHAPE for problem in errors) else errors
+    return None if any(problem.code in NOT_IN_SCHEMA for problem in errors) else errors
 
 
-def agree(hook: Any) -> None:
-    errors = errors_of(hook)
+def assert_schema_agrees(hook: Any) -> None:
+    errors = load_errors(hook)
     if errors is not None:
         assert SCHEMA.is_valid({"hooks": [hook]}) is not bool(errors), errors
 
 
 @pytest.mark.parametrize("text", DURATIONS)
 def test_a_duration_loads_if_and_only_if_the_schema_accepts_it(text: str) -> None:
-    agree({"on": "stop", "then": "deny", "timeout": text})
+    assert_schema_agrees({"on": "stop", "then": "deny", "timeout": text})
 
 
 @pytest.mark.parametrize(
@@ -80,9 +81,9 @@ def test_a_duration_loads_if_and_only_if_the_schema_accepts_it(text: str) -> Non
 )
 def test_schema_and_loader_agree(key: str, value: Any, loads: bool) -> None:
     hook = {"on": "tool.before", "then": "deny", key: value}
-    assert errors_of(hook) is not None
-    assert (errors_of(hook) == []) is loads
-    agree(hook)
+    assert load_errors(hook) is not None
+    assert (load_errors(hook) == []) is loads
+    assert_schema_agrees(hook)
 
 
 @given(data=st.data())
@@ -92,28 +93,31 @@ def test_a_hook_loads_if_and_only_if_the_schema_accepts_it(data: st.DataObject) 
     when = st.dictionaries(st.sampled_from([*CONDITIONS]), ANYTHING, max_size=2)
     odd = st.dictionaries(st.sampled_from([*HOOK_KEYS, "other"]), ANYTHING, max_size=1)
     made = data.draw(st.fixed_dictionaries({"on": st.just("tool.before"), "then": then | ANYTHING}))
-    agree({**made, **data.draw(st.fixed_dictionaries({}, optional={"when": when})), **data.draw(odd)})
+    assert_schema_agrees({**made, **data.draw(st.fixed_dictionaries({}, optional={"when": when})), **data.draw(odd)})
 
 
-@pytest.mark.parametrize("on_error", ["closed", {"deny": "No scanner."}])
-@pytest.mark.parametrize("event", ["tool.before", "tool.after", "tool.store"])
-def test_an_on_error_is_written_as_it_was_said(event: str, on_error: Any) -> None:
-    then = [{"run": ["lint"], "on_error": on_error}, {"log": "done"}]
-    hooks = [{"id": "x", "on": event, "then": then, "on_error": on_error}]
-    document, _ = read_text(json.dumps({"hooks": hooks}), "hookline.json")
-    assert document is not None
-    written = NATIVE.write(NATIVE.load(document).hooks)
-    assert written.not_expressible == ()
-    again, _ = read_text(json.dumps(written.value), "hookline.json")
-    assert again is not None
-    hook = again.value["hooks"][0]
-    assert (hook["on_error"], hook["then"]["chain"][0]["on_error"]) == (on_error, on_error)
+def test_whole_needs_a_pattern() -> None:
+    when = {"prompt": {"whole": True}}
+    assert not SCHEMA.is_valid({"hooks": [{"on": "prompt.submit", "when": when, "then": "deny"}]})
+    when["prompt"] |= {"python": "x"}
+    assert SCHEMA.is_valid({"hooks": [{"on": "prompt.submit", "when": when, "then": "deny"}]})
 
 
-def test_an_unknown_action_is_one_problem_that_names_each_action_once():
-    problems = load_text("hooks: [{id: a, on: tool.before, then: {dnye: x}}]", "hookline.yaml").problems
-    [problem] = [each for each in problems if each.severity is Severity.ERROR]
-    meant, _, known = problem.hint.partition(" Known: ")
-    assert (problem.code, meant) == ("unknown-key", "Did you mean deny?")
-    words = known.rstrip(".").split(", ")
-    assert len(words) == len(set(words))
+def test_only_a_step_has_the_keys_of_a_step() -> None:
+    step = {"deny": "no", "name": "first", "ends_chain": True}
+    assert SCHEMA.is_valid({"hooks": [{"on": "tool.before", "then": [step]}]})
+    assert not SCHEMA.is_valid({"hooks": [{"on": "tool.before", "then": step}]})
+
+
+def test_an_option_belongs_to_its_action() -> None:
+    for tell in TellWhen:
+        assert SCHEMA.is_valid({"hooks": [{"on": "tool.before", "then": {"call": "lint", "tell": tell}}]})
+        assert not SCHEMA.is_valid({"hooks": [{"on": "tool.before", "then": {"run": "lint", "tell": tell}}]})
+    for audience in Audience:
+        assert SCHEMA.is_valid({"hooks": [{"on": "tool.before", "then": {"run": "lint", "tell": audience}}]})
+
+
+def test_the_schema_is_plain_json() -> None:
+    schema = NATIVE.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert json.loads(json.dumps(schema)) == schema
