@@ -1,6 +1,6 @@
-"""The tables in the documentation that are made from the code.
+"""Tables in the documentation that are generated from the code.
 
-`python tests/docs_tables.py` writes them between `<!-- generated: NAME -->` and `<!-- end -->`; the tests only compare.
+`python tests/docs_tables.py` writes them between `<!-- generated: NAME -->` and `<!-- end -->`; the tests compare them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 import click
 
 import docs_agent_tables
-import docs_descriptions as words
+import docs_descriptions as descriptions
 import docs_packages
 from docs_pages import pages
 from hookline import __all__ as public_names
@@ -62,11 +62,11 @@ def code(names: Iterable[str]) -> str:
 
 
 def _events(group: str) -> str:
-    kinds = [kind for kind in EVENTS.values() if kind.name.partition(".")[0] in words.GROUPS[group]]
+    kinds = [kind for kind in EVENTS.values() if kind.name.partition(".")[0] in descriptions.GROUPS[group]]
     rows = [
         (f"`{kind.name}`", kind.when, code(kind.facts), _accepted(kind), _dialect_event_names(kind)) for kind in kinds
     ]
-    return table(("event", "comes when", "facts of its own", "accepts", "called elsewhere"), rows)
+    return table(("event", "happens when", "its facts", "accepts", "name in dialects"), rows)
 
 
 def _accepted(kind: EventKind) -> str:
@@ -78,10 +78,10 @@ def _accepted(kind: EventKind) -> str:
         May.HALT: "halt",
         May.COMPACT: "compact",
     }
-    said = [f"`{word}`" for flag, word in flags.items() if flag in kind.accepts]
+    answers = [f"`{word}`" for flag, word in flags.items() if flag in kind.accepts]
     if kind.changes:
-        said.append(f"change {code(kind.changes)}")
-    return ", ".join(said) or _NONE
+        answers.append(f"change {code(kind.changes)}")
+    return ", ".join(answers) or _NONE
 
 
 def _dialect_event_names(kind: EventKind) -> str:
@@ -106,27 +106,27 @@ def _options(action: ActionKey) -> Mapping[str, Key]:
 
 
 def _reads() -> str:
-    rows = [(f"`{each}`", *words.READS[each]) for each in ResultFormat]
+    rows = [(f"`{each}`", *descriptions.READS[each]) for each in ResultFormat]
     return table(("`reads`", "exit code other than 0", "stdout after exit code 0, besides `tell`"), rows)
 
 
-def _meanings(head: tuple[str, ...], known: Iterable[str], said: Mapping[str, str]) -> str:
-    return table(head, [(f"`{word}`", said[word]) for word in known])
+def _meanings(head: tuple[str, ...], words: Iterable[str], meanings: Mapping[str, str]) -> str:
+    return table(head, [(f"`{word}`", meanings[word]) for word in words])
 
 
 def _shapes() -> str:
-    rows = [(f"`{shape}`", words.SHAPES[shape][0], f"`{words.SHAPES[shape][1]}`") for shape in FILTERS]
+    rows = [(f"`{shape}`", descriptions.SHAPES[shape][0], f"`{descriptions.SHAPES[shape][1]}`") for shape in FILTERS]
     return table(("shape", "the value becomes", "example"), rows)
 
 
 def _formats() -> str:
-    rows = [(f"[`{name}`]({name}.md)", words.FORMATS[name], _places(name)) for name in all_dialects()]
+    rows = [(f"[`{name}`]({name}.md)", descriptions.FORMATS[name], _places(name)) for name in all_dialects()]
     return table(("dialect", "in one line", "its files"), rows)
 
 
 def _places(name: str) -> str:
-    said = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in all_dialects()[name].places]
-    return ", ".join(said) or "the folder that `standard_agents:` in a hookline.yaml names"
+    patterns = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in all_dialects()[name].places]
+    return ", ".join(patterns) or "the folder that `standard_agents:` in a hookline.yaml names"
 
 
 def _tool_names() -> str:
@@ -152,7 +152,7 @@ def _vocabulary_fields() -> str:
     rows = [
         (f"`{name}`", ", ".join(f"`{a}` is `{b}`" for a, b in fields.items())) for name, fields in differing.items()
     ]
-    return table(("`names:`", "a program is told"), rows)
+    return table(("`names:`", "programs get"), rows)
 
 
 def _verbs() -> str:
@@ -174,17 +174,17 @@ def _verb_options(name: str) -> str:
 
 
 _ARGUMENTS = {
-    "check": "files, or directories whose hooks files are meant; without any, the files in force here",
-    "fire": "an event's own name, or any dialect's",
-    "test": "case files, or directories with them; without any, the places below",
+    "check": "files, or directories with hooks files; without any, the files that are active here",
+    "fire": "an event's name in any dialect",
+    "test": "case files, or directories with them; without any, the places listed below",
     "convert": "a hooks file",
-    "schema": "a dialect; `native` without it",
+    "schema": "a dialect; `native` by default",
     "install": "a [coding agent](hosts/README.md); without it, those on this machine",
     "uninstall": "a coding agent",
     "doctor": "a coding agent; without it, those that call hookline",
-    "bridge": "an [agent](hosts/README.md), and one of its events as it calls it",
-    "mcp": "the program that is the server, with its arguments",
-    "run": "what the chat begins with",
+    "bridge": "an [agent](hosts/README.md), and the agent's name for one of its events",
+    "mcp": "the server's program and its arguments",
+    "run": "the first prompt",
     "completion": "`bash`, `zsh` or `fish`",
 }
 
@@ -217,7 +217,7 @@ def options_of(name: str) -> list[str]:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    **{f"events-{group}": partial(_events, group) for group in words.GROUPS},
+    **{f"events-{group}": partial(_events, group) for group in descriptions.GROUPS},
     "facts-everywhere": lambda: code(COMMON_FACTS),
     "conditions": lambda: _examples(CONDITIONS, "key"),
     "tests": lambda: _examples(TESTS, "key"),
@@ -225,8 +225,8 @@ TABLES: dict[str, Callable[[], str]] = {
     **{f"options-{name}": partial(_keys, _options(action)) for name, action in ACTIONS.items() if _options(action)},
     "options-step": lambda: _keys(STEP_KEYS),
     "reads": _reads,
-    "on-error": lambda: _meanings(("`on_error`", "a failure counts as"), ON_ERROR, words.ON_ERROR),
-    "failures": lambda: _meanings(("kind", "what happened"), FailureKind, words.FAILURES),
+    "on-error": lambda: _meanings(("`on_error`", "a failure counts as"), ON_ERROR, descriptions.ON_ERROR),
+    "failures": lambda: _meanings(("kind", "what happened"), FailureKind, descriptions.FAILURES),
     "hook-keys": lambda: _keys(HOOK_KEYS),
     "file-keys": lambda: table(("key", "meaning"), [(f"`{key.name}`", key.help) for key in FILE_KEYS.values()]),
     "shapes": _shapes,
@@ -234,21 +234,21 @@ TABLES: dict[str, Callable[[], str]] = {
     "names": lambda: code(VOCABULARIES),
     "tool-names": _tool_names,
     "tool-fields": _tool_fields,
-    "told-fields": _vocabulary_fields,
+    "program-fields": _vocabulary_fields,
     **docs_agent_tables.tables(table),
     "packages": lambda: docs_packages.packages_table(table),
     "verbs": _verbs,
     "chat-commands": lambda: table(("command", "shows or does"), [(f"`/{n}`", w) for n, (_, w) in COMMANDS.items()]),
     "json-lines": lambda: table(("`type`", "tells"), [(f"`{name}`", words) for name, words in TYPES.items()]),
     **{f"verb-{name}": partial(_verb_options, name) for name in VERBS},
-    "case-keys": lambda: _meanings(("key", "means"), case.CASE_KEYS, words.CASE_KEYS),
-    "case-step-keys": lambda: _meanings(("key of a step", "means"), case.STEP_KEYS, words.CASE_STEP_KEYS),
-    "expect-keys": lambda: _meanings(("key of `expect`", "means"), expectation._KEYS, words.EXPECT_KEYS),
+    "case-keys": lambda: _meanings(("key", "meaning"), case.CASE_KEYS, descriptions.CASE_KEYS),
+    "case-step-keys": lambda: _meanings(("key of a step", "meaning"), case.STEP_KEYS, descriptions.CASE_STEP_KEYS),
+    "expect-keys": lambda: _meanings(("key of `expect`", "meaning"), expectation._KEYS, descriptions.EXPECT_KEYS),
 }
 
 
 def documented_words() -> list[tuple[str, list[str]]]:
-    """Each page, and the words that must stand in it as code."""
+    """Each page, and the words that it must have as code."""
     options = [name for action in ACTIONS.values() for name in (*action.mapping, *action.options)]
     return [
         (
@@ -294,7 +294,7 @@ def examples() -> Iterator[tuple[str, str]]:
     for key in ACTIONS.values():
         if key.example:
             yield key.example_event, f"then: {key.example}"
-    for _, example in words.SHAPES.values():
+    for _, example in descriptions.SHAPES.values():
         yield "tool.after", f"then: {{log: '{example}'}}"
 
 
