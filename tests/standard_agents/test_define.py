@@ -139,7 +139,7 @@ def test_agents_prompts_tools_and_models_keep_what_they_were_given() -> None:
         ({"name": "a", "type": "dual_ai"}, "side_a and side_b"),
         ({"name": "a", "hooks": "x"}, "is not a list of names"),
         ({"name": "a", "hooks": ["x", 3]}, "3 is not a name"),
-        ({"name": " "}, "is no name for one of the agents"),
+        ({"name": " "}, "is not a valid agent name"),
         ({"name": "a", "side_a": {"prompt": "p", "stop": 1}}, "has no 'stop'"),
         ({"name": "a", "side_a": {}}, "needs a prompt"),
     ],
@@ -172,7 +172,7 @@ def test_a_name_of_a_kind_stands_once() -> None:
 def test_what_was_not_defined_is_a_clear_error() -> None:
     with collecting() as definitions:
         define_agent(name="one")
-    with pytest.raises(NotDefined, match="there is no agent 'two'; there is: one"):
+    with pytest.raises(NotDefined, match="there is no agent 'two'. Defined: one"):
         definitions.agent("two")
     with pytest.raises(NotDefined):
         definitions.prompt(["unhashable"])  # type: ignore[arg-type]

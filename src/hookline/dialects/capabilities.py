@@ -1,6 +1,6 @@
-"""What a file that describes an app brings beside its hooks, and what of it waits for the user's trust.
+"""What an app file uses besides hooks, and which of it needs the user's trust.
 
-It errs on the side of asking: an entry is harmless only if everything in it is known to be.
+When in doubt, it asks: an entry is harmless only if everything in it is known to be harmless.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from hookline.config.document import Document, KeyPath, problems_of, problems_wi
 from hookline.dialects.dialect import Capability
 
 PROVIDERS: Final = ("anthropic", "google", "groq", "mistral", "ollama", "openai", "openai-chat", "openai-responses")
-"""Models of these are reached at the provider's own address, or where the user's environment says."""
+"""Their models are reached at the provider's own address, or at the one in the user's environment."""
 
 PROMPT_KEYS: Final = ("system_prompt", "prompt", "instructions", "description")
-"""What an agent of an app file says to a model, by any of the keys that are read."""
+"""The keys under which an agent of an app file has text for the model."""
 
 _MODEL_NAME: Final = re.compile(rf"(?!.*//)(?:(?:{'|'.join(PROVIDERS)}):[\w./@:-]+|[\w.-]+)\Z", re.ASCII)
 _ENTRY_EFFECTS: Final = {"mcp": "run", "lsp": "run", "triggers": "start", "models": "reach", "agents": "tell"}
@@ -74,12 +74,12 @@ def _is_harmless_brain(brain: Any) -> bool:
 
 
 def _is_harmless(key: str, entry: Any) -> bool:
-    if problems_within(entry):  # of two values that contradict each other, nobody knows which one counts
+    if problems_within(entry):  # a key with two values: either may count
         return False
     if key == "model" or (key == "models" and not isinstance(entry, dict)):
         return _is_harmless_model(entry)
-    known = _HARMLESS_KEYS.get("agents" if key == "agent" else key)
-    if known is None or not isinstance(entry, dict) or not entry.keys() <= known:
+    harmless_keys = _HARMLESS_KEYS.get("agents" if key == "agent" else key)
+    if harmless_keys is None or not isinstance(entry, dict) or not entry.keys() <= harmless_keys:
         return False
     fallbacks = entry.get("fallbacks")
     models = [entry.get("model"), *(fallbacks if isinstance(fallbacks, list) else [fallbacks])]
@@ -91,7 +91,7 @@ def _is_harmless_model(model: Any) -> bool:
 
 
 def _entries(value: Any, path: KeyPath) -> list[tuple[KeyPath, Any]]:
-    """Each entry of a mapping or list; a value that is neither, or is damaged, stands for itself."""
+    """Each entry of a mapping or list; any other value, or a damaged one, is a single entry."""
     if problems_of(value):
         return [(path, value)]
     if isinstance(value, dict):
@@ -108,17 +108,17 @@ def _build_capability(document: Document, path: KeyPath, what: str, entry: Any) 
 
 
 def _part_naming_files(what: str, entry: Any) -> Any:
-    if what == "start":  # the files of a trigger are those that change
+    if what == "start":  # a trigger names files to watch, not files that it needs
         return ""
     return _without_prose(entry) if what == "tell" else entry
 
 
 def _without_prose(entry: Any) -> Any:
-    """A prompt may speak of files; it has one where it is a mapping that says `file`."""
+    """A prompt may mention files, but only a mapping with `file` reads one."""
     if isinstance(entry, dict):
-        spoken = (*PROMPT_KEYS, "text")
-        kept = {key: value for key, value in entry.items() if not (key in spoken and isinstance(value, str))}
-        return {key: _without_prose(value) if isinstance(value, dict) else value for key, value in kept.items()}
+        prose_keys = (*PROMPT_KEYS, "text")
+        others = {key: value for key, value in entry.items() if not (key in prose_keys and isinstance(value, str))}
+        return {key: _without_prose(value) if isinstance(value, dict) else value for key, value in others.items()}
     return "" if isinstance(entry, str) else entry
 
 

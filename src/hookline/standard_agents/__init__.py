@@ -1,4 +1,4 @@
-"""Hooks, prompts, agents, tools and models, defined in Python.
+"""Define hooks, prompts, agents, tools and models in Python.
 
 from hookline.standard_agents import define_agent, define_hook
 

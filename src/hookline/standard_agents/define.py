@@ -1,4 +1,4 @@
-"""`define_hook` and its like: what is wrong with a definition is said where it is made."""
+"""`define_hook`, `define_prompt` and the others. A wrong definition raises DefinitionError where it is made."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def define_hook(
 
 
 def define_hook(hook: Any, id: Any, execute: Any = _UNSET) -> Any:
-    """A hook, for the prompts and agents that list its id.
+    """Defines a hook for the prompts and agents that list its id.
 
         define_hook(hook="filter_messages", id="last_20", execute=last_20)
 
@@ -132,7 +132,7 @@ def define_hook(hook: Any, id: Any, execute: Any = _UNSET) -> Any:
         async def last_20(state, messages):
             return messages[-20:]
 
-    Returns the definition, or as a decorator the function as it was. Raises DefinitionError.
+    Returns the definition; as a decorator, returns the function unchanged. Raises DefinitionError.
     """
     place = _caller_location()
     check_hook(hook, id)
@@ -152,7 +152,7 @@ def define_hook(hook: Any, id: Any, execute: Any = _UNSET) -> Any:
 
 
 def check_hook(hook: object, id: object) -> None:
-    """Raises DefinitionError if there is no such hook, or if this is no id."""
+    """Raises DefinitionError if there is no such hook, or if the id is not snake_case."""
     if not isinstance(hook, str) or hook not in HOOK_NAMES:
         _refuse(f"there is no hook {_format_value(hook)}. The hooks are {', '.join(HOOK_NAMES)}.")
     if not isinstance(id, str) or not _SNAKE_CASE.fullmatch(id):
@@ -168,7 +168,7 @@ def define_prompt(
     hooks: Iterable[str] | None = None,
     tool_description: str = "",
 ) -> PromptDefinition:
-    """A system prompt. With `hooks`, even an empty list, exactly those run while it is active."""
+    """Defines a system prompt. With `hooks`, even an empty list, exactly those run while it is active."""
     what = f"the prompt {_format_value(name)}"
     definition = PromptDefinition(
         _check_name(name, "prompt"),
@@ -193,12 +193,12 @@ def define_agent(
     max_session_turns: int | None = None,
     description: str = "",
 ) -> AgentDefinition:
-    """An agent. Its `hooks` run while the active prompt declares none of its own."""
+    """Defines an agent. Its `hooks` run while the active prompt declares none."""
     what = f"the agent {_format_value(name)}"
     if type not in ("ai_human", "dual_ai"):
         _refuse(f"{what}: there is no type {_format_value(type)}. Write ai_human or dual_ai.")
     if type == "dual_ai" and (side_a is None or side_b is None):
-        _refuse(f"{what}: two AIs need side_a and side_b.")
+        _refuse(f"{what}: the type dual_ai needs side_a and side_b.")
     definition = AgentDefinition(
         _check_name(name, "agent"),
         type,
@@ -216,7 +216,7 @@ def define_agent(
 def define_tool(
     *, name: str, description: str, execute: Callable[..., Any], args: Mapping[str, Any] | None = None
 ) -> ToolDefinition:
-    """A tool that agents may call; `args` is the JSON Schema of its input."""
+    """Defines a tool that agents may call; `args` is the JSON Schema of its input."""
     _check_callable(execute, f"the tool {_format_value(name)}")
     definition = ToolDefinition(_check_name(name, "tool"), description, execute, args, _caller_location())
     current_definitions().add(definition)
@@ -224,9 +224,9 @@ def define_tool(
 
 
 def define_model(*, name: str, provider: str, model: str, fallbacks: Iterable[str] = ()) -> ModelDefinition:
-    """A model by a name of its own, and those that stand in for it."""
-    standing_in = _check_names(fallbacks, f"fallbacks of the model {_format_value(name)}")
-    definition = ModelDefinition(_check_name(name, "model"), provider, model, standing_in, _caller_location())
+    """Defines a model under a name, and the models to try if it fails."""
+    fallback_names = _check_names(fallbacks, f"fallbacks of the model {_format_value(name)}")
+    definition = ModelDefinition(_check_name(name, "model"), provider, model, fallback_names, _caller_location())
     current_definitions().add(definition)
     return definition
 
@@ -248,13 +248,13 @@ def _parse_side(given: SideOptions | Side | None, what: str) -> Side | None:
 
 def _check_count(given: object, what: str) -> int | None:
     if given is not None and (type(given) is not int or given < 1):
-        _refuse(f"{what}: {_format_value(given)} is not a whole number from 1.")
+        _refuse(f"{what}: {_format_value(given)} is not a whole number of at least 1.")
     return given
 
 
 def _check_name(name: object, kind: str) -> str:
     if not isinstance(name, str) or not name.strip():
-        _refuse(f"{_format_value(name)} is no name for one of the {kind}s.")
+        _refuse(f"{_format_value(name)} is not a valid {kind} name.")
     return name
 
 
@@ -275,7 +275,7 @@ def _check_callable(execute: object, what: str) -> Callable[..., Any]:
 
 
 def _caller_location() -> SourceLocation:
-    """Whoever called the define function that asks."""
+    """Where the define function that calls this was called."""
     frame = sys._getframe(2)
     return SourceLocation(frame.f_code.co_filename, frame.f_lineno)
 

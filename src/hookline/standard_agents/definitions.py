@@ -12,7 +12,7 @@ from hookline.errors import HooklineError
 
 
 class DefinitionError(HooklineError):
-    """A definition that is refused."""
+    """A definition is invalid."""
 
 
 class NotDefined(HooklineError):
@@ -41,14 +41,14 @@ class PromptDefinition:
     prompt: str = ""
     model: str | None = None
     tools: tuple[str, ...] = ()
-    hooks: tuple[str, ...] | None = None  # None: the agent's count
+    hooks: tuple[str, ...] | None = None  # None: the agent's hooks apply
     tool_description: str = ""
     place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two that take turns: an AI with its prompt, and when its turn and the session end."""
+    """One of two sides that take turns: an AI with its prompt, and what ends its turn and the session."""
 
     prompt: str
     label: str = ""
@@ -76,7 +76,7 @@ class ToolDefinition:
     name: str
     description: str
     execute: Callable[..., Any] = field(compare=False)
-    args: Mapping[str, Any] | None = None  # JSON Schema of its input; None: it takes none
+    args: Mapping[str, Any] | None = None  # JSON Schema of its input; None: it takes no input
     place: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
@@ -98,7 +98,7 @@ D = TypeVar("D", bound=_Definition)
 
 
 class Definitions:
-    """One set of definitions, in which each hook's id and each name of a kind stands once."""
+    """A set of definitions. Each hook id is unique, and so is each name within its kind."""
 
     def __init__(self) -> None:
         self.hooks: dict[str, HookDefinition] = {}
@@ -106,7 +106,7 @@ class Definitions:
         self.agents: dict[str, AgentDefinition] = {}
         self.tools: dict[str, ToolDefinition] = {}
         self.models: dict[str, ModelDefinition] = {}
-        self.unfinished: dict[str, SourceLocation] = {}  # ids of hooks whose decorator decorates nothing so far
+        self.unfinished: dict[str, SourceLocation] = {}  # hooks whose decorator has not been applied to a function yet
 
     def add(self, definition: _Definition) -> None:
         """Raises DefinitionError if the name is taken."""
@@ -122,7 +122,7 @@ class Definitions:
             case ModelDefinition(name=name):
                 _add_unique(self.models, name, definition, "model")
             case _:
-                raise DefinitionError(f"{type(definition).__name__} is nothing that can be defined")
+                raise DefinitionError(f"{type(definition).__name__} is not a definition")
 
     def agent(self, name: str) -> AgentDefinition:
         return _look_up(self.agents, name, "agent")
@@ -146,8 +146,8 @@ def _look_up(known: dict[str, D], name: str, kind: str) -> D:
     try:
         return known[name]
     except (KeyError, TypeError):
-        there = ", ".join(known) or "none"
-        raise NotDefined(f"there is no {kind} {name!r}; there is: {there}") from None
+        names = ", ".join(known) or "none"
+        raise NotDefined(f"there is no {kind} {name!r}. Defined: {names}") from None
 
 
 _DEFAULT: Final = Definitions()
@@ -155,13 +155,13 @@ _current: ContextVar[Definitions] = ContextVar("standard_agents_definitions", de
 
 
 def current_definitions() -> Definitions:
-    """Where definitions made here and now go."""
+    """The set that new definitions are added to."""
     return _current.get()
 
 
 @contextmanager
 def collecting(into: Definitions | None = None) -> Iterator[Definitions]:
-    """A set of its own for whatever is defined inside: `with collecting() as definitions:`."""
+    """Collects everything that is defined inside: `with collecting() as definitions:`."""
     definitions = Definitions() if into is None else into
     token = _current.set(definitions)
     try:

@@ -1,13 +1,13 @@
-"""What the hooks are handed and give back, with the format's own keys."""
+"""The types of what hooks receive and return."""
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 Record: TypeAlias = dict[str, Any]
-"""A mapping of whatever is stored; its values are plain data."""
+"""A stored mapping of plain data."""
 
 
 class HookMessage(TypedDict):
-    """A message as it is stored."""
+    """A stored message."""
 
     id: str
     role: Literal["system", "user", "assistant", "tool"]
@@ -21,7 +21,7 @@ class HookMessage(TypedDict):
 
 
 class LLMMessage(TypedDict):
-    """A message as a model is sent it."""
+    """A message in a request to a model."""
 
     role: str
     content: str | None
@@ -42,7 +42,7 @@ class HookToolCall(TypedDict):
 
 
 class ToolAttachment(TypedDict):
-    """A file that a tool brings; it is stored, and a reference stands in its place then."""
+    """A file that a tool returns. It is stored, and replaced with a reference."""
 
     name: str
     mimeType: str
@@ -52,7 +52,7 @@ class ToolAttachment(TypedDict):
 
 
 class AttachmentRef(TypedDict):
-    """A file that the thread has already."""
+    """A file that is already stored with the thread."""
 
     id: str
     type: Literal["file"]
@@ -66,7 +66,7 @@ class AttachmentRef(TypedDict):
 
 
 class HookToolResult(TypedDict):
-    """Whoever returns one without `attachments` takes them away."""
+    """A hook that returns a result without `attachments` removes them."""
 
     status: Literal["success", "error"]
     result: NotRequired[str]

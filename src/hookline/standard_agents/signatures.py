@@ -1,4 +1,4 @@
-"""The twelve hooks and what each is called with."""
+"""The twelve hooks and their signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thread that a hook is called for: who it is, how far it has come, and what can be done with it."""
+"""The state of the thread that a hook is called for, and what a hook can do with the thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEVER_ABORTED = Abort()
 
 
 class AbortSignal:
-    """Says that somebody wants the execution to end; without a host that could want it, it never comes."""
+    """Set when the execution is to end. On a host that cannot abort, it is never set."""
 
     __slots__ = ("_find",)
 
@@ -44,7 +44,7 @@ class AbortSignal:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
-    """Before the first step: the coming flow, side a, step 0, not stopped."""
+    """Before the first step: the next flow, side a, step 0, not stopped."""
 
     flow_id: str
     current_side: Literal["a", "b"]
@@ -55,7 +55,7 @@ class ExecutionState:
 
 @dataclass(frozen=True, slots=True)
 class ThreadState:
-    """What is done with a thread is done by its host; where that has no threads, it raises Unavailable."""
+    """The host carries out what is done with a thread; a host without threads raises UnavailableError."""
 
     thread_id: str
     agent_id: str
@@ -65,7 +65,7 @@ class ThreadState:
     _definitions: Definitions = field(compare=False, repr=False)
 
     async def load_agent(self, name: str) -> AgentDefinition:
-        """Raises NotDefined, as the next two do."""
+        """Raises NotDefined, as do load_prompt and load_model."""
         return self._definitions.agent(name)
 
     async def load_prompt(self, name: str) -> PromptDefinition:
@@ -75,11 +75,11 @@ class ThreadState:
         return self._definitions.model(name)
 
     async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[HookMessage]:
-        """As stored, oldest first; with a limit, the last so many before the last `offset`."""
+        """As stored, oldest first. With a limit: the last `limit` messages before the last `offset`."""
         return cast("list[HookMessage]", await self._thread().get_messages(limit, offset))
 
     async def inject_message(self, message: Record) -> HookMessage:
-        """Stores a message, which passes the create hooks as every message does."""
+        """Stores a message; the create hooks run for it as for every message."""
         return cast(HookMessage, await self._thread().inject_message(copy.deepcopy(message)))
 
     async def update_message(self, message_id: str, updates: Record) -> HookMessage:
@@ -98,19 +98,19 @@ class ThreadState:
         return cast("list[AttachmentRef]", await self._thread().list_files(path))
 
     async def invoke_tool(self, name: str, args: Record | None = None) -> HookToolResult:
-        """Calls the tool now, as if the agent had; what refuses or breaks it comes back as an error."""
+        """Calls the tool now, as if the agent had. A denied or failed call returns an error."""
         result = await self._thread().invoke_tool(name, copy.deepcopy(args or {}))
         if result.ok:
             return {"status": "success", "result": result_text(result.content)}
         return {"status": "error", "error": result.error}
 
     async def queue_tool(self, name: str, args: Record | None = None) -> None:
-        """Calls the tool after what is going on now."""
+        """Calls the tool at the end of the current turn."""
         await self._thread().queue_tool(name, copy.deepcopy(args or {}))
 
 
 def result_text(content: Any) -> str:
-    """Text as it is; anything else as compact JSON."""
+    """Text unchanged, anything else as compact JSON."""
     if isinstance(content, str):
         return content
     import json

@@ -1,4 +1,4 @@
-"""Python functions as hooks, for the prompts and agents that list them."""
+"""standard_agents: Python functions as hooks, for the prompts and agents that list them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["DIALECT", "hooks_of"]
 
 
 def __getattr__(name: str) -> Any:
-    """What only those need who have such hooks."""
+    """Loads `hooks_of` on first use: most users have no such hooks."""
     if name != "hooks_of":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hookline.dialects.standard_agents.compiler import hooks_of

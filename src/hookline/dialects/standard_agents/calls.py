@@ -1,8 +1,6 @@
-"""What each of the twelve hooks is called with, and what its answer changes.
+"""How each of the twelve hooks is called: its arguments, its thread state, and the changes in what it returns.
 
-Whether what a hook returned is what its type says; a copy of it, so that nobody holds a part of the event.
-
-Facts → the thread's state, as a hook is handed it.
+Returned values are checked against the hook's types and copied, so that a hook never keeps a part of the event.
 """
 
 from __future__ import annotations
@@ -27,17 +25,241 @@ from hookline.standard_agents.signatures import HookName
 from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadState, result_text
 
 _MAX_DEPTH: Final = 100
-_MAX_VALUES: Final = 1_000_000  # values
+_MAX_VALUES: Final = 1_000_000
 _TYPE_NAMES: Final = {str: "text", float: "a number", int: "a whole number", NoneType: "None", bool: "true or false"}
+SYSTEM: Final[FactPath] = ("system",)
+MESSAGES: Final[FactPath] = ("messages",)
+REQUEST: Final[FactPath] = ("request", "messages")
+MESSAGE: Final[FactPath] = ("message",)
+MESSAGE_ID: Final[FactPath] = ("message", "id")
+UPDATES: Final[FactPath] = ("message", "updates")
+SUBAGENT: Final[FactPath] = ("subagent",)
+TOOL: Final[FactPath] = ("tool",)
+OK: Final[FactPath] = ("tool", "ok")
+MORE: Final[FactPath] = ("tool", "more")
+_RESULT_PARTS: Final[dict[str, FactPath]] = {
+    "result": ("tool", "result"),
+    "error": ("tool", "error"),
+    "attachments": ("tool", "attachments"),
+}
+_STATE_PATHS: Final[tuple[FactPath, ...]] = (("thread",), ("session", "id"), ("agent",), ("user",), ("execution",))
+
+_log = logging.getLogger("hookline")
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpec:
+    """How one hook is called; the thread state always comes first."""
+
+    arguments: Callable[[Event], tuple[Any, ...]]
+    reads: tuple[FactPath, ...] = ()
+    changes: tuple[FactPath, ...] = ()
+    parse_changes: Callable[[Any, Event], Changes] | None = None  # None: the hook may not return anything
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """A call of one of the twelve hooks, for hooks of these definitions."""
+
+    hook: HookName
+    definitions: Definitions = field(compare=False, repr=False)
+
+    @property
+    def changes(self) -> tuple[FactPath, ...]:
+        return CALL_SPECS[self.hook].changes
+
+    @property
+    def reads(self) -> tuple[FactPath, ...]:
+        return (*_STATE_PATHS, *CALL_SPECS[self.hook].reads)
+
+    def arguments(self, event: Event, host: Host) -> tuple[Any, ...]:
+        state = thread_state(event.facts, host, self.definitions)
+        if self.hook == "after_subagent_created":
+            return (state, thread_state(_child_facts(event), host, self.definitions))
+        return (state, *CALL_SPECS[self.hook].arguments(event))
+
+    def changes_from(self, returned: Any, event: Event) -> Changes:
+        parse_changes = CALL_SPECS[self.hook].parse_changes
+        if parse_changes is None:
+            raise ReturnValueError(f"returned a {type(returned).__name__}, but {self.hook} changes nothing")
+        return parse_changes(returned, event)
+
+
+def _child_facts(event: Event) -> dict[str, Any]:
+    """The child's facts are below `subagent`, in the same form as a thread's own; it has its parent's user."""
+    child = event.read(SUBAGENT)
+    facts = dict(child) if isinstance(child, dict) else {}
+    if "thread" not in facts and "id" in facts:
+        facts["thread"] = {"id": facts["id"]}
+    return {"user": event.facts.get("user"), **facts}
+
+
+def _no_arguments(event: Event) -> tuple[Any, ...]:
+    return ()
+
+
+def _single_argument(path: FactPath, default: Any) -> Callable[[Event], tuple[Any, ...]]:
+    def arguments(event: Event) -> tuple[Any, ...]:
+        return (_copy_fact(event, path, default),)
+
+    return arguments
+
+
+def _copy_fact(event: Event, path: FactPath, default: Any) -> Any:
+    value = event.read(path)
+    return copy.deepcopy(default if value is MISSING or value is None else value)
+
+
+def _update_arguments(event: Event) -> tuple[Any, ...]:
+    id = event.read(MESSAGE_ID)
+    return ("" if id is MISSING else id, _copy_fact(event, UPDATES, {}))
+
+
+def _system_changes(returned: Any, event: Event) -> Changes:
+    if not isinstance(returned, str):
+        raise ReturnValueError(f"returned a {type(returned).__name__}, not text or None")
+    return () if returned == event.read(SYSTEM) else ((SYSTEM, str(returned)),)
+
+
+def _messages_parser(path: FactPath, kind: type) -> Callable[[Any, Event], Changes]:
+    def parse(returned: Any, event: Event) -> Changes:
+        given = event.read(path)
+        return ((path, check_messages(returned, kind, given if isinstance(given, list) else [])),)
+
+    return parse
+
+
+def _record_parser(path: FactPath) -> Callable[[Any, Event], Changes]:
+    def parse(returned: Any, event: Event) -> Changes:
+        return ((path, check_record(returned, str(path[-1]))),)
+
+    return parse
+
+
+def _tool_arguments(event: Event) -> tuple[Any, ...]:
+    return _tool_call(event), copy.deepcopy(_tool_result(event))
+
+
+def _tool_call(event: Event) -> dict[str, Any]:
+    name, id, input = (event.read(("tool", key)) for key in ("name", "id", "input"))
+    value = {} if input is MISSING or input is None else input
+    arguments = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    function = {"name": name if isinstance(name, str) else "", "arguments": arguments}
+    return {"id": "" if id in (MISSING, None) else str(id), "type": "function", "function": function}
+
+
+def _tool_result(event: Event) -> dict[str, Any]:
+    """The facts of a result under standard_agents' keys, without absent ones."""
+    result: dict[str, Any] = {"status": "success" if _is_success(event) else "error"}
+    for key, path in _RESULT_PARTS.items():
+        value = event.read(path)
+        if value is not MISSING and value is not None:
+            result[key] = value if key == "attachments" else result_text(value)
+    more = event.read(MORE)
+    return {**(more if isinstance(more, dict) else {}), **result}
+
+
+def _is_success(event: Event) -> bool:
+    ok = event.read(OK)
+    if isinstance(ok, bool):
+        return ok
+    return event.name != "tool.failed" and event.read(_RESULT_PARTS["error"]) in (MISSING, None, "")
+
+
+def _typed_result_changes(returned: Any, event: Event) -> Changes:
+    """Besides its type's keys, the result may have those that the host stores with a result."""
+    given = _tool_result(event)
+    checked = check_mapping(check_record(returned, "the result"), HookToolResult, "the result", frozenset(given))
+    return _result_changes(checked, given, event)
+
+
+def _untyped_result_changes(returned: Any, event: Event) -> Changes:
+    checked = check_record(returned, "the result")
+    if checked.get("status", "success") not in ("success", "error"):
+        raise ReturnValueError("returned the result's status as neither success nor error")
+    if not isinstance(checked.get("error", ""), str):
+        raise ReturnValueError("returned the result's error, which is not text")
+    return _result_changes(checked, _tool_result(event), event)
+
+
+def _result_changes(returned: dict[str, Any], given: dict[str, Any], event: Event) -> Changes:
+    """Only what differs. A result that is not text was passed as text; unless the hook changes it, it stays as it was."""
+    if "attachments" in returned:
+        check_attachments(returned["attachments"], "attachments")
+    elif given.get("attachments"):
+        _log.warning("[%s] returned a result without its attachments, so they are lost", current_hook_id())
+    changes: list[tuple[FactPath, Any]] = []
+    if returned.get("status", given["status"]) != given["status"]:
+        changes.append((OK, returned["status"] == "success"))
+    for key, path in _RESULT_PARTS.items():
+        changes += _fact_change(path, returned.get(key, MISSING), given.get(key, MISSING))
+    new, old = ({key: value for key, value in each.items() if _is_extra_key(key)} for each in (returned, given))
+    changes += _fact_change(MORE, new or MISSING, old or MISSING)
+    return tuple(changes)
+
+
+def _fact_change(path: FactPath, new: Any, old: Any) -> list[tuple[FactPath, Any]]:
+    if new is MISSING:
+        return [] if old is MISSING else [(path, REMOVED)]
+    return [] if new == old and type(new) is type(old) else [(path, new)]
+
+
+def _is_extra_key(key: str) -> bool:
+    return key != "status" and key not in _RESULT_PARTS
+
+
+def thread_state(facts: Mapping[str, Any], host: Host, definitions: Definitions) -> ThreadState:
+    thread = _first_text(facts, "thread.id", "session.id") or ""
+    return ThreadState(
+        thread,
+        _agent_name(facts, definitions),
+        _first_text(facts, "user.id", "user.name"),
+        _execution_state(facts, thread, host),
+        partial(host.thread, thread),
+        definitions,
+    )
+
+
+def _execution_state(facts: Mapping[str, Any], thread: str, host: Host) -> ExecutionState:
+    """Before the first step there are no facts about it; the flow is then named after its thread."""
+    side: Literal["a", "b"] = "b" if _first_text(facts, "execution.side") == "b" else "a"
+    step = _read_fact(facts, "execution.step")
+    step_count = step if isinstance(step, int) and not isinstance(step, bool) else 0
+    flow = _first_text(facts, "execution.flow") or f"flow_{thread}"
+    stopped = _read_fact(facts, "execution.stopped") is True
+    return ExecutionState(flow, side, step_count, stopped, AbortSignal(partial(_thread_abort, host, thread)))
+
+
+def _thread_abort(host: Host, thread: str) -> Abort:
+    return host.thread(thread).abort
+
+
+def _agent_name(facts: Mapping[str, Any], definitions: Definitions) -> str:
+    """The agent's id or name, whichever is defined; `load_agent` finds it then."""
+    names = [name for name in (_first_text(facts, "agent.id"), _first_text(facts, "agent.name")) if name is not None]
+    return next((name for name in names if name in definitions.agents), names[0] if names else "")
+
+
+def _first_text(facts: Mapping[str, Any], *places: str) -> str | None:
+    for place in places:
+        value = _read_fact(facts, place)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
+            return str(value)
+    return None
+
+
+def _read_fact(facts: Mapping[str, Any], place: str) -> Any:
+    value = read_path(facts, tuple(place.split(".")))
+    return None if value is MISSING else value
 
 
 def copy_plain_data(value: Any, place: str) -> Any:
-    """A copy of plain data: what JSON can say. Raises Malformed for anything else."""
+    """A copy of JSON-like data. Raises ReturnValueError for anything else."""
     return _copy_value(value, place, 0, [_MAX_VALUES])
 
 
 def _copy_value(value: Any, place: str, depth: int, left: list[int]) -> Any:
-    """`left` counts: a value that holds itself twice would never end otherwise."""
+    """`left` counts down: a value that contains itself twice would otherwise never end."""
     left[0] -= 1
     if depth > _MAX_DEPTH or left[0] < 0:
         raise ReturnValueError("returned more than fits in an event: nested too deep, or too many values")
@@ -45,15 +267,15 @@ def _copy_value(value: Any, place: str, depth: int, left: list[int]) -> Any:
         if not all(isinstance(key, str) for key in value):
             raise ReturnValueError(f"returned {place} with a key that is not text")
         return {
-            str.__str__(key): _copy_value(held, f"{place}.{key[:40]}", depth + 1, left) for key, held in value.items()
+            str.__str__(key): _copy_value(each, f"{place}.{key[:40]}", depth + 1, left) for key, each in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [_copy_value(held, f"{place}[{at}]", depth + 1, left) for at, held in enumerate(value)]
+        return [_copy_value(each, f"{place}[{at}]", depth + 1, left) for at, each in enumerate(value)]
     return _copy_scalar(value, place)
 
 
 def _copy_scalar(value: Any, place: str) -> Any:
-    """Of a kind of text or number, such as an enum's, the text or number itself."""
+    """Reduces subclasses of text and numbers, such as enums, to plain values."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -73,26 +295,26 @@ def check_record(value: Any, place: str) -> dict[str, Any]:
 
 
 def check_messages(value: Any, kind: type, given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Each is of the kind, or exactly as it was given.
+    """Each message must be of the kind, or equal to one that was given.
 
-    A host may store more in a message than the kind has, and less: what was given may be returned, and what was not
-    given cannot be asked for.
+    A host may store more keys in a message than the kind has, or fewer. Extra keys may be returned, and keys that a
+    given message lacks are not required.
     """
     if not isinstance(value, list):
         raise ReturnValueError(f"returned {_describe_value(value)}, not a list of messages")
-    had = [each for each in given if isinstance(each, dict)]
-    more = frozenset(str(key) for each in had for key in each)
-    lacking = frozenset(key for key in _required_keys(kind) if any(key not in each for each in had))
-    return [_check_message(each, f"messages[{at}]", kind, (more, lacking, given)) for at, each in enumerate(value)]
+    mappings = [each for each in given if isinstance(each, dict)]
+    extra = frozenset(str(key) for each in mappings for key in each)
+    optional = frozenset(key for key in _required_keys(kind) if any(key not in each for each in mappings))
+    return [_check_message(each, f"messages[{at}]", kind, (extra, optional, given)) for at, each in enumerate(value)]
 
 
 def _check_message(
     value: Any, place: str, kind: type, known: tuple[frozenset[str], frozenset[str], Sequence[Any]]
 ) -> dict[str, Any]:
-    more, lacking, given = known
+    extra, optional, given = known
     copied = check_record(value, place)
     try:
-        return check_mapping(copied, kind, place, more, lacking)
+        return check_mapping(copied, kind, place, extra, optional)
     except ReturnValueError:
         if any(deep_equal(copied, each) for each in given):
             return copied
@@ -100,19 +322,19 @@ def _check_message(
 
 
 def check_mapping(
-    value: dict[str, Any], kind: type, place: str, more: frozenset[str], lacking: frozenset[str] = frozenset()
+    value: dict[str, Any], kind: type, place: str, extra: frozenset[str], optional: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    hints, plainly = _type_hints(kind), _exact_types(kind)
-    missing = [key for key in _required_keys(kind) - lacking if key not in value]
+    hints, exact_types = _type_hints(kind), _exact_types(kind)
+    missing = [key for key in _required_keys(kind) - optional if key not in value]
     if missing:
         raise ReturnValueError(f"returned {place} without {min(missing)}")
-    unknown = [key for key in value if key not in hints and key not in more]
+    unknown = [key for key in value if key not in hints and key not in extra]
     if unknown:
         raise ReturnValueError(f"returned {place} with the unknown key {unknown[0][:40]!r}")
-    for key, held in value.items():
-        if key in hints and type(held) not in plainly[key] and not _matches_type(held, hints[key]):
+    for key, each in value.items():
+        if key in hints and type(each) not in exact_types[key] and not _matches_type(each, hints[key]):
             raise ReturnValueError(
-                f"returned {place}.{key} as {_describe_value(held)}, not as {_describe_type(hints[key])}"
+                f"returned {place}.{key} as {_describe_value(each)}, not as {_describe_type(hints[key])}"
             )
     return value
 
@@ -124,7 +346,7 @@ def check_attachments(value: Any, place: str) -> None:
     for at, each in enumerate(value):
         texts = each if isinstance(each, dict) else {}
         if not isinstance(texts.get("data"), str) and not isinstance(texts.get("path"), str):
-            raise ReturnValueError(f"returned {place}[{at}] with neither data nor the path of a file")
+            raise ReturnValueError(f"returned {place}[{at}] with neither data nor a path")
 
 
 def _matches_type(value: Any, hint: Any) -> bool:
@@ -149,7 +371,7 @@ def _type_hints(kind: type) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _exact_types(kind: type) -> dict[str, frozenset[type]]:
-    """Of each key the types that surely fit: histories are long, and are checked in every turn."""
+    """The types that fit each key without a closer look: long histories are checked in every turn."""
     return {
         key: frozenset(each for each in _union_members(hint) if each in _TYPE_NAMES)
         for key, hint in _type_hints(kind).items()
@@ -178,230 +400,6 @@ def _describe_value(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return "a mapping" if isinstance(value, dict) else "a list"
     return _TYPE_NAMES.get(type(value), f"a {type(value).__name__}")
-
-
-def thread_state(facts: Mapping[str, Any], host: Host, definitions: Definitions) -> ThreadState:
-    thread = _first_text(facts, "thread.id", "session.id") or ""
-    return ThreadState(
-        thread,
-        _agent_name(facts, definitions),
-        _first_text(facts, "user.id", "user.name"),
-        _execution_state(facts, thread, host),
-        partial(host.thread, thread),
-        definitions,
-    )
-
-
-def _execution_state(facts: Mapping[str, Any], thread: str, host: Host) -> ExecutionState:
-    """Before the first step nothing is known of it, and the coming flow is named after its thread."""
-    side: Literal["a", "b"] = "b" if _first_text(facts, "execution.side") == "b" else "a"
-    step = _read_fact(facts, "execution.step")
-    counted = step if isinstance(step, int) and not isinstance(step, bool) else 0
-    flow = _first_text(facts, "execution.flow") or f"flow_{thread}"
-    stopped = _read_fact(facts, "execution.stopped") is True
-    return ExecutionState(flow, side, counted, stopped, AbortSignal(partial(_thread_abort, host, thread)))
-
-
-def _thread_abort(host: Host, thread: str) -> Abort:
-    return host.thread(thread).abort
-
-
-def _agent_name(facts: Mapping[str, Any], definitions: Definitions) -> str:
-    """The name that `load_agent` knows, where one of the agent's names is such."""
-    known = [name for name in (_first_text(facts, "agent.id"), _first_text(facts, "agent.name")) if name is not None]
-    return next((name for name in known if name in definitions.agents), known[0] if known else "")
-
-
-def _first_text(facts: Mapping[str, Any], *places: str) -> str | None:
-    for place in places:
-        value = _read_fact(facts, place)
-        if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
-            return str(value)
-    return None
-
-
-def _read_fact(facts: Mapping[str, Any], place: str) -> Any:
-    value = read_path(facts, tuple(place.split(".")))
-    return None if value is MISSING else value
-
-
-_log = logging.getLogger("hookline")
-
-SYSTEM: Final[FactPath] = ("system",)
-MESSAGES: Final[FactPath] = ("messages",)
-REQUEST: Final[FactPath] = ("request", "messages")
-MESSAGE: Final[FactPath] = ("message",)
-MESSAGE_ID: Final[FactPath] = ("message", "id")
-UPDATES: Final[FactPath] = ("message", "updates")
-SUBAGENT: Final[FactPath] = ("subagent",)
-TOOL: Final[FactPath] = ("tool",)
-OK: Final[FactPath] = ("tool", "ok")
-MORE: Final[FactPath] = ("tool", "more")
-_RESULT_PARTS: Final[dict[str, FactPath]] = {
-    "result": ("tool", "result"),
-    "error": ("tool", "error"),
-    "attachments": ("tool", "attachments"),
-}
-_STATE_PATHS: Final[tuple[FactPath, ...]] = (("thread",), ("session", "id"), ("agent",), ("user",), ("execution",))
-
-
-@dataclass(frozen=True, slots=True)
-class CallSpec:
-    arguments: Callable[[Event], tuple[Any, ...]]  # after the state
-    reads: tuple[FactPath, ...] = ()
-    changes: tuple[FactPath, ...] = ()
-    parse_changes: Callable[[Any, Event], Changes] | None = None  # None: nothing is returned
-
-
-@dataclass(frozen=True, slots=True)
-class HookCall:
-    """One of the twelve, for hooks that were defined among these definitions."""
-
-    hook: HookName
-    definitions: Definitions = field(compare=False, repr=False)
-
-    @property
-    def changes(self) -> tuple[FactPath, ...]:
-        return CALL_SPECS[self.hook].changes
-
-    @property
-    def reads(self) -> tuple[FactPath, ...]:
-        return (*_STATE_PATHS, *CALL_SPECS[self.hook].reads)
-
-    def arguments(self, event: Event, host: Host) -> tuple[Any, ...]:
-        state = thread_state(event.facts, host, self.definitions)
-        if self.hook == "after_subagent_created":
-            return (state, thread_state(_child_facts(event), host, self.definitions))
-        return (state, *CALL_SPECS[self.hook].arguments(event))
-
-    def changes_from(self, returned: Any, event: Event) -> Changes:
-        changed = CALL_SPECS[self.hook].parse_changes
-        if changed is None:
-            raise ReturnValueError(f"returned a {type(returned).__name__}, but {self.hook} changes nothing")
-        return changed(returned, event)
-
-
-def _child_facts(event: Event) -> dict[str, Any]:
-    """What is known of the child stands below `subagent` as it does of a thread at the top; its user is the parent's."""
-    child = event.read(SUBAGENT)
-    told = dict(child) if isinstance(child, dict) else {}
-    if "thread" not in told and "id" in told:
-        told["thread"] = {"id": told["id"]}
-    return {"user": event.facts.get("user"), **told}
-
-
-def _no_arguments(event: Event) -> tuple[Any, ...]:
-    return ()
-
-
-def _single_argument(path: FactPath, default: Any) -> Callable[[Event], tuple[Any, ...]]:
-    def given(event: Event) -> tuple[Any, ...]:
-        return (_copy_fact(event, path, default),)
-
-    return given
-
-
-def _copy_fact(event: Event, path: FactPath, default: Any) -> Any:
-    value = event.read(path)
-    return copy.deepcopy(default if value is MISSING or value is None else value)
-
-
-def _update_arguments(event: Event) -> tuple[Any, ...]:
-    id = event.read(MESSAGE_ID)
-    return ("" if id is MISSING else id, _copy_fact(event, UPDATES, {}))
-
-
-def _system_changes(returned: Any, event: Event) -> Changes:
-    if not isinstance(returned, str):
-        raise ReturnValueError(f"returned a {type(returned).__name__}, not text or None")
-    return () if returned == event.read(SYSTEM) else ((SYSTEM, str(returned)),)
-
-
-def _messages_parser(path: FactPath, kind: type) -> Callable[[Any, Event], Changes]:
-    def changed(returned: Any, event: Event) -> Changes:
-        held = event.read(path)
-        return ((path, check_messages(returned, kind, held if isinstance(held, list) else [])),)
-
-    return changed
-
-
-def _record_parser(path: FactPath) -> Callable[[Any, Event], Changes]:
-    def changed(returned: Any, event: Event) -> Changes:
-        return ((path, check_record(returned, str(path[-1]))),)
-
-    return changed
-
-
-def _tool_arguments(event: Event) -> tuple[Any, ...]:
-    return _tool_call(event), copy.deepcopy(_tool_result(event))
-
-
-def _tool_call(event: Event) -> dict[str, Any]:
-    name, id, input = (event.read(("tool", key)) for key in ("name", "id", "input"))
-    given = {} if input is MISSING or input is None else input
-    arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
-    called = {"name": name if isinstance(name, str) else "", "arguments": arguments}
-    return {"id": "" if id in (MISSING, None) else str(id), "type": "function", "function": called}
-
-
-def _tool_result(event: Event) -> dict[str, Any]:
-    """The facts of a result by the format's names; what is absent, or None, is absent."""
-    result: dict[str, Any] = {"status": "success" if _is_success(event) else "error"}
-    for key, path in _RESULT_PARTS.items():
-        value = event.read(path)
-        if value is not MISSING and value is not None:
-            result[key] = value if key == "attachments" else result_text(value)
-    more = event.read(MORE)
-    return {**(more if isinstance(more, dict) else {}), **result}
-
-
-def _is_success(event: Event) -> bool:
-    ok = event.read(OK)
-    if isinstance(ok, bool):
-        return ok
-    return event.name != "tool.failed" and event.read(_RESULT_PARTS["error"]) in (MISSING, None, "")
-
-
-def _typed_result_changes(returned: Any, event: Event) -> Changes:
-    """Beside its type's keys, it may have those that the host keeps with a result."""
-    given = _tool_result(event)
-    checked = check_mapping(check_record(returned, "the result"), HookToolResult, "the result", frozenset(given))
-    return _result_changes(checked, given, event)
-
-
-def _untyped_result_changes(returned: Any, event: Event) -> Changes:
-    checked = check_record(returned, "the result")
-    if checked.get("status", "success") not in ("success", "error"):
-        raise ReturnValueError("returned the result's status as neither success nor error")
-    if not isinstance(checked.get("error", ""), str):
-        raise ReturnValueError("returned the result's error as something else than text")
-    return _result_changes(checked, _tool_result(event), event)
-
-
-def _result_changes(returned: dict[str, Any], given: dict[str, Any], event: Event) -> Changes:
-    """Only what differs: a result that is no text was handed over as text and stays what it is."""
-    if "attachments" in returned:
-        check_attachments(returned["attachments"], "attachments")
-    elif given.get("attachments"):
-        _log.warning("[%s] returned a result without its attachments, so they are lost", current_hook_id())
-    changes: list[tuple[FactPath, Any]] = []
-    if returned.get("status", given["status"]) != given["status"]:
-        changes.append((OK, returned["status"] == "success"))
-    for key, path in _RESULT_PARTS.items():
-        changes += _fact_change(path, returned.get(key, MISSING), given.get(key, MISSING))
-    more, held = ({key: value for key, value in each.items() if _is_extra_key(key)} for each in (returned, given))
-    changes += _fact_change(MORE, more or MISSING, held or MISSING)
-    return tuple(changes)
-
-
-def _fact_change(path: FactPath, new: Any, old: Any) -> list[tuple[FactPath, Any]]:
-    if new is MISSING:
-        return [] if old is MISSING else [(path, REMOVED)]
-    return [] if new == old and type(new) is type(old) else [(path, new)]
-
-
-def _is_extra_key(key: str) -> bool:
-    return key != "status" and key not in _RESULT_PARTS
 
 
 _RESULT_PATHS: Final = (OK, *_RESULT_PARTS.values(), MORE)

@@ -1,4 +1,4 @@
-"""Definitions → hooks: each hook for the prompts and agents that list it."""
+"""Turns definitions into hooks: each hook runs for the prompts and agents that list it."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def _keep_path(file: str) -> str:
 
 
 def hooks_of(definitions: Definitions, shown: PathFormatter = _keep_path) -> LoadResult:
-    """The hooks that are listed somewhere, and a problem for each list that names what is not there.
+    """The hooks that a prompt or agent lists, and a problem for each name in a list that is not defined.
 
-    `shown` says how messages show a file. The hooks keep the definitions, for what their functions load by name.
+    `shown` formats a file's path for messages. The hooks keep the definitions, because their functions load from them
+    by name.
     """
     problems: list[Problem] = []
     hooks: list[Hook] = []
@@ -79,7 +80,7 @@ def _build_hook(
 
 
 def _prompt_declares_no_hooks(definitions: Definitions) -> Condition:
-    """An agent's hooks count while the active prompt declares none, not even an empty list."""
+    """An agent's hooks apply only while the active prompt declares no list of hooks, not even an empty one."""
     declaring = [prompt.name for prompt in definitions.prompts.values() if prompt.hooks is not None]
     return Not(AnyOf(tuple(Equals(ACTIVE_PROMPT, name) for name in declaring))) if declaring else ALWAYS
 
@@ -87,7 +88,7 @@ def _prompt_declares_no_hooks(definitions: Definitions) -> Condition:
 def _listed_hooks(
     owner: PromptDefinition | AgentDefinition, definitions: Definitions, problems: list[Problem], shown: PathFormatter
 ) -> Iterator[HookDefinition]:
-    """In the order of the list; an id that stands there twice counts once."""
+    """In the order of the list; an id that occurs twice counts once."""
     what = f"the {'prompt' if isinstance(owner, PromptDefinition) else 'agent'} {owner.name}"
     seen: set[str] = set()
     for id in owner.hooks or ():
@@ -100,7 +101,7 @@ def _listed_hooks(
             guess = closest_match(id, definitions.hooks)
             hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(definitions.hooks) or 'none'}."
             problems.append(
-                _problem_at("unknown-hook", owner.place, shown, f"{what} lists {id!r}, which no hook is called.", hint)
+                _problem_at("unknown-hook", owner.place, shown, f"{what} lists {id!r}, but no hook has this id.", hint)
             )
         seen.add(id)
 

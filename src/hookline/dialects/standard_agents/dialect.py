@@ -1,4 +1,4 @@
-"""Hooks that are Python functions, in the files of a folder that a native file, or the user, names."""
+"""Hooks that are Python functions in a folder, which a native file or the user names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem
+from hookline.dialects.conversion import hook_label
 from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
 from hookline.hooks.actions.python_function import RunPython
 from hookline.hooks.hook import Hook
@@ -17,7 +18,7 @@ NAME: Final = "standard_agents"
 
 
 class StandardAgentsDialect:
-    """There is no file of this dialect but the folder; its document is the folder's path, as `standard_agents:` has it."""
+    """It has no config file. Its document is the folder's path, the value of `standard_agents:` in a native file."""
 
     name = NAME
     places: tuple[ConfigLocation, ...] = ()
@@ -65,7 +66,6 @@ DIALECT: Final = StandardAgentsDialect()
 
 
 def _describe_not_expressible(hook: Hook) -> str:
-    place = f"{hook.id} ({hook.origin.file}:{hook.origin.line})"
     if isinstance(hook.then, RunPython):
-        return f"{place}: the Python function {hook.then.name} stays where it is; name its folder instead"
-    return f"{place}: hooks of this dialect are Python functions, which nobody can write for you"
+        return f"{hook_label(hook)}: the Python function {hook.then.name} stays where it is; name its folder instead"
+    return f"{hook_label(hook)}: hooks of this dialect are Python functions, which convert cannot write"

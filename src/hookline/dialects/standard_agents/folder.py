@@ -1,4 +1,4 @@
-"""A folder of definitions: which files it has, what can be seen in them without running them, and what they define."""
+"""A folder of definitions: lists its files, checks them without running them, and loads what they define."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O
 
 
 class FolderTooLargeError(HooklineError):
-    """More than is ever imported."""
+    """The folder has more than hookline ever imports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class FolderFiles:
 
 
 def list_files(folder: Path) -> FolderFiles:
-    """Regular files, in the order of their paths; what is hidden or was compiled is left out. Raises TooManyFiles.
+    """Regular files sorted by path, without hidden and compiled ones; for a single file, just that file.
 
-    A file that was named itself is the only one.
+    Raises FolderTooLargeError.
     """
     if folder.is_file():
         return FolderFiles((folder,))
@@ -90,9 +90,11 @@ class DefinitionsFolder:
             return file
 
     def check(self) -> tuple[Problem, ...]:
-        """What is wrong as far as reading tells; nothing is imported."""
+        """The problems that can be found without importing anything."""
         if not self.path.exists():
-            return (self._folder_problem("no-folder", "there is no such folder.", "Name a folder with Python files."),)
+            return (
+                self._folder_problem("no-folder", "this folder does not exist.", "Name a folder with Python files."),
+            )
         try:
             files = list_files(self.path)
         except FolderTooLargeError as too_many:
@@ -104,14 +106,15 @@ class DefinitionsFolder:
         return (*found, *self._check_sources(files.python))
 
     def load_hooks(self) -> LoadResult:
-        """Runs the folder's files: only for a folder that is trusted."""
+        """Runs the folder's files. Call it only for a trusted folder."""
         definitions, problems = self.load_definitions()
         loaded = hooks_of(definitions, self.display_path)
         return LoadResult(loaded.hooks, tuple(dict.fromkeys((*problems, *loaded.problems))))
 
     def load_definitions(self) -> tuple[Definitions, tuple[Problem, ...]]:
-        """Runs the folder's files, unless what they defined is still in use and they are as they were then: tools and
-        hooks of one folder share what its modules hold. Only for a folder that is trusted.
+        """Runs the folder's files, or returns the definitions that are still in use if no file has changed since.
+
+        So the tools and hooks of one folder share the state of its modules. Call it only for a trusted folder.
         """
         seen = self.check()
         if any(problem.code in ("no-folder", "too-large") and problem.file == self.display_name for problem in seen):
@@ -120,8 +123,8 @@ class DefinitionsFolder:
             self.directory, list_files(self.path).python, list_files(self.directory).python
         )
         known = {(problem.file, problem.line) for problem in seen}
-        ran = [*map(self._import_problem, failed, failed.values()), *self._unfinished_hook_problems(definitions)]
-        new = [problem for problem in ran if (problem.file, problem.line) not in known]
+        found = [*map(self._import_problem, failed, failed.values()), *self._unfinished_hook_problems(definitions)]
+        new = [problem for problem in found if (problem.file, problem.line) not in known]
         return definitions, (*seen, *new)
 
     def _check_sources(self, files: Iterable[Path]) -> Iterator[Problem]:
@@ -141,7 +144,7 @@ class DefinitionsFolder:
                 yield from self._check_definitions(file, tree, seen)
 
     def _check_definitions(self, file: Path, tree: ast.AST, seen: dict[str, tuple[Path, int]]) -> Iterator[Problem]:
-        """What `define_hook` would refuse, where its hook and its id stand there as they are."""
+        """Finds what `define_hook` would refuse, where its hook and id are constants."""
         for call in sorted(_define_hook_calls(tree), key=lambda call: call.lineno):
             hook, id = _constant_argument(call, "hook", 0), _constant_argument(call, "id", 1)
             try:
@@ -170,7 +173,7 @@ class DefinitionsFolder:
         return self._problem_at(at, line, "cannot-import", f"importing it raised {describe_exception(error)}.")
 
     def _error_location(self, file: Path, error: BaseException) -> tuple[Path, int]:
-        """The last line of the folder's own that was running."""
+        """The innermost frame in a file of the folder."""
         frames = traceback.extract_tb(error.__traceback__)
         for frame in reversed(frames):
             if Path(frame.filename).is_relative_to(self.directory) and frame.lineno:
@@ -206,7 +209,6 @@ def _read_bytes(file: Path, most: int) -> bytes:
 
 
 def _define_hook_calls(*trees: ast.AST) -> Iterator[ast.Call]:
-    """The calls of define_hook."""
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _called_name(node) == "define_hook":
@@ -214,7 +216,7 @@ def _define_hook_calls(*trees: ast.AST) -> Iterator[ast.Call]:
 
 
 def _unconditional_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """What stands at the top and under no condition: an id may stand twice where only one of the two is reached."""
+    """The statements at module level outside any `if`: an id may occur twice if only one definition is reached."""
     for node in getattr(tree, "body", ()):
         if isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)):
             yield node
@@ -229,6 +231,6 @@ def _called_name(call: ast.Call) -> str:
 
 
 def _constant_argument(call: ast.Call, name: str, position: int) -> object:
-    """None where it is anything else than a constant."""
+    """None if it is not a constant."""
     given = [keyword.value for keyword in call.keywords if keyword.arg == name] or call.args[position : position + 1]
     return given[0].value if given and isinstance(given[0], ast.Constant) else None

@@ -1,8 +1,8 @@
-"""Imports the Python files of one folder, apart from everything else that this process has imported.
+"""Imports the Python files of one folder, isolated from everything else that this process has imported.
 
-They are modules of a package of their own, so two folders may have files of the same name, and the folder itself need
-not stand on `sys.path`: `import limits` finds limits.py beside the file that says it, unless the standard library has
-a module of that name. Only source is read, never a compiled file that came with it.
+Each folder becomes a package, so two folders may have files of the same name, and the folder need not be on `sys.path`:
+`import limits` finds limits.py in the folder, unless the standard library has a module of that name. Only source files
+are read, never compiled ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _import_lock: Final = RLock()
 def import_files(
     folder: Path, files: Sequence[Path], beside: Sequence[Path]
 ) -> tuple[Definitions, dict[Path, BaseException]]:
-    """What the files define, and why a file could not be imported to its end.
+    """What the files define, and the error of each file that failed.
 
-    They may import each other and those `beside` them, and nothing else of the folder. What a file defined before it
-    failed is among the definitions. The modules live as long as the definitions do.
+    The files may import each other and those in `beside`, but no other file of the folder. What a file defined before
+    it failed is kept. The modules live as long as the definitions do.
     """
     definitions = Definitions()
     package = _FolderPackage(f"{_PREFIX}{next(_package_numbers)}", folder, frozenset((*files, *beside)))
@@ -59,8 +59,8 @@ _cached_definitions: Final[weakref.WeakValueDictionary[_CacheKey, Definitions]] 
 def import_files_once(
     folder: Path, files: Sequence[Path], beside: Sequence[Path]
 ) -> tuple[Definitions, dict[Path, BaseException]]:
-    """As `import_files`; files that were imported to their end and hold the same text still are not run again while
-    somebody keeps what they defined.
+    """As `import_files`, but files that succeeded and have not changed are not run again while their definitions are in
+    use.
     """
     with _import_lock:
         key = folder, tuple(files), _files_digest((*files, *beside))
@@ -88,9 +88,9 @@ class _FolderPackage:
     def __init__(self, name: str, folder: Path, files: frozenset[Path]) -> None:
         self.name = name
         self.folder = folder
-        self._files = files  # what was looked at; another file may be anybody's
+        self._files = files  # the files that were checked; no other file is imported
         self._directories = {folder, *(parent for file in files for parent in file.parents)}
-        self.failed: dict[str, BaseException] = {}  # a module that failed once is not run a second time
+        self.failed: dict[str, BaseException] = {}  # a module that failed once is not run again
         self._dotted_files: dict[str, Path] = {}
         self._builtins = {**vars(builtins), "__import__": self._import_module, "print": _print_to_stderr}
 
@@ -98,7 +98,7 @@ class _FolderPackage:
         importlib.import_module(self._module_name(file))
 
     def _module_name(self, file: Path) -> str:
-        """A module's name is the way to its file; dots in the way would be steps of their own."""
+        """The module's name is the path of its file. Dots in a file name are replaced, as they would separate modules."""
         parts = file.relative_to(self.folder).with_suffix("").parts
         if parts[-1] == "__init__" and _module_file(file.parent) not in self._files:
             parts = parts[:-1]
@@ -108,7 +108,7 @@ class _FolderPackage:
         return name
 
     def find_module_spec(self, name: str) -> importlib.machinery.ModuleSpec | None:
-        """Of `package.sub.file`; a directory is a package whether or not it says so."""
+        """Finds `package.sub.file`; every directory is a package, even without `__init__.py`."""
         if name in self._dotted_files:
             return self._build_spec(name, self._dotted_files[name])
         place = self.folder.joinpath(*(step.replace("·", ".") for step in name.split(".")[1:]))
@@ -138,7 +138,7 @@ class _FolderPackage:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """`import` as the folder's files have it: what stands in the folder is found there."""
+        """`import` for the folder's files: the standard library first, then the folder, then anything installed."""
         head = name.partition(".")[0]
         if level or head in sys.stdlib_module_names or not self._contains(head):
             return builtins.__import__(name, globals, locals, fromlist or (), level)
@@ -152,7 +152,7 @@ class _FolderPackage:
 
 
 class _SourceOnlyLoader(importlib.machinery.SourceFileLoader):
-    """A compiled file beside the source may say something else than the source that was looked at."""
+    """Ignores compiled files: they may differ from the source that was checked."""
 
     def __init__(self, name: str, path: str, package: _FolderPackage) -> None:
         super().__init__(name, path)
@@ -175,7 +175,7 @@ class _SourceOnlyLoader(importlib.machinery.SourceFileLoader):
 
 
 class _FolderFinder(MetaPathFinder):
-    """Knows the folders' packages and nothing else."""
+    """Finds only the modules of folder packages."""
 
     def __init__(self) -> None:
         self._packages: dict[str, _FolderPackage] = {}
@@ -183,7 +183,7 @@ class _FolderFinder(MetaPathFinder):
     def add(self, package: _FolderPackage) -> None:
         self._packages[package.name] = package
         if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)  # before whoever would find a compiled file in the folder
+            sys.meta_path.insert(0, self)  # before finders that would load a compiled file of the folder
 
     def remove(self, name: str) -> None:
         self._packages.pop(name, None)
@@ -198,7 +198,7 @@ class _FolderFinder(MetaPathFinder):
         if package is None:
             return None
         spec = package.find_module_spec(fullname)
-        if spec is None:  # nobody else may look for it
+        if spec is None:  # no other finder may look for it
             raise ModuleNotFoundError(f"there is no module {rest} in {package.folder.name}", name=fullname)
         return spec
 
@@ -211,5 +211,5 @@ def _module_file(place: Path) -> Path:
 
 
 def _print_to_stderr(*values: object, file: Any = None, **options: Any) -> None:
-    """To the log's stream: stdout belongs to whoever runs us."""
+    """stdout belongs to the program that runs hookline."""
     print(*values, file=sys.stderr if file is None else file, **options)
