@@ -1,4 +1,4 @@
-"""Hooks from one format to another and back, and what they decide."""
+"""Converts hooks between dialects, and compares what they decide."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def load_hooks(name: str, value: Any, file: str = "settings.json") -> tuple[Hook
 
 
 def write_hooks(name: str, hooks: Sequence[Hook]) -> Any:
-    """The file's value; nothing may be lost."""
-    said = get_dialect(name).write(hooks)
-    assert said.not_expressible == ()
-    return said.value
+    """The file's value; everything must be expressible."""
+    written = get_dialect(name).write(hooks)
+    assert written.not_expressible == ()
+    return written.value
 
 
 def round_trip_native(hooks: Sequence[Hook]) -> tuple[Hook, ...]:
@@ -40,18 +40,18 @@ def round_trip_native(hooks: Sequence[Hook]) -> tuple[Hook, ...]:
 def decision_summaries(
     hooks: Sequence[Hook], events: Sequence[tuple[str, dict[str, Any]]], directory: Path
 ) -> list[Any]:
-    """What counts of each decision: everything but the time that it took."""
+    """Everything about each decision except how long it took."""
     return asyncio.run(_decisions(Book([Layer("x", hooks)]), events, directory))
 
 
 async def _decisions(book: Book, events: Sequence[tuple[str, dict[str, Any]]], directory: Path) -> list[Any]:
     host = ScriptedHost()
-    heard = []
+    summaries = []
     for name, given in events:
         facts = session_facts(name, given, SessionInfo("s", "u", directory, 0.0))
         decision = await book.decide(Event(name, facts), host)
         await host.settle(decision)
         failures = [failure.kind for failure in decision.failures]
         notes = [(note.text, note.audience, note.place) for note in decision.notes]
-        heard.append((decision.verdict, decision.reason, decision.halt, decision.event.facts, notes, failures))
-    return heard
+        summaries.append((decision.verdict, decision.reason, decision.halt, decision.event.facts, notes, failures))
+    return summaries

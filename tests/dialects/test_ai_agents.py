@@ -1,4 +1,4 @@
-"""ai_agents: what is found, recognised, handed to a program and said in a schema."""
+"""ai_agents: files, recognition, what a program gets, and the schema."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ HOOK = {"type": "command", "command": "true"}
 GROUP = {"matcher": "Write", "hooks": [HOOK]}
 
 
-def document(value: object, file: str = "settings.json") -> Document:
+def read_document(value: object, file: str = "settings.json") -> Document:
     read, problems = read_text(value if isinstance(value, str) else json.dumps(value), file)
     assert read is not None, problems
     return read
 
 
-def valid(value: object) -> bool:
+def is_valid(value: object) -> bool:
     return bool(jsonschema.Draft202012Validator(AI_AGENTS.schema()).is_valid(value))
 
 
-def configs() -> list[tuple[str, str]]:
+def case_configs() -> list[tuple[str, str]]:
     """Every config of the cases, as text."""
     found = []
     for path in CASES:
@@ -45,13 +45,13 @@ def configs() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "text"), configs(), ids=[name for name, _ in configs()])
+@pytest.mark.parametrize(("name", "text"), case_configs(), ids=[name for name, _ in case_configs()])
 def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text: str) -> None:
     read, _ = read_text(text, "settings.json")
     if read is None:
         return
     errors = [each for each in AI_AGENTS.load(read).problems if each.severity == "error" and each.code != "bad-pattern"]
-    assert valid(read.value) is not bool(errors)
+    assert is_valid(read.value) is not bool(errors)
 
 
 @pytest.mark.parametrize(
@@ -80,32 +80,32 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
 )
 def test_a_bad_group_is_refused_by_both(group: object) -> None:
     value = {"hooks": {"PreToolUse": [group, GROUP]}}
-    found = AI_AGENTS.load(document(value))
+    found = AI_AGENTS.load(read_document(value))
     assert len(found.hooks) == 1
     assert found.problems
-    assert not valid(value)
+    assert not is_valid(value)
 
 
 @pytest.mark.parametrize("value", [[], 5, {"hooks": []}, {"hooks": {"PreToolUse": GROUP}}, {"hooks": {"Stop": []}}])
 def test_a_bad_file_is_a_problem_and_no_traceback(value: object) -> None:
-    found = AI_AGENTS.load(document(json.dumps(value)))
+    found = AI_AGENTS.load(read_document(json.dumps(value)))
     assert found.hooks == ()
     assert found.problems
-    assert not valid(value)
+    assert not is_valid(value)
 
 
 def test_a_file_is_told_by_its_directory_first() -> None:
-    assert recognise_dialect(document({"hooks": {}}, "/p/.ai_agents/settings.json")) is AI_AGENTS
+    assert recognise_dialect(read_document({"hooks": {}}, "/p/.ai_agents/settings.json")) is AI_AGENTS
     flat = {"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "true"}]}}
-    assert recognise_dialect(document(flat, ".ai_agents/settings.local.json")) is AI_AGENTS
+    assert recognise_dialect(read_document(flat, ".ai_agents/settings.local.json")) is AI_AGENTS
 
 
 def test_a_file_is_told_by_its_shape() -> None:
-    assert AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [GROUP], "UserPromptSubmit": [GROUP]}}))
+    assert AI_AGENTS.recognises(read_document({"hooks": {"PreToolUse": [GROUP], "UserPromptSubmit": [GROUP]}}))
 
 
 def test_a_file_of_claude_code_is_none_of_ours() -> None:
-    assert not AI_AGENTS.recognises(document({"hooks": {"PreToolUse": [GROUP]}}, ".claude/settings.json"))
+    assert not AI_AGENTS.recognises(read_document({"hooks": {"PreToolUse": [GROUP]}}, ".claude/settings.json"))
 
 
 @pytest.mark.parametrize(
@@ -121,23 +121,23 @@ def test_a_file_of_claude_code_is_none_of_ours() -> None:
     ],
 )
 def test_a_file_of_another_shape_is_none_of_ours(value: object) -> None:
-    assert not AI_AGENTS.recognises(document(value, "x.json"))
+    assert not AI_AGENTS.recognises(read_document(value, "x.json"))
 
 
 def test_a_hook_knows_its_line_and_its_time() -> None:
     text = '{"hooks": {"PreToolUse": [\n {"hooks": [\n  {"type": "command", "command": "a"},\n  {"type": "command", "command": "b", "timeout": 1.5}\n]}]}}'
-    first, second = AI_AGENTS.load(document(text)).hooks
+    first, second = AI_AGENTS.load(read_document(text)).hooks
     assert (first.id, second.id) == ("settings.json:PreToolUse[0]", "settings.json:PreToolUse[1]")
     assert (first.origin.line, second.origin.line) == (3, 4)
     assert (first.timeout, second.timeout) == (timedelta(seconds=60), timedelta(seconds=1.5))
 
 
-def deciding(command: str, event: str = "PreToolUse") -> dict[str, Any]:
+def config_with_command(command: str, event: str = "PreToolUse") -> dict[str, Any]:
     return {"hooks": {event: [{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]}}
 
 
 def test_half_a_character_cannot_make_stdin_unreadable() -> None:
-    read = deciding("python3 -c 'import json, sys; json.load(sys.stdin); sys.exit(2)'")
+    read = config_with_command("python3 -c 'import json, sys; json.load(sys.stdin); sys.exit(2)'")
     tool = {"name": "Write", "input": {"content": "\ud800 \udc00", "file_path": "\udfff"}}
     decision = fire(read, {"name": "PreToolUse", "tool": tool}, dialect="ai_agents")
     assert (decision.verdict, decision.failures) == (Verdict.DENY, ())
@@ -149,13 +149,13 @@ def test_no_nesting_keeps_a_hook_from_being_asked(depth: int) -> None:
     for _ in range(depth):
         nested = [nested]
     tool = {"name": "Write", "input": {"file_path": "a", "content": nested}}
-    decision = fire(deciding("exit 2"), {"name": "PreToolUse", "tool": tool}, dialect="ai_agents")
+    decision = fire(config_with_command("exit 2"), {"name": "PreToolUse", "tool": tool}, dialect="ai_agents")
     assert (decision.verdict, decision.failures) == (Verdict.DENY, ())
 
 
 def test_an_answer_too_long_to_be_kept_is_never_taken_for_text() -> None:
     """A deny whose reason repeats two megabytes must not let the tool run unseen."""
-    long = deciding(
+    long = config_with_command(
         """printf '{"decision": "deny", "reason": "'; head -c 2000000 /dev/zero | tr '\\0' x; printf '"}'"""
     )
     decision = fire(long, {"name": "PreToolUse", "tool": {"name": "Write", "input": {}}}, dialect="ai_agents")
@@ -164,7 +164,7 @@ def test_an_answer_too_long_to_be_kept_is_never_taken_for_text() -> None:
 
 
 def test_an_answer_nested_without_end_is_text() -> None:
-    nested = deciding("""python3 -c 'print("{\\"a\\":" + "[" * 100000)'""")
+    nested = config_with_command("""python3 -c 'print("{\\"a\\":" + "[" * 100000)'""")
     decision = fire(nested, {"name": "PreToolUse", "tool": {"name": "Write", "input": {}}}, dialect="ai_agents")
     assert decision.verdict is Verdict.SILENT
 
@@ -172,7 +172,7 @@ def test_an_answer_nested_without_end_is_text() -> None:
 @pytest.mark.parametrize("matcher", ["(a+)+$", "(a|aa)+b", "(.*)*x", "a{1,1000}{1,1000}"])
 def test_no_matcher_hangs(matcher: str) -> None:
     config = {"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [HOOK]}]}}
-    read = document(config)
+    read = read_document(config)
     hooks = AI_AGENTS.load(read).hooks
     name = "a" * 5000 + "!"
     assert not hooks or not hooks[0].when.holds(Event("tool.before", {"tool": {"name": name, "input": {}}}))

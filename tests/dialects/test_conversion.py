@@ -1,4 +1,4 @@
-"""From any format to any other, through native: what is said decides the same, and what is not said is named."""
+"""From any dialect to any other, through native: what is written decides the same, and the rest is listed."""
 
 from __future__ import annotations
 
@@ -93,27 +93,27 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
 
 
 def _through_native(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
-    said = get_dialect("native").write(hooks)
-    assert said.not_expressible == ()
-    return load_hooks("native", said.value, "hookline.json")
+    written = get_dialect("native").write(hooks)
+    assert written.not_expressible == ()
+    return load_hooks("native", written.value, "hookline.json")
 
 
 @pytest.mark.parametrize(("source", "target"), list(permutations(FILES, 2)))
 def test_what_is_said_decides_the_same_and_the_rest_is_named(source: str, target: str, tmp_path: Path) -> None:
     file, value = FILES[source]
     hooks = _through_native(load_hooks(source, value, file))
-    kept, named = [], []
+    kept, skipped = [], []
     for hook in hooks:
-        said = get_dialect(target).write(with_vocabulary(target, [hook]))
-        if said.not_expressible:
-            named.append((hook.id, said.not_expressible))
+        written = get_dialect(target).write(with_vocabulary(target, [hook]))
+        if written.not_expressible:
+            skipped.append((hook.id, written.not_expressible))
             continue
         kept.append(hook)
-        back = load_hooks(target, said.value, FILES[target][0])
+        back = load_hooks(target, written.value, FILES[target][0])
         assert decision_summaries(back, EVENTS, tmp_path) == decision_summaries([hook], EVENTS, tmp_path)
-    assert len(kept) + len(named) == len(hooks)
-    for id, unsaid in named:
-        assert any(id in text for text in unsaid)
+    assert len(kept) + len(skipped) == len(hooks)
+    for id, lines in skipped:
+        assert any(id in text for text in lines)
     together = get_dialect(target).write(with_vocabulary(target, kept))
     assert together.not_expressible == ()
     again = load_hooks(target, together.value, FILES[target][0])
@@ -121,11 +121,11 @@ def test_what_is_said_decides_the_same_and_the_rest_is_named(source: str, target
 
 
 def test_something_can_be_said_between_the_formats() -> None:
-    """Were everything unsaid, the test above would hold of nothing."""
-    said = {
+    """If nothing could be expressed, the test above would check nothing."""
+    converted = {
         (source, target)
         for source, target in permutations(FILES, 2)
         for hook in _through_native(load_hooks(source, FILES[source][1], FILES[source][0]))
         if not get_dialect(target).write(with_vocabulary(target, [hook])).not_expressible
     }
-    assert {("flo", "native"), ("flo", "digitorn"), ("digitorn", "flo"), ("native", "flo")} <= said
+    assert {("flo", "native"), ("flo", "digitorn"), ("digitorn", "flo"), ("native", "flo")} <= converted

@@ -1,4 +1,4 @@
-"""Whose file it is, where its name does not say so: the one dialect that can read it, or a question."""
+"""Which dialect a file belongs to, and what dialects import."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def test_a_file_that_two_dialects_can_read_is_asked_about_and_never_guessed(valu
     document, _ = read_text(json.dumps(value), "z.json")
     assert document is not None
     loaded = {each.name: each.load(document) for each in all_dialects().values()}
-    able = [
+    candidates = [
         name
         for name, found in loaded.items()
         if found.hooks and not any(problem.severity is Severity.ERROR for problem in found.problems)
     ]
     found = recognise_dialect(document)
     if not isinstance(found, Problem):
-        assert able in ([found.name], [])
-    elif able:
-        assert found.what == f"this could be a file of {' or '.join(able)}."
+        assert candidates in ([found.name], [])
+    elif candidates:
+        assert found.what == f"this could be a file of {' or '.join(candidates)}."
     else:
         assert found.code == "unknown-dialect"
 
 
-def test_its_name_says_it_where_it_can() -> None:
+def test_the_name_decides_where_it_can() -> None:
     text = json.dumps({"hooks": {"Stop": [{"hooks": [COMMAND]}]}})
     for file, name in (
         ("hub.json", "flo"),

@@ -1,4 +1,4 @@
-"""Damage to one part of a file takes out of force what it may have changed, and nothing else."""
+"""An invalid part of a file disables what it may affect, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ RUN = {"type": "command", "command": "true"}
 
 @dataclass(frozen=True)
 class Sample:
-    """A file, where each hook stands in it, and which single values several hooks depend on."""
+    """A file, the path of each hook in it, and the single values that several hooks depend on."""
 
     dialect: str
     file: str
     value: dict[str, Any]
     hooks: tuple[KeyPath, ...]
     shared: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
-    """A single value → the place below which every hook depends on it."""
-    all_ours: bool = False
+    """A single value → the path below which every hook depends on it."""
+    only_hooks: bool = False
 
-    def lost(self, damaged: KeyPath) -> set[KeyPath]:
-        """By damage to the part there: the hooks around it, in it, and those that depend on it."""
+    def disabled_hooks(self, damaged: KeyPath) -> set[KeyPath]:
+        """The hooks around the damaged part, inside it, and those that depend on it."""
         around = self.shared.get(damaged, damaged)
         return {path for path in self.hooks if path[: len(around)] == around or around[: len(path)] == path}
 
     def lines(self, hooks: Iterable[KeyPath]) -> set[int]:
-        document, _ = read_text(written(self.value), self.file)
+        document, _ = read_text(dump_json(self.value), self.file)
         assert document is not None
         return {document.line(path) for path in hooks}
 
@@ -59,7 +59,7 @@ NATIVE = Sample(
     },
     tuple(("hooks", index) for index in range(5)),
     {("version",): ("hooks",)},
-    all_ours=True,
+    only_hooks=True,
 )  # fmt: skip
 DIGITORN = Sample(
     "digitorn",
@@ -141,79 +141,84 @@ CLAUDE_CODE = Sample(
 SAMPLES = (NATIVE, DIGITORN, FLO, MICROAI, AI_AGENTS, CLAUDE_CODE)
 
 
-def parts(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+def walk_values(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     yield path, value
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, child in steps:
-        yield from parts(child, (*path, step))
+        yield from walk_values(child, (*path, step))
 
 
-def written(value: Any, *, spoilt: KeyPath | None = None, torn: KeyPath | None = None, path: KeyPath = ()) -> str:
-    """As JSON, with a number that is too large in one place, or a first key that stands twice in another.
+def dump_json(
+    value: Any, *, too_large: KeyPath | None = None, duplicate: KeyPath | None = None, path: KeyPath = ()
+) -> str:
+    """JSON with a number that is too large at one path, or a duplicate first key at another.
 
-    Each element of a list has a line of its own, whatever is damaged.
+    Each element of a list has its own line, whatever is damaged.
     """
-    text = _written(value, spoilt, torn, path)
-    return "1e999" + "\n" * text.count("\n") if path == spoilt else text
+    text = _dump_value(value, too_large, duplicate, path)
+    return "1e999" + "\n" * text.count("\n") if path == too_large else text
 
 
-def _written(value: Any, spoilt: KeyPath | None, torn: KeyPath | None, path: KeyPath) -> str:
+def _dump_value(value: Any, too_large: KeyPath | None, duplicate: KeyPath | None, path: KeyPath) -> str:
     if isinstance(value, list):
-        items = (written(each, spoilt=spoilt, torn=torn, path=(*path, index)) for index, each in enumerate(value))
+        items = (
+            dump_json(each, too_large=too_large, duplicate=duplicate, path=(*path, index))
+            for index, each in enumerate(value)
+        )
         return "[\n" + ",\n".join(items) + "]"
     if not isinstance(value, dict):
         return json.dumps(value)
     entries = [
-        f"{json.dumps(key)}: {written(each, spoilt=spoilt, torn=torn, path=(*path, key))}"
+        f"{json.dumps(key)}: {dump_json(each, too_large=too_large, duplicate=duplicate, path=(*path, key))}"
         for key, each in value.items()
     ]
-    return "{" + ", ".join([f'"{next(iter(value))}": 0', *entries] if path == torn else entries) + "}"
+    return "{" + ", ".join([f'"{next(iter(value))}": 0', *entries] if path == duplicate else entries) + "}"
 
 
-def lines(book: Book) -> set[int]:
+def hook_lines(book: Book) -> set[int]:
     return {hook.origin.line for hook in book.hooks}
 
 
-def errors(book: Book) -> list[str]:
+def error_codes(book: Book) -> list[str]:
     return [problem.code for problem in book.problems if problem.severity is Severity.ERROR]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=[sample.dialect for sample in SAMPLES])
-def test_every_hook_of_the_sample_is_in_force(sample: Sample) -> None:
-    book = load_text(written(sample.value), sample.file, sample.dialect)
-    assert errors(book) == []
-    assert lines(book) == sample.lines(sample.hooks)
+def test_every_hook_of_the_sample_loads(sample: Sample) -> None:
+    book = load_text(dump_json(sample.value), sample.file, sample.dialect)
+    assert error_codes(book) == []
+    assert hook_lines(book) == sample.lines(sample.hooks)
 
 
-@pytest.mark.parametrize("kind", ["spoilt", "torn"])
+@pytest.mark.parametrize("kind", ["too_large", "duplicate"])
 @pytest.mark.parametrize("sample", SAMPLES, ids=[sample.dialect for sample in SAMPLES])
-def test_damage_takes_out_what_it_may_have_changed(sample: Sample, kind: str) -> None:
-    code = "number-too-large" if kind == "spoilt" else "duplicate-key"
-    for path, value in parts(sample.value):
-        if not path or (kind == "torn" and not (isinstance(value, dict) and value)):
+def test_damage_disables_what_it_may_affect(sample: Sample, kind: str) -> None:
+    code = "number-too-large" if kind == "too_large" else "duplicate-key"
+    for path, value in walk_values(sample.value):
+        if not path or (kind == "duplicate" and not (isinstance(value, dict) and value)):
             continue
-        lost = sample.lost(path)
-        text = written(sample.value, **{kind: path})
+        disabled = sample.disabled_hooks(path)
+        text = dump_json(sample.value, **{kind: path})
         for dialect in (sample.dialect, None):
             book = load_text(text, sample.file, dialect)
-            assert lines(book) == sample.lines(set(sample.hooks) - lost), path
-            assert errors(book) == ([code] if lost or sample.all_ours else []), path
+            assert hook_lines(book) == sample.lines(set(sample.hooks) - disabled), path
+            assert error_codes(book) == ([code] if disabled or sample.only_hooks else []), path
             assert [problem.code for problem in book.problems].count(code) == 1, path
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=[sample.dialect for sample in SAMPLES])
-def test_keys_of_the_file_itself_that_stand_twice_are_the_whole_files_damage(sample: Sample) -> None:
+def test_a_duplicate_top_level_key_disables_the_whole_file(sample: Sample) -> None:
     with pytest.raises(ConfigError, match="Duplicate key"):
-        load_text(written(sample.value, torn=()), sample.file, sample.dialect)
+        load_text(dump_json(sample.value, duplicate=()), sample.file, sample.dialect)
 
 
 def test_a_stored_session_keeps_its_other_hooks() -> None:
-    text = written(FLO.value, spoilt=("hooks", "Stop", 0, "timeout"))
+    text = dump_json(FLO.value, too_large=("hooks", "Stop", 0, "timeout"))
     loaded = load_session_hooks(dump_session_hooks([StoredHooksFile("flo", "hub.json", text)]))
     assert {hook.id for hook in loaded.hooks} == {"rule", "first", "second"}
     assert [problem.code for problem in loaded.problems] == ["number-too-large"]
 
 
-def test_a_file_that_is_known_by_its_shape_alone_is_still_known() -> None:
-    book = load_text(written({"hooks": FLO.value["hooks"]}, torn=("hooks", "PreToolUse", 0)), "rules.json")
+def test_a_damaged_file_is_still_recognised_by_its_shape() -> None:
+    book = load_text(dump_json({"hooks": FLO.value["hooks"]}, duplicate=("hooks", "PreToolUse", 0)), "rules.json")
     assert {hook.id for hook in book.hooks} == {"first", "second", "stop"}

@@ -133,7 +133,7 @@ def test_agents_prompts_tools_and_models_keep_what_they_were_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"name": "a", "type": "human"}, "there is no type"),
         ({"name": "a", "type": "dual_ai"}, "side_a and side_b"),
@@ -144,9 +144,9 @@ def test_agents_prompts_tools_and_models_keep_what_they_were_given() -> None:
         ({"name": "a", "side_a": {}}, "needs a prompt"),
     ],
 )
-def test_an_agent_that_cannot_be(given: dict[str, Any], said: str) -> None:
+def test_an_agent_that_cannot_be(given: dict[str, Any], message: str) -> None:
     untyped: Any = define_agent
-    with collecting() as definitions, pytest.raises(DefinitionError, match=said):
+    with collecting() as definitions, pytest.raises(DefinitionError, match=message):
         untyped(**given)
     assert not definitions.agents
 
@@ -172,7 +172,7 @@ def test_a_name_of_a_kind_stands_once() -> None:
 def test_what_was_not_defined_is_a_clear_error() -> None:
     with collecting() as definitions:
         define_agent(name="one")
-    with pytest.raises(NotDefined, match="there is no agent 'two'. Defined: one"):
+    with pytest.raises(NotDefined, match=r"there is no agent 'two'\. Defined: one"):
         definitions.agent("two")
     with pytest.raises(NotDefined):
         definitions.prompt(["unhashable"])  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from hookline.hooks.event import Event
 COMMAND = {"type": "command", "command": "true"}
 
 
-def whose(file: str, hooks: Any) -> str:
+def recognised_dialect(file: str, hooks: Any) -> str:
     document, _ = read_text(json.dumps({"hooks": hooks}), file)
     assert document is not None
     found = recognise_dialect(document)
@@ -48,7 +48,7 @@ def whose(file: str, hooks: Any) -> str:
     ],
 )
 def test_a_file_is_recognised_or_never_guessed(file: str, hooks: Any, name: str) -> None:
-    assert whose(file, hooks) == name
+    assert recognised_dialect(file, hooks) == name
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def server() -> Iterator[Server]:
     found.server_close()
 
 
-def asked(url: str, event: Any = EVENT, **more: Any) -> Decision:
+def decide_with_hook(url: str, event: Any = EVENT, **more: Any) -> Decision:
     handler = {"type": "http", "url": url, "timeout": 5, **more}
     return fire({"hooks": {event["name"]: [{"hooks": [handler]}]}}, event, dialect="claude_code")
 
@@ -71,7 +71,7 @@ def test_the_event_is_posted_with_headers(server: Server, monkeypatch: pytest.Mo
     monkeypatch.setenv("TOKEN", "t\r\nX-More: 1")
     monkeypatch.setenv("OTHER", "secret")
     server.answers["/a?b=c"] = (200, b"")
-    decision = asked(
+    decision = decide_with_hook(
         f"{server.url}/a?b=c", headers={"X-A": "Bearer $TOKEN, ${TOKEN}, [$OTHER]"}, allowedEnvVars=["TOKEN"]
     )
     ((_, headers, body),) = server.seen
@@ -85,10 +85,10 @@ def test_the_event_is_posted_with_headers(server: Server, monkeypatch: pytest.Mo
 
 def test_a_page_that_is_no_answer_does_not_pass_a_guard_whose_failure_blocks(server: Server) -> None:
     server.answers |= {"/login": (200, b"<html>Log in</html>"), "/empty": (200, b""), "/object": (200, b"{}")}
-    denied = asked(f"{server.url}/login", onFailure="block")
+    denied = decide_with_hook(f"{server.url}/login", onFailure="block")
     assert (denied.verdict.word, [failure.kind for failure in denied.failures]) == ("deny", ["unreadable_answer"])
     for path in ("/empty", "/object"):
-        assert asked(f"{server.url}{path}", onFailure="block").verdict.word == "silent"
+        assert decide_with_hook(f"{server.url}{path}", onFailure="block").verdict.word == "silent"
 
 
 def test_an_answer_is_read_like_stdout(server: Server) -> None:
@@ -99,11 +99,11 @@ def test_an_answer_is_read_like_stdout(server: Server) -> None:
         "/moved": (302, b""),
         "/bytes": (200, b"\xff\x00"),
     }
-    assert asked(f"{server.url}/deny").verdict.word == "deny"
-    assert [note.text for note in asked(f"{server.url}/text").notes] == ["mind the gap"]
-    assert not asked(f"{server.url}/bytes").failures
+    assert decide_with_hook(f"{server.url}/deny").verdict.word == "deny"
+    assert [note.text for note in decide_with_hook(f"{server.url}/text").notes] == ["mind the gap"]
+    assert not decide_with_hook(f"{server.url}/bytes").failures
     for path, kind in (("/error", "unreadable_answer"), ("/moved", "unreadable_answer")):
-        decision = asked(f"{server.url}{path}")
+        decision = decide_with_hook(f"{server.url}{path}")
         assert decision.verdict.word == "silent"
         assert [failure.kind for failure in decision.failures] == [kind]
     assert [path for path, _, _ in server.seen] == ["/deny", "/text", "/bytes", "/error", "/moved"]
@@ -111,15 +111,18 @@ def test_an_answer_is_read_like_stdout(server: Server) -> None:
 
 def test_an_answer_without_end_is_cut(server: Server) -> None:
     server.answers |= {"/long": (200, b"{" + b" " * 3_000_000), "/words": (200, b"x" * 3_000_000)}
-    assert [failure.kind for failure in asked(f"{server.url}/long").failures] == ["unreadable_answer"]
-    (note,) = asked(f"{server.url}/words").notes
+    assert [failure.kind for failure in decide_with_hook(f"{server.url}/long").failures] == ["unreadable_answer"]
+    (note,) = decide_with_hook(f"{server.url}/words").notes
     assert len(note.text) == 1 << 20
 
 
 def test_nobody_there_blocks_nothing(server: Server) -> None:
     closed = Server()
     closed.server_close()
-    refused, late = asked(f"{closed.url}/x?key=secret"), asked(f"{server.url}/never?key=secret", timeout=0.3)
+    refused, late = (
+        decide_with_hook(f"{closed.url}/x?key=secret"),
+        decide_with_hook(f"{server.url}/never?key=secret", timeout=0.3),
+    )
     assert [failure.kind for failure in refused.failures] == ["cannot_start"]
     assert [failure.kind for failure in late.failures] == ["timeout"]
     for decision in (refused, late):

@@ -15,7 +15,7 @@ from hookline.project import SourceLayer, find_sources, load_for_directory
 HOOKS = {"PreToolUse": [{"hooks": [{"type": "command", "command": 'echo "$CLAUDE_PLUGIN_ROOT" >&2; exit 2'}]}]}
 
 
-def put(file: Path, value: Any) -> None:
+def write_json(file: Path, value: Any) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(value if isinstance(value, str) else json.dumps(value))
 
@@ -27,11 +27,11 @@ def home(tmp_path: Path) -> Path:
     entries: dict[str, Any] = {}
     for name, more in (("mine@m", {"scope": "user"}), ("ours@m", {"scope": "project", "projectPath": str(project)})):
         root = home / ".claude/plugins/cache/m" / name[:4] / "1.0.0"
-        put(root / "hooks/hooks.json", {"description": "x", "hooks": HOOKS})
+        write_json(root / "hooks/hooks.json", {"description": "x", "hooks": HOOKS})
         entries[name] = [{**more, "installPath": str(root), "version": "1.0.0"}]
-    put(home / ".claude/plugins/installed_plugins.json", {"version": 2, "plugins": entries})
-    put(home / ".claude/settings.json", {"enabledPlugins": {"mine@m": True}})
-    put(project / ".claude/settings.json", {"enabledPlugins": {"ours@m": True}})
+    write_json(home / ".claude/plugins/installed_plugins.json", {"version": 2, "plugins": entries})
+    write_json(home / ".claude/settings.json", {"enabledPlugins": {"mine@m": True}})
+    write_json(project / ".claude/settings.json", {"enabledPlugins": {"ours@m": True}})
     (project / ".git").mkdir()
     return home
 
@@ -47,19 +47,19 @@ def test_those_that_are_on_are_found(home: Path) -> None:
     (project / "below").mkdir()
     assert plugins(project, home) == plugins(project / "below", home) == ["mine", "ours"]
     assert plugins(home.parent, home) == ["mine"]
-    put(project / ".claude/settings.local.json", {"enabledPlugins": {"ours@m": False}})
+    write_json(project / ".claude/settings.local.json", {"enabledPlugins": {"ours@m": False}})
     assert plugins(project, home) == ["mine"]
-    put(home / ".claude/settings.json", '{"enabledPlugins": {"mine@m": false}} // off')
+    write_json(home / ".claude/settings.json", '{"enabledPlugins": {"mine@m": false}} // off')
     assert plugins(project, home) == []
 
 
 def test_a_project_switches_no_plugin_of_the_user(home: Path) -> None:
     other = home.parent / "other"
     (other / ".git").mkdir(parents=True)
-    put(other / ".claude/settings.json", {"enabledPlugins": {"ours@m": True, "mine@m": False}})
+    write_json(other / ".claude/settings.json", {"enabledPlugins": {"ours@m": True, "mine@m": False}})
     assert plugins(other, home) == ["mine"]
-    put(home / ".claude/settings.json", {})
-    put(other / ".claude/settings.json", {"enabledPlugins": {"ours@m": True, "mine@m": True}})
+    write_json(home / ".claude/settings.json", {})
+    write_json(other / ".claude/settings.json", {"enabledPlugins": {"ours@m": True, "mine@m": True}})
     assert plugins(other, home) == []
 
 
@@ -75,7 +75,7 @@ def test_a_project_switches_no_plugin_of_the_user(home: Path) -> None:
     ],
 )
 def test_a_list_that_says_something_else_lists_nothing(home: Path, text: str) -> None:
-    put(home / ".claude/plugins/installed_plugins.json", text)
+    write_json(home / ".claude/plugins/installed_plugins.json", text)
     assert plugins(home.parent / "project", home) == []
 
 

@@ -21,7 +21,7 @@ SPECIFIC = (
     {"additionalContext": "c"}, {"updatedToolOutput": {"a": 1}}, {"decision": {"behavior": "deny"}},
 )  # fmt: skip
 ANSWERS = (
-    *({"hookSpecificOutput": said} for said in SPECIFIC), {"decision": "block", "reason": "r"}, {"decision": "approve"},
+    *({"hookSpecificOutput": output} for output in SPECIFIC), {"decision": "block", "reason": "r"}, {"decision": "approve"},
     {"continue": False, "stopReason": "s"}, {"systemMessage": "m"}, {}, [], {"async": True},
 )  # fmt: skip
 COMMANDS = (
@@ -85,12 +85,12 @@ def test_converted_hooks_decide_the_same(config: dict[str, Any], events: list[An
     back = load_hooks("claude_code", write_hooks("claude_code", native))
     expected = decision_summaries(original, events, tmp_path)
     assert decision_summaries(native, events, tmp_path) == expected
-    assert _without_places(decision_summaries(back, events, tmp_path)) == _without_places(expected)
+    assert _remove_locations(decision_summaries(back, events, tmp_path)) == _remove_locations(expected)
 
 
-def _without_places(heard: list[Any]) -> str:
+def _remove_locations(summaries: list[Any]) -> str:
     """A handler that was written twice comes back once, so those behind it have other places in their names."""
-    return re.sub(r"(settings\.json:\w+)\[\d+\]", r"\1", repr(heard))
+    return re.sub(r"(settings\.json:\w+)\[\d+\]", r"\1", repr(summaries))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -148,7 +148,7 @@ RUN = "run: x, reads: claude, stdin: none"
         ),
     ],
 )
-def test_what_cannot_be_said_is_named(hook: str, what: str) -> None:
+def test_what_cannot_be_expressed_is_listed(hook: str, what: str) -> None:
     hooks = load_hooks("native", f"hooks:\n  - {hook}\n", "hookline.yaml")
-    (unsaid,) = get_dialect("claude_code").write(hooks).not_expressible
-    assert what in unsaid
+    (line,) = get_dialect("claude_code").write(hooks).not_expressible
+    assert what in line

@@ -16,19 +16,19 @@ from hookline.testing import ScriptedHost
 from runtime.scripted_runtime import RecordingModel, open_runtime, run_async, send_prompt, tool_call_step
 
 
-def written(workspace: Path, path: str, **tool: Any) -> Event:
+def write_event(workspace: Path, path: str, **tool: Any) -> Event:
     return Event(
         "tool.after", {"workspace": str(workspace), "tool": {"name": "write_file", "input": {"path": path}, **tool}}
     )
 
 
-def compiled(event: Event) -> Outcome:
+def compile_file(event: Event) -> Outcome:
     return asyncio.run(builder.compile_yaml(builder.NoParams(), event, ScriptedHost()))
 
 
 def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text("runtime: {hooks: [\n")
-    outcome = compiled(written(tmp_path, "app.yaml"))
+    outcome = compile_file(write_event(tmp_path, "app.yaml"))
     assert "app.yaml:" in outcome.notes[0].text
     state = json.loads((tmp_path / "_state/compile.json").read_text())
     assert (state["status"], state["error_count"]) == ("error", len(state["errors"]))
@@ -43,7 +43,7 @@ def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path, path: str) -> 
     (tmp_path / "app.yaml").write_text("runtime: {hooks: [{}]}")
     (workspace / "link.yaml").symlink_to(tmp_path / "app.yaml")
     (workspace / "directory.yaml").mkdir()
-    assert compiled(written(workspace, path)) == NOT_APPLIED
+    assert compile_file(write_event(workspace, path)) == NOT_APPLIED
     assert not (workspace / "_state").exists()
 
 
@@ -54,15 +54,15 @@ def test_a_state_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:
     (workspace / "_state").symlink_to(elsewhere)
     (workspace / "app.yaml").write_text("runtime: {hooks: [{}]}")
     with pytest.raises(ActionError, match="_state is a link"):
-        compiled(written(workspace, "app.yaml"))
+        compile_file(write_event(workspace, "app.yaml"))
     assert list(elsewhere.iterdir()) == []
 
 
-@pytest.mark.parametrize("spoilt", ["", "[", "3", "[" * 100_000, '{"status": "error", "errors": 3}'])
-def test_spoilt_state_never_raises(tmp_path: Path, spoilt: str) -> None:
+@pytest.mark.parametrize("text", ["", "[", "3", "[" * 100_000, '{"status": "error", "errors": 3}'])
+def test_damaged_state_never_raises(tmp_path: Path, text: str) -> None:
     (tmp_path / "_state").mkdir()
     for name in ("compile.json", "tests.json", "reminders.json"):
-        (tmp_path / "_state" / name).write_text(spoilt)
+        (tmp_path / "_state" / name).write_text(text)
     event = Event("turn.end", {"workspace": str(tmp_path)})
     host = ScriptedHost()
     asyncio.run(builder.enforce_compile_fix(builder.CompileFixParams(), event, host))

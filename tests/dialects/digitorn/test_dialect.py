@@ -29,17 +29,17 @@ from hookline.testing import ScriptedHost
 CASES = Path(__file__).parents[2] / "cases" / "digitorn"
 
 
-def document(text: str, file: str = "digitorn.yaml") -> Document:
+def read_document(text: str, file: str = "digitorn.yaml") -> Document:
     found, problems = read_text(text, file)
     assert found is not None, problems
     return found
 
 
 def load(value: Any) -> LoadResult:
-    return DIALECT.load(document(value if isinstance(value, str) else json.dumps(value)))
+    return DIALECT.load(read_document(value if isinstance(value, str) else json.dumps(value)))
 
 
-def hook(**keys: Any) -> dict[str, Any]:
+def build_hook(**keys: Any) -> dict[str, Any]:
     return {"runtime": {"hooks": [{"id": "h", "action": {"type": "gate"}, **keys}]}}
 
 
@@ -70,11 +70,11 @@ def doors() -> Iterator[None]:
     ],
 )
 def test_a_file_is_recognised(file: str, text: str, ours: bool) -> None:
-    assert DIALECT.recognises(document(text, file)) is ours
+    assert DIALECT.recognises(read_document(text, file)) is ours
 
 
 def test_an_app_file_is_nobody_else_s() -> None:
-    assert recognise_dialect(document("runtime: {hooks: []}", "shop.yaml")) is DIALECT
+    assert recognise_dialect(read_document("runtime: {hooks: []}", "shop.yaml")) is DIALECT
 
 
 def test_there_are_15_events() -> None:
@@ -82,14 +82,14 @@ def test_there_are_15_events() -> None:
 
 
 def test_a_hook_without_anything_has_the_defaults() -> None:
-    (found,) = load(hook()).hooks
+    (found,) = load(build_hook()).hooks
     assert (found.event, found.order, found.enabled, found.tags, found.scope) == ("turn.end", 0, True, (), Scope())
     assert found.limit == Limit(is_counted=True)
     assert (found.group, found.origin.dialect, found.origin.line) == ("digitorn", "digitorn", 1)
 
 
 def test_seconds_and_fires_become_limits() -> None:
-    (found,) = load(hook(cooldown=1.5, max_fires=3, priority=7)).hooks
+    (found,) = load(build_hook(cooldown=1.5, max_fires=3, priority=7)).hooks
     assert found.limit == Limit(3, timedelta(seconds=1.5), is_counted=True)
     assert found.order == -93
 
@@ -109,19 +109,19 @@ def test_hostile_values_never_raise() -> None:
     keys = ("id", "on", "condition", "action", "cooldown", "max_fires", "priority", "enabled", "tags")
     for key in keys:
         for value in values:
-            load(hook(**{key: value}))
+            load(build_hook(**{key: value}))
     for forms, at in ((_all_actions(), "action"), (_all_conditions(), "condition")):
         for form in forms:
             for key in form:
                 for value in values:
-                    load(hook(**{at: {**form, key: value}}))
+                    load(build_hook(**{at: {**form, key: value}}))
 
 
 def test_deep_nesting_is_read_and_decided() -> None:
     condition: dict[str, Any] = {"type": "always"}
     for _ in range(90):
         condition = {"type": "not", "condition": condition}
-    (found,) = load(hook(on="tool_start", condition=condition)).hooks
+    (found,) = load(build_hook(on="tool_start", condition=condition)).hooks
     assert found.when.holds(Event("tool.before", {}))
 
 
@@ -204,21 +204,21 @@ def _all_actions() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("form", _all_actions(), ids=lambda form: str(form["type"]))
 def test_every_action_loads_with_every_key(form: dict[str, Any]) -> None:
-    loaded = load(hook(action=form))
+    loaded = load(build_hook(action=form))
     assert loaded.problems == ()
-    jsonschema.validate(hook(action=form), DIALECT.schema())
+    jsonschema.validate(build_hook(action=form), DIALECT.schema())
 
 
 @pytest.mark.parametrize("form", _all_conditions(), ids=lambda form: str(form["type"]))
 def test_every_condition_loads_with_every_key(form: dict[str, Any]) -> None:
-    loaded = load(hook(condition=form))
+    loaded = load(build_hook(condition=form))
     assert len(loaded.hooks) == 1
-    jsonschema.validate(hook(condition=form), DIALECT.schema())
+    jsonschema.validate(build_hook(condition=form), DIALECT.schema())
 
 
-def _configs() -> Iterator[Any]:
+def _case_configs() -> Iterator[Any]:
     for path in sorted(CASES.glob("*.yaml")):
-        whole = document(path.read_text(), path.name).value
+        whole = read_document(path.read_text(), path.name).value
         for case in whole.get("cases", [whole]):
             config = case.get("config")
             if not isinstance(config, str):
@@ -234,7 +234,7 @@ BAD_ONLY_IN_MEANING = {"duplicate-id", "bad-template", "bad-params"}
 def test_the_schema_and_the_reader_agree_on_every_case() -> None:
     schema = jsonschema.Draft202012Validator(DIALECT.schema())
     refused = 0
-    for config in _configs():
+    for config in _case_configs():
         errors = {problem.code for problem in load(config).problems if problem.severity == "error"}
         if errors <= BAD_ONLY_IN_MEANING:
             schema.validate(config)
@@ -249,20 +249,20 @@ WRONG: tuple[Any, ...] = (None, True, -1, 1.5, "", "word", [], [1], {}, {"a": 1}
 
 @pytest.mark.parametrize("form", _all_actions(), ids=lambda form: str(form["type"]))
 def test_the_schema_refuses_what_the_reader_refuses_in_an_action(form: dict[str, Any]) -> None:
-    _agree(form, "action")
+    _assert_schema_agrees(form, "action")
 
 
 @pytest.mark.parametrize("form", _all_conditions(), ids=lambda form: str(form["type"]))
 def test_the_schema_refuses_what_the_reader_refuses_in_a_condition(form: dict[str, Any]) -> None:
-    _agree(form, "condition")
+    _assert_schema_agrees(form, "condition")
 
 
-def _agree(form: dict[str, Any], at: str) -> None:
+def _assert_schema_agrees(form: dict[str, Any], at: str) -> None:
     schema = jsonschema.Draft202012Validator(DIALECT.schema())
     without = [{key: value for key, value in form.items() if key != left_out} for left_out in form]
     changed = [{**form, key: wrong} for key in form for wrong in WRONG if key != "type"]
     for variant in (*without, *changed, {**form, "unheard_of": 1}):
-        config = hook(**{at: variant})
+        config = build_hook(**{at: variant})
         problems = [problem for problem in load(config).problems if problem.severity == "error"]
         if {problem.code for problem in problems} - BAD_ONLY_IN_MEANING or not problems:
             assert schema.is_valid(config) is not bool(problems), (variant, problems)
@@ -282,7 +282,7 @@ def test_registered_names_are_usable_from_yaml() -> None:
     async def greet(params: dict[str, Any], event: Event, host: Host) -> Outcome:
         return Outcome(notes=(Note(f"{params['words']} {event.facts['hour']}"),))
 
-    config = hook(
+    config = build_hook(
         condition={"type": "not", "condition": {"type": "business_hours", "start": 9}},
         action={"type": "greet", "words": "hi"},
     )

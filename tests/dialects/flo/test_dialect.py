@@ -27,25 +27,25 @@ from hookline.runners.local_host import LocalHost
 CASES = Path(__file__).parents[2] / "cases" / "flo"
 
 
-def loaded(value: Any, file: str = "hub.json") -> LoadResult:
+def load(value: Any, file: str = "hub.json") -> LoadResult:
     document, problems = read_text(value if isinstance(value, str) else json.dumps(value), file)
     assert document is not None, problems
     return DIALECT.load(document)
 
 
-def rules(*listed: dict[str, Any], event: str = "PreToolUse") -> dict[str, Any]:
+def build_config(*listed: dict[str, Any], event: str = "PreToolUse") -> dict[str, Any]:
     return {"hooks": {event: list(listed)}}
 
 
-def codes(value: Any) -> list[str]:
-    return [problem.code for problem in loaded(value).problems]
+def problem_codes(value: Any) -> list[str]:
+    return [problem.code for problem in load(value).problems]
 
 
-def decided(hooks: tuple[Hook, ...], event: Event) -> Decision:
+def decide(hooks: tuple[Hook, ...], event: Event) -> Decision:
     return asyncio.run(Book([Layer("x", hooks)], LocalHost(FireCounts())).decide(event))
 
 
-def bash(command: str, session: str = "s") -> Event:
+def bash_event(command: str, session: str = "s") -> Event:
     facts = {"tool": {"name": "bash", "kind": "shell", "input": {"command": command}}, "session": {"id": session}}
     return Event("tool.before", facts)
 
@@ -53,13 +53,13 @@ def bash(command: str, session: str = "s") -> Event:
 @pytest.mark.parametrize(
     ("file", "value"),
     [
-        ("hub.json", rules({"command": "true"})),
+        ("hub.json", build_config({"command": "true"})),
         ("hub.json", {"port": 1}),
-        (".flo/hooks.json", rules({"command": "true"})),
-        ("x/.flo/hub.json", rules()),
-        ("rules.json", rules({"action": "deny"})),
-        ("rules.json", rules({"command": "true", "continueOnError": True})),
-        ("rules.json", rules({"command": "true"}, event="AgentStart")),
+        (".flo/hooks.json", build_config({"command": "true"})),
+        ("x/.flo/hub.json", build_config()),
+        ("rules.json", build_config({"action": "deny"})),
+        ("rules.json", build_config({"command": "true", "continueOnError": True})),
+        ("rules.json", build_config({"command": "true"}, event="AgentStart")),
         ("rules.json", {"matcher": "x", "action": "deny"}),
         ("SKILL.md", "---\nname: x\nhooks:\n  PreToolUse:\n    - {action: log}\n---\ntext"),
     ],
@@ -74,10 +74,10 @@ def test_its_files_are_recognised(file: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("file", "value"),
     [
-        (".microai/settings.json", rules({"command": "true"})),
-        (".ai_agents/settings.json", rules({"matcher": "*", "hooks": [{"type": "command", "command": "true"}]})),
+        (".microai/settings.json", build_config({"command": "true"})),
+        (".ai_agents/settings.json", build_config({"matcher": "*", "hooks": [{"type": "command", "command": "true"}]})),
         ("hookline.yaml", {"hooks": [{"on": "tool.before", "then": "deny"}]}),
-        (".claude/settings.json", rules({"hooks": [{"type": "command", "command": "true"}]}, event="Stop")),
+        (".claude/settings.json", build_config({"hooks": [{"type": "command", "command": "true"}]}, event="Stop")),
     ],
 )
 def test_others_files_are_not(file: str, value: Any) -> None:
@@ -88,7 +88,7 @@ def test_others_files_are_not(file: str, value: Any) -> None:
 
 def test_a_hook_knows_its_place_and_its_name() -> None:
     text = '{"hooks": {\n"PreToolUse": [\n{"action": "log"},\n{"id": "mine", "action": "log"},\n{"hooks": [\n{"action": "log"}]}]}}'
-    hooks = loaded(text, "sub/hub.json").hooks
+    hooks = load(text, "sub/hub.json").hooks
     assert [(hook.id, hook.origin.line) for hook in hooks] == [
         ("hub.json:PreToolUse[0]", 3),
         ("mine", 4),
@@ -98,7 +98,7 @@ def test_a_hook_knows_its_place_and_its_name() -> None:
 
 
 def test_the_rest_of_a_list_survives_a_bad_entry() -> None:
-    found = loaded(rules({"id": "r", "hooks": [{"action": "log"}, {"action": "nope"}, {"command": "true"}]}))
+    found = load(build_config({"id": "r", "hooks": [{"action": "log"}, {"action": "nope"}, {"command": "true"}]}))
     assert [hook.id for hook in found.hooks] == ["r.hooks[0]", "r.hooks[2]"]
 
 
@@ -138,11 +138,11 @@ def test_the_rest_of_a_list_survives_a_bad_entry() -> None:
     ],
 )
 def test_what_is_refused_is_refused_by_the_schema_too(rule: dict[str, Any], code: str) -> None:
-    value = rules(rule, {"action": "deny"})
-    found = loaded(value)
+    value = build_config(rule, {"action": "deny"})
+    found = load(value)
     assert code in [problem.code for problem in found.problems]
     assert len(found.hooks) == 1
-    assert not _fits(value)
+    assert not _matches_schema(value)
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_what_is_refused_is_refused_by_the_schema_too(rule: dict[str, Any], code
     ],
 )
 def test_files_of_another_shape_are_refused_by_both(value: Any) -> None:
-    assert any(problem.severity is Severity.ERROR for problem in loaded(value).problems)
-    assert not _fits(value)
+    assert any(problem.severity is Severity.ERROR for problem in load(value).problems)
+    assert not _matches_schema(value)
 
 
 @pytest.mark.parametrize(
@@ -170,20 +170,24 @@ def test_files_of_another_shape_are_refused_by_both(value: Any) -> None:
         {},
         {"port": 5},
         {"hooks": {}, "port": 5},
-        rules(),
-        rules({"action": "deny", "reason": ""}),
-        rules({"action": "log", "reason": "unused", "timeout": 5}),
-        rules({"hooks": [{"action": "log"}, {"type": "command", "command": "true", "timeout": 1}], "enabled": False}),
-        rules({"action": "script", "script": "return", "timeout": 0.5e3, "continueOnError": False}),
-        rules({"matcher": "", "inputMatchers": {}, "priority": -5, "id": "x", "command": "true"}, event="AgentEnd"),
-        rules({"action": "deny", "priority": 1.0}),
+        build_config(),
+        build_config({"action": "deny", "reason": ""}),
+        build_config({"action": "log", "reason": "unused", "timeout": 5}),
+        build_config(
+            {"hooks": [{"action": "log"}, {"type": "command", "command": "true", "timeout": 1}], "enabled": False}
+        ),
+        build_config({"action": "script", "script": "return", "timeout": 0.5e3, "continueOnError": False}),
+        build_config(
+            {"matcher": "", "inputMatchers": {}, "priority": -5, "id": "x", "command": "true"}, event="AgentEnd"
+        ),
+        build_config({"action": "deny", "priority": 1.0}),
         {"matcher": "x", "hooks": [{"action": "deny"}]},
         {"command": "true"},
     ],
 )
 def test_what_loads_fits_the_schema(value: Any) -> None:
-    assert [problem for problem in loaded(value).problems if problem.severity is Severity.ERROR] == []
-    assert _fits(value)
+    assert [problem for problem in load(value).problems if problem.severity is Severity.ERROR] == []
+    assert _matches_schema(value)
 
 
 def test_every_good_case_fits_the_schema() -> None:
@@ -199,19 +203,19 @@ def test_every_good_case_fits_the_schema() -> None:
 
 
 def _has_error(config: Any) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in loaded(config).problems)
+    return any(problem.severity is Severity.ERROR for problem in load(config).problems)
 
 
-def _fits(value: Any) -> bool:
+def _matches_schema(value: Any) -> bool:
     return bool(jsonschema.Draft202012Validator(DIALECT.schema()).is_valid(value))
 
 
 def test_a_useless_key_is_a_warning() -> None:
-    assert codes(rules({"action": "log", "reason": "x", "timeout": 5})) == ["unused", "unused"]
+    assert problem_codes(build_config({"action": "log", "reason": "x", "timeout": 5})) == ["unused", "unused"]
 
 
 def test_hints_are_in_milliseconds() -> None:
-    (problem,) = loaded(rules({"command": "x", "timeout": "2m"})).problems
+    (problem,) = load(build_config({"command": "x", "timeout": "2m"})).problems
     assert problem.hint == "flo counts milliseconds; write 120000."
 
 
@@ -227,50 +231,50 @@ Read the code.
 """
 
 
-def skill(text: str = SKILL, session: str = "s") -> LoadResult:
+def load_skill(text: str = SKILL, session: str = "s") -> LoadResult:
     document, problems = read_text(text, "skills/reviewer/SKILL.md")
     assert document is not None, problems
     return DIALECT.load_skill(document, session)
 
 
 def test_a_skills_hooks_hold_for_its_session_only() -> None:
-    found = skill()
+    found = load_skill()
     assert found.problems == ()
     assert {hook.scope for hook in found.hooks} == {Scope(session="s")}
-    assert decided(found.hooks, bash("ls")).verdict is Verdict.DENY
-    assert decided(found.hooks, bash("ls", session="other")).verdict is Verdict.SILENT
+    assert decide(found.hooks, bash_event("ls")).verdict is Verdict.DENY
+    assert decide(found.hooks, bash_event("ls", session="other")).verdict is Verdict.SILENT
 
 
 def test_allowed_tools_are_allowed_by_name_and_a_deny_beats_them() -> None:
-    found = skill()
+    found = load_skill()
 
-    def asked(name: str, *more: Hook) -> Verdict:
+    def verdict_for(name: str, *more: Hook) -> Verdict:
         facts = {"tool": {"name": name, "input": {}}, "session": {"id": "s"}}
-        return decided((*found.hooks, *more), Event("tool.before", facts)).verdict
+        return decide((*found.hooks, *more), Event("tool.before", facts)).verdict
 
-    assert asked("read_file") is Verdict.ALLOW
-    assert asked("mcp.x+y") is Verdict.ALLOW
-    assert asked("mcpzx+y") is Verdict.SILENT
-    assert asked("read_files") is Verdict.SILENT
-    deny = loaded(rules({"action": "deny", "priority": -5})).hooks
-    assert asked("read_file", *deny) is Verdict.DENY
+    assert verdict_for("read_file") is Verdict.ALLOW
+    assert verdict_for("mcp.x+y") is Verdict.ALLOW
+    assert verdict_for("mcpzx+y") is Verdict.SILENT
+    assert verdict_for("read_files") is Verdict.SILENT
+    deny = load(build_config({"action": "deny", "priority": -5})).hooks
+    assert verdict_for("read_file", *deny) is Verdict.DENY
 
 
 def test_allowed_tools_mean_nothing_outside_of_a_skill() -> None:
-    assert loaded({"allowedTools": ["bash"], **rules()}).hooks == ()
+    assert load({"allowedTools": ["bash"], **build_config()}).hooks == ()
 
 
 def test_allowed_tools_that_are_no_names_are_a_problem() -> None:
-    found = skill("---\nallowedTools: [1]\nhooks: {PreToolUse: [{action: log}]}\n---\n")
+    found = load_skill("---\nallowedTools: [1]\nhooks: {PreToolUse: [{action: log}]}\n---\n")
     assert [problem.code for problem in found.problems] == ["wrong-type"]
     assert len(found.hooks) == 1
 
 
 def test_a_skill_joins_the_users_hooks_and_leaves_them_behind() -> None:
-    own = Layer("user", loaded(rules({"id": "own", "action": "log"})).hooks)
+    own = Layer("user", load(build_config({"id": "own", "action": "log"})).hooks)
     book = Book([own], LocalHost(FireCounts()))
-    joined = book.with_layer(Layer("skill", skill().hooks))
-    assert asyncio.run(joined.decide(bash("ls"))).denied
+    joined = book.with_layer(Layer("skill", load_skill().hooks))
+    assert asyncio.run(joined.decide(bash_event("ls"))).denied
     assert [hook.id for hook in joined.without_layer("skill").hooks] == ["own"]
 
 
@@ -330,6 +334,6 @@ hooks:
 
 
 def test_without_a_timeout_there_are_five_seconds() -> None:
-    hooks = loaded(rules({"command": "sleep 10"}, {"action": "script", "script": "return"})).hooks
+    hooks = load(build_config({"command": "sleep 10"}, {"action": "script", "script": "return"})).hooks
     assert [hook.timeout for hook in hooks] == [timedelta(seconds=5)] * 2
     assert [getattr(hook.then, "timeout", None) for hook in hooks] == [timedelta(seconds=5)] * 2

@@ -89,9 +89,9 @@ EVENTS = st.one_of(
 QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-def configs(deed: st.SearchStrategy[dict[str, Any]], most: int) -> st.SearchStrategy[dict[str, Any]]:
-    one = st.builds(lambda when, then: {**when, **then}, WHEN, deed)
-    several = st.builds(lambda when, then: {**when, "hooks": then}, WHEN, st.lists(deed, min_size=1, max_size=2))
+def configs(action: st.SearchStrategy[dict[str, Any]], most: int) -> st.SearchStrategy[dict[str, Any]]:
+    one = st.builds(lambda when, then: {**when, **then}, WHEN, action)
+    several = st.builds(lambda when, then: {**when, "hooks": then}, WHEN, st.lists(action, min_size=1, max_size=2))
     return st.fixed_dictionaries({name: st.lists(one | several, max_size=most) for name in TYPES})
 
 

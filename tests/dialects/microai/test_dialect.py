@@ -1,4 +1,4 @@
-"""microai: what is found, recognised, handed to a program and said in a schema."""
+"""microai: files, recognition, what a program gets, and the schema."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CASES = sorted((Path(__file__).parents[2] / "cases" / "microai").glob("*.yaml"))
 ENTRY = {"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "true"}]}}
 
 
-def document(value: object, file: str = "settings.json") -> Document:
+def read_document(value: object, file: str = "settings.json") -> Document:
     read, problems = read_text(value if isinstance(value, str) else json.dumps(value), file)
     assert read is not None, problems
     return read
 
 
-def configs() -> list[tuple[str, str]]:
+def case_configs() -> list[tuple[str, str]]:
     """Every config of the cases, as text."""
     found = []
     for path in CASES:
@@ -40,7 +40,7 @@ def configs() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "text"), configs(), ids=[name for name, _ in configs()])
+@pytest.mark.parametrize(("name", "text"), case_configs(), ids=[name for name, _ in case_configs()])
 def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text: str) -> None:
     read, _ = read_text(text, "settings.json")
     if read is None:
@@ -74,7 +74,7 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
 )
 def test_a_bad_entry_is_refused_by_both(entry: object) -> None:
     value = {"hooks": {"PreToolUse": [entry, {"command": "true"}]}}
-    found = MICROAI.load(document(value))
+    found = MICROAI.load(read_document(value))
     assert [hook.id for hook in found.hooks] == ["settings.json:PreToolUse[1]"]
     assert found.problems
     assert not jsonschema.Draft202012Validator(MICROAI.schema()).is_valid(value)
@@ -84,27 +84,27 @@ def test_a_bad_entry_is_refused_by_both(entry: object) -> None:
     "value", [[], 5, "text", {"hooks": []}, {"hooks": {"PreToolUse": {}}}, {"hooks": {"Stop": []}}]
 )
 def test_a_bad_file_is_a_problem_and_no_traceback(value: object) -> None:
-    found = MICROAI.load(document(json.dumps(value)))
+    found = MICROAI.load(read_document(json.dumps(value)))
     assert found.hooks == ()
     assert found.problems
     assert not jsonschema.Draft202012Validator(MICROAI.schema()).is_valid(value)
 
 
 def test_a_file_of_microai_is_told_by_its_directory() -> None:
-    assert recognise_dialect(document({"hooks": {}}, "/p/.microai/settings.json")) is MICROAI
-    assert recognise_dialect(document({}, ".microai/settings.local.json")) is MICROAI
+    assert recognise_dialect(read_document({"hooks": {}}, "/p/.microai/settings.json")) is MICROAI
+    assert recognise_dialect(read_document({}, ".microai/settings.local.json")) is MICROAI
 
 
 def test_a_file_of_claude_code_is_none_of_ours() -> None:
-    assert not MICROAI.recognises(document(ENTRY, ".claude/settings.json"))
+    assert not MICROAI.recognises(read_document(ENTRY, ".claude/settings.json"))
 
 
 def test_a_file_of_microai_is_told_by_its_shape() -> None:
-    assert MICROAI.recognises(document(ENTRY, "settings.json"))
+    assert MICROAI.recognises(read_document(ENTRY, "settings.json"))
     entry = {"matcher": "Bash(git:*)", "command": "true", "continueOnFailure": False}
-    assert MICROAI.recognises(document({"hooks": {"PreToolUse": [entry]}}, "x.json"))
+    assert MICROAI.recognises(read_document({"hooks": {"PreToolUse": [entry]}}, "x.json"))
     assert MICROAI.recognises(
-        document({"hooks": {"SessionStart": [{"command": "a"}], "PreToolUse": [entry]}}, "x.json")
+        read_document({"hooks": {"SessionStart": [{"command": "a"}], "PreToolUse": [entry]}}, "x.json")
     )
 
 
@@ -121,14 +121,14 @@ def test_a_file_of_microai_is_told_by_its_shape() -> None:
     ],
 )
 def test_a_file_of_another_shape_is_none_of_ours(value: object) -> None:
-    assert not MICROAI.recognises(document(value, "x.json"))
+    assert not MICROAI.recognises(read_document(value, "x.json"))
 
 
 def test_a_hook_knows_its_line_and_its_times() -> None:
     text = (
         '{"hooks": {"PreToolUse": [\n  {"command": "a"},\n  {"command": "b", "timeout": 1500, "condition": "true"}\n]}}'
     )
-    first, second = MICROAI.load(document(text)).hooks
+    first, second = MICROAI.load(read_document(text)).hooks
     assert (first.origin.line, second.origin.line) == (2, 3)
     assert (first.timeout, second.timeout) == (timedelta(seconds=5), timedelta(seconds=2.5))
     assert (first.group, first.order, first.wait) == ("microai", 0, True)
@@ -164,7 +164,7 @@ def test_a_matcher_that_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Edit|Write", "mcp__*", "^Bash$", "Bash, Read", "Ba?h", "A\\B"])
-def test_a_name_that_no_tool_has_is_doubted(text: str) -> None:
+def test_a_name_that_no_tool_has_is_a_warning(text: str) -> None:
     assert "compared literally" in parse_matcher(text).warning
 
 

@@ -24,11 +24,11 @@ TYPES = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Sessi
 BASH: dict[str, Any] = {"name": "Bash", "input": {"command": "ls"}}
 
 
-def config(event: str, *entries: Mapping[str, Any]) -> dict[str, Any]:
+def build_config(event: str, *entries: Mapping[str, Any]) -> dict[str, Any]:
     return {"hooks": {event: list(entries)}}
 
 
-def event_of(name: str, directory: Path) -> Event:
+def build_event(name: str, directory: Path) -> Event:
     given: dict[str, Any] = {"tool": {**BASH, "result": "ok"}} if "Tool" in name else {"prompt": "hi"}
     canon = canonical_event(name)
     assert canon is not None
@@ -38,7 +38,7 @@ def event_of(name: str, directory: Path) -> Event:
 class TestParseHooksConfiguration:
     @pytest.mark.parametrize("name", TYPES)
     def test_all_hook_types_are_parsed(self, name: str) -> None:
-        (hook,) = load_hooks("microai", config(name, {"command": "true"}))
+        (hook,) = load_hooks("microai", build_config(name, {"command": "true"}))
         assert hook.event == canonical_event(name)
 
     def test_there_are_no_other_types(self) -> None:
@@ -48,18 +48,18 @@ class TestParseHooksConfiguration:
     def test_entries_are_validated(self) -> None:
         """Each key is checked; see the cases for lines and hints."""
         with pytest.raises(AssertionError, match="wrong-type"):
-            load_hooks("microai", config("PreToolUse", {"command": "true", "timeout": "soon"}))
+            load_hooks("microai", build_config("PreToolUse", {"command": "true", "timeout": "soon"}))
 
 
 class TestExecuteHooksAtAppropriateTimes:
     @pytest.mark.parametrize("name", TYPES)
     def test_a_hook_runs_at_its_event_and_at_no_other(self, name: str, tmp_path: Path) -> None:
-        book = Book([Layer("x", load_hooks("microai", config(name, {"command": "echo x >> ran"})))])
+        book = Book([Layer("x", load_hooks("microai", build_config(name, {"command": "echo x >> ran"})))])
 
         async def all_events() -> None:
             host = ScriptedHost()
             for each in TYPES:
-                await host.settle(await book.decide(event_of(each, tmp_path), host))
+                await host.settle(await book.decide(build_event(each, tmp_path), host))
 
         asyncio.run(all_events())
         assert (tmp_path / "ran").read_text() == "x\n"
@@ -67,7 +67,7 @@ class TestExecuteHooksAtAppropriateTimes:
     def test_pre_tool_use_comes_before_the_tool(self, tmp_path: Path) -> None:
         """The decision is there only when the hook has ended."""
         decided = fire(
-            config("PreToolUse", {"command": "sleep 0.2; echo done > ran"}),
+            build_config("PreToolUse", {"command": "sleep 0.2; echo done > ran"}),
             {"name": "PreToolUse", "cwd": str(tmp_path), "tool": BASH},
             dialect="microai",
         )
@@ -76,12 +76,12 @@ class TestExecuteHooksAtAppropriateTimes:
 
     def test_post_tool_use_keeps_nobody_waiting(self, tmp_path: Path) -> None:
         book = Book(
-            [Layer("x", load_hooks("microai", config("PostToolUse", {"command": "sleep 0.5; echo done > ran"})))]
+            [Layer("x", load_hooks("microai", build_config("PostToolUse", {"command": "sleep 0.5; echo done > ran"})))]
         )
 
         async def decide() -> tuple[bool, bool]:
             host = ScriptedHost()
-            decision = await book.decide(event_of("PostToolUse", tmp_path), host)
+            decision = await book.decide(build_event("PostToolUse", tmp_path), host)
             at_once = (tmp_path / "ran").exists()
             await host.settle(decision)
             return at_once, (tmp_path / "ran").exists()
@@ -104,11 +104,11 @@ class TestProvideVariableSubstitution:
         if name.startswith("Session"):
             known["PROJECT_ROOT"] = str(tmp_path)
         say = "; ".join(f'printf "%s\\n" "{each}=${each}"' for each in sorted(known))
-        book = Book([Layer("x", load_hooks("microai", config(name, {"command": f"({say}) > seen"})))])
+        book = Book([Layer("x", load_hooks("microai", build_config(name, {"command": f"({say}) > seen"})))])
 
         async def decide() -> None:
             host = ScriptedHost()
-            await host.settle(await book.decide(event_of(name, tmp_path), host))
+            await host.settle(await book.decide(build_event(name, tmp_path), host))
 
         asyncio.run(decide())
         assert (tmp_path / "seen").read_text().splitlines() == [f"{key}={known[key]}" for key in sorted(known)]
@@ -119,7 +119,7 @@ class TestProvideVariableSubstitution:
     )  # fmt: skip
     def test_special_characters_arrive_as_they_are(self, prompt: str, tmp_path: Path) -> None:
         fire(
-            config("UserPromptSubmit", {"command": 'printf %s "$PROMPT" > seen'}),
+            build_config("UserPromptSubmit", {"command": 'printf %s "$PROMPT" > seen'}),
             {"name": "UserPromptSubmit", "cwd": str(tmp_path), "prompt": prompt},
             dialect="microai",
         )
@@ -131,7 +131,7 @@ class TestImplementTimeoutHandling:
     def test_the_configured_timeout_is_respected(self) -> None:
         began = time.monotonic()
         decided = fire(
-            config("PreToolUse", {"command": "sleep 30", "timeout": 200, "continueOnFailure": False}),
+            build_config("PreToolUse", {"command": "sleep 30", "timeout": 200, "continueOnFailure": False}),
             {"name": "PreToolUse", "tool": BASH},
             dialect="microai",
         )
@@ -142,19 +142,19 @@ class TestImplementTimeoutHandling:
     def test_a_hung_hook_is_killed_with_all_its_children(self, tmp_path: Path) -> None:
         hang = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ >> pids; sleep 30' & echo $$ >> pids; sleep 30"
         fire(
-            config("PreToolUse", {"command": hang, "timeout": 400}),
+            build_config("PreToolUse", {"command": hang, "timeout": 400}),
             {"name": "PreToolUse", "cwd": str(tmp_path), "tool": BASH},
             dialect="microai",
         )
         pids = [int(each) for each in (tmp_path / "pids").read_text().split()]
         assert len(pids) == 2
-        assert not any(lives(pid) for pid in pids)
+        assert not any(is_alive(pid) for pid in pids)
 
 
 class TestSupportBlockingBehavior:
     def test_pre_tool_use_can_block(self) -> None:
         decided = fire(
-            config("PreToolUse", {"command": "echo no >&2; exit 1", "continueOnFailure": False}),
+            build_config("PreToolUse", {"command": "echo no >&2; exit 1", "continueOnFailure": False}),
             {"name": "PreToolUse", "tool": BASH},
             dialect="microai",
         )
@@ -163,7 +163,9 @@ class TestSupportBlockingBehavior:
     @pytest.mark.parametrize("flag", [{}, {"continueOnFailure": True}])
     def test_continue_on_failure_is_respected(self, flag: dict[str, bool]) -> None:
         decided = fire(
-            config("PreToolUse", {"command": "exit 1", **flag}), {"name": "PreToolUse", "tool": BASH}, dialect="microai"
+            build_config("PreToolUse", {"command": "exit 1", **flag}),
+            {"name": "PreToolUse", "tool": BASH},
+            dialect="microai",
         )
         assert decided.verdict is Verdict.SILENT
         assert [failure.kind for failure in decided.failures] == [FailureKind.EXIT]
@@ -171,19 +173,19 @@ class TestSupportBlockingBehavior:
     @pytest.mark.parametrize("name", TYPES[1:])
     def test_no_other_type_blocks(self, name: str, tmp_path: Path) -> None:
         book = Book(
-            [Layer("x", load_hooks("microai", config(name, {"command": "exit 1", "continueOnFailure": False})))]
+            [Layer("x", load_hooks("microai", build_config(name, {"command": "exit 1", "continueOnFailure": False})))]
         )
 
         async def decide() -> Verdict:
             host = ScriptedHost()
-            decision = await book.decide(event_of(name, tmp_path), host)
+            decision = await book.decide(build_event(name, tmp_path), host)
             await host.settle(decision)
             return decision.verdict
 
         assert asyncio.run(decide()) is Verdict.SILENT
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """A killed process may still wait to be collected; that is no life."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:

@@ -38,37 +38,39 @@ NAMES = st.sampled_from(
 )
 
 
-def typed(name: str, needed: Any = None, optional: Any = None) -> st.SearchStrategy[dict[str, Any]]:
+def typed_mapping(name: str, needed: Any = None, optional: Any = None) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({"type": st.just(name), **(needed or {})}, optional=optional or {})
 
 
 LEAVES = st.one_of(
-    typed("always"),
-    typed("never"),
-    typed("context_pressure", optional={"threshold": st.sampled_from([0, 0.5, 0.75, 1])}),
-    typed("turn_count", {"threshold": st.integers(0, 5)}, {"every": st.integers(1, 5)}),
-    typed("turn_count", {"every": st.integers(1, 5)}),
-    typed("tool_calls", optional={"threshold": st.integers(0, 5)}),
-    typed("message_count", optional={"threshold": st.integers(0, 5)}),
-    typed("tool_name", {"match": st.one_of(NAMES, st.lists(NAMES, max_size=2))}),
-    typed("tool_failed"),
-    typed("content_contains", {"keyword": st.sampled_from(["deploy", "{{x}}"])}),
-    typed("error_type", {"match": st.sampled_from(["rate_limit*", "auth|billing", "timeout"])}),
-    typed("expression", {"expr": st.sampled_from(["turn > 2", "tokens / tools > 1", "nonsense(", "not pressure"])}),
-    typed("no_such_condition", {"x": st.just(1)}).map(lambda inner: {"type": "not", "condition": inner}),
+    typed_mapping("always"),
+    typed_mapping("never"),
+    typed_mapping("context_pressure", optional={"threshold": st.sampled_from([0, 0.5, 0.75, 1])}),
+    typed_mapping("turn_count", {"threshold": st.integers(0, 5)}, {"every": st.integers(1, 5)}),
+    typed_mapping("turn_count", {"every": st.integers(1, 5)}),
+    typed_mapping("tool_calls", optional={"threshold": st.integers(0, 5)}),
+    typed_mapping("message_count", optional={"threshold": st.integers(0, 5)}),
+    typed_mapping("tool_name", {"match": st.one_of(NAMES, st.lists(NAMES, max_size=2))}),
+    typed_mapping("tool_failed"),
+    typed_mapping("content_contains", {"keyword": st.sampled_from(["deploy", "{{x}}"])}),
+    typed_mapping("error_type", {"match": st.sampled_from(["rate_limit*", "auth|billing", "timeout"])}),
+    typed_mapping(
+        "expression", {"expr": st.sampled_from(["turn > 2", "tokens / tools > 1", "nonsense(", "not pressure"])}
+    ),
+    typed_mapping("no_such_condition", {"x": st.just(1)}).map(lambda inner: {"type": "not", "condition": inner}),
 )
 CONDITIONS = st.recursive(
     LEAVES,
     lambda inner: st.one_of(
-        typed("all_of", {"conditions": st.lists(inner, max_size=3)}),
-        typed("any_of", {"conditions": st.lists(inner, max_size=3)}),
-        typed("not", {"condition": inner}),
+        typed_mapping("all_of", {"conditions": st.lists(inner, max_size=3)}),
+        typed_mapping("any_of", {"conditions": st.lists(inner, max_size=3)}),
+        typed_mapping("not", {"condition": inner}),
     ),
     max_leaves=4,
 )
 MODULE = {"module": st.just("memory"), "action": st.sampled_from(["store", "fails", "page.create"])}
 INSTANT = st.one_of(
-    typed(
+    typed_mapping(
         "compact_context",
         optional={
             "strategy": st.sampled_from(["summarize", "truncate"]),
@@ -79,7 +81,7 @@ INSTANT = st.one_of(
             "cooldown_turns": st.integers(0, 3),
         },
     ),
-    typed(
+    typed_mapping(
         "inject_message",
         {"content": TEXTS},
         {
@@ -88,13 +90,13 @@ INSTANT = st.one_of(
             "position": st.sampled_from(["before_last", "start", "end"]),
         },
     ),
-    typed("log", {"message": TEXTS}, {"level": st.sampled_from(["debug", "error"])}),
-    typed("gate", optional={"reason": TEXTS}),
-    typed(
+    typed_mapping("log", {"message": TEXTS}, {"level": st.sampled_from(["debug", "error"])}),
+    typed_mapping("gate", optional={"reason": TEXTS}),
+    typed_mapping(
         "transform_params",
         {"transformation": st.fixed_dictionaries({"set": PARAMS}, optional={"remove": st.just(["n", "absent"])})},
     ).filter(lambda action: action["transformation"]["set"] or "remove" in action["transformation"]),
-    typed(
+    typed_mapping(
         "transform_result",
         {
             "transformation": st.sampled_from(
@@ -108,19 +110,19 @@ INSTANT = st.one_of(
     ),
 )
 REACHING = st.one_of(
-    typed("notify", {"message": TEXTS}, {"title": TEXTS, "level": st.just("error"), "tag": st.just("t")}),
-    typed("module_action", MODULE, {"action_params": PARAMS}),
-    typed(
+    typed_mapping("notify", {"message": TEXTS}, {"title": TEXTS, "level": st.just("error"), "tag": st.just("t")}),
+    typed_mapping("module_action", MODULE, {"action_params": PARAMS}),
+    typed_mapping(
         "module_action_inject",
         MODULE,
         {"action_params": PARAMS, "format": st.sampled_from(["auto", "always"]), "prefix": st.just("{{x}} ")},
     ),
-    typed(
+    typed_mapping(
         "pipe",
         {"to": st.sampled_from(["memory.store", "memory.fails", "mcp_slack.send", "nobody.there"])},
         {"map": PARAMS, "extra": PARAMS, "on_error": st.sampled_from(["ignore", "log", "raise"])},
     ),
-    typed(
+    typed_mapping(
         "lsp_diagnose",
         optional={
             "path_field": st.sampled_from(["path", ["file", "path"]]),
@@ -133,7 +135,7 @@ REACHING = st.one_of(
 )
 ACTIONS = st.recursive(
     st.one_of(INSTANT, REACHING),
-    lambda inner: typed("chain", {"actions": st.lists(inner, max_size=3)}, {"stop_on_failure": st.booleans()}),
+    lambda inner: typed_mapping("chain", {"actions": st.lists(inner, max_size=3)}, {"stop_on_failure": st.booleans()}),
     max_leaves=4,
 )
 SETTINGS = {
@@ -194,7 +196,7 @@ TOOLS = {
 }
 
 
-def acted(hooks: Iterable[Hook], events: list[tuple[str, dict[str, Any]]]) -> list[Any]:
+def run_events(hooks: Iterable[Hook], events: list[tuple[str, dict[str, Any]]]) -> list[Any]:
     """All that a host can see of the decisions, one after the other in one session."""
 
     async def run() -> list[Any]:
@@ -204,8 +206,8 @@ def acted(hooks: Iterable[Hook], events: list[tuple[str, dict[str, Any]]]) -> li
         for name, facts in events:
             decision = await book.decide(Event(name, facts))
             failures = [(failure.hook, failure.kind, failure.text) for failure in decision.failures]
-            said = (decision.verdict, decision.reason, decision.by, decision.halt, decision.event.facts)
-            seen.append((*said, decision.notes, decision.requests, failures))
+            answer = (decision.verdict, decision.reason, decision.by, decision.halt, decision.event.facts)
+            seen.append((*answer, decision.notes, decision.requests, failures))
         return [*seen, [(call.tool, call.input) for call in host.called], host.published]
 
     return asyncio.run(run())
@@ -217,17 +219,17 @@ def test_converted_hooks_decide_the_same(app: dict[str, Any], events: list[Any])
     original = load_hooks("digitorn", app)
     native = round_trip_native(original)
     back = load_hooks("digitorn", write_hooks("digitorn", native))
-    expected = acted(original, events)
-    assert acted(native, events) == expected
-    assert acted(back, events) == expected
-    assert acted(load_hooks("digitorn", write_hooks("digitorn", original)), events) == expected
+    expected = run_events(original, events)
+    assert run_events(native, events) == expected
+    assert run_events(back, events) == expected
+    assert run_events(load_hooks("digitorn", write_hooks("digitorn", original)), events) == expected
 
 
 COMMANDS = (
     "true", "exit 3", "printf no >&2; exit 1", "printf %s {{tool.params.path}} >&2; exit 1", "echo '{{.X}}' >&2; exit 2",
     "printf '%s %s' \"{{tool.name}}\" '{{.X}}' >&2; exit 1", "pwd >&2; exit 1", "kill -9 $$",
 )  # fmt: skip
-SHELL = typed(
+SHELL = typed_mapping(
     "shell",
     {"command": st.sampled_from(COMMANDS)},
     {
@@ -236,10 +238,12 @@ SHELL = typed(
         "on_error": st.sampled_from(["ignore", "inject"]),
     },
 )
-RUNNING = st.one_of(SHELL, typed("chain", {"actions": st.lists(SHELL, max_size=2)}, {"stop_on_failure": st.booleans()}))
+RUNNING = st.one_of(
+    SHELL, typed_mapping("chain", {"actions": st.lists(SHELL, max_size=2)}, {"stop_on_failure": st.booleans()})
+)
 
 
-def ended(hooks: Iterable[Hook], facts: dict[str, Any]) -> Any:
+def run_tool_after(hooks: Iterable[Hook], facts: dict[str, Any]) -> Any:
     async def run() -> Any:
         host = ScriptedHost()
         decision = await Book([Layer("x", hooks)], host).decide(Event("tool.after", facts))
@@ -255,9 +259,9 @@ def test_converted_programs_end_the_same(actions: list[Any], tool: dict[str, Any
     original = load_hooks("digitorn", {"runtime": {"hooks": hooks}})
     native = round_trip_native(original)
     facts = {"tool": tool, "workspace": "/tmp", "cwd": "/"}
-    expected = ended(original, facts)
-    assert ended(native, facts) == expected
-    assert ended(load_hooks("digitorn", write_hooks("digitorn", native)), facts) == expected
+    expected = run_tool_after(original, facts)
+    assert run_tool_after(native, facts) == expected
+    assert run_tool_after(load_hooks("digitorn", write_hooks("digitorn", native)), facts) == expected
 
 
 def test_a_whole_app_comes_back_as_it_was() -> None:
@@ -332,11 +336,11 @@ def test_a_whole_app_comes_back_as_it_was() -> None:
         ("{on: turn.end, timeout: 5s, then: {call: a.b}}", "its timeout of 5 s"),
     ],
 )
-def test_what_cannot_be_said_is_named(hook: str, what: str) -> None:
+def test_what_cannot_be_expressed_is_listed(hook: str, what: str) -> None:
     hooks = load_hooks("native", f"hooks:\n  - {hook}\n", "hookline.yaml")
-    unsaid = get_dialect("digitorn").write(hooks).not_expressible
-    assert any(what in each for each in unsaid), unsaid
-    assert all(each.startswith(f"{hooks[0].id} (hookline.yaml:2): ") for each in unsaid)
+    lines = get_dialect("digitorn").write(hooks).not_expressible
+    assert any(what in each for each in lines), lines
+    assert all(each.startswith(f"{hooks[0].id} (hookline.yaml:2): ") for each in lines)
 
 
 def test_a_name_with_a_slash_survives() -> None:
@@ -348,7 +352,7 @@ def test_a_name_with_a_slash_survives() -> None:
     back = load_hooks("digitorn", write_hooks("digitorn", round_trip_native(hooks)))
     for name in ("a/b", "c/d", "a/c"):
         event = ("tool.before", {"tool": {"name": name, "input": {}}})
-        assert acted(back, [event]) == acted(hooks, [event])
+        assert run_events(back, [event]) == run_events(hooks, [event])
 
 
 def test_a_native_guard_hears_the_same_tools() -> None:
@@ -367,7 +371,7 @@ def test_a_native_guard_hears_the_same_tools() -> None:
         {"name": "x", "input": {}},
     ):
         event = ("tool.before", {"tool": tool})
-        assert acted(back, [event]) == acted(hooks, [event])
+        assert run_events(back, [event]) == run_events(hooks, [event])
 
 
 @pytest.mark.parametrize(
@@ -378,9 +382,9 @@ def test_a_native_guard_hears_the_same_tools() -> None:
     ],
 )
 def test_what_native_cannot_say_is_named(hook: dict[str, Any], what: str) -> None:
-    (unsaid,) = (
+    (line,) = (
         get_dialect("native")
         .write(load_hooks("digitorn", {"runtime": {"hooks": [{"id": "h", **hook}]}}))
         .not_expressible
     )
-    assert what in unsaid
+    assert what in line

@@ -85,11 +85,11 @@ RUN = "run: x, reads: json, tell: user, stdin: none"
         ("{on: tool.before, then: {run: x, reads: json, tell: user}, on_error: tell_user}", "stdin"),
     ],
 )
-def test_what_cannot_be_said_is_named(hook: str, what: str) -> None:
+def test_what_cannot_be_expressed_is_listed(hook: str, what: str) -> None:
     hooks = load_hooks("native", f"hooks:\n  - {hook}\n", "hookline.yaml")
-    (unsaid,) = get_dialect("ai_agents").write(hooks).not_expressible
-    assert what in unsaid
-    assert unsaid.startswith(f"{hooks[0].id} (hookline.yaml:2): ")
+    (line,) = get_dialect("ai_agents").write(hooks).not_expressible
+    assert what in line
+    assert line.startswith(f"{hooks[0].id} (hookline.yaml:2): ")
 
 
 def test_names_of_another_vocabulary_are_ours() -> None:
