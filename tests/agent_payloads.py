@@ -1,8 +1,8 @@
-"""What is fired at the coding agents' modules, and what they must make of it.
+"""Payloads of the coding agents, every kind of decision about them, and the golden files with the replies.
 
-`fixtures/captures` holds payloads that the agents really sent, `fixtures/payloads` those written from their documents;
-a file is named after its event, with a `-` before what is special about it. `python tests/agent_payloads.py` writes
-`hosts/golden/<agent>.json` anew; read the difference before you keep it.
+`fixtures/captures` holds payloads that the agents really sent, `fixtures/payloads` those written from their
+documentation. A file is named after its event; what is special about it follows a `-`. `python tests/agent_payloads.py`
+regenerates `hosts/golden/<agent>.json`; read the diff before you commit it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FOR_USER = (Note("seen", Audience.USER),)
 
 
 def payloads(name: str) -> dict[str, dict[str, Any]]:
-    """Every payload that we have of an agent, by the file's name."""
+    """Every known payload of an agent, by file name."""
     folder = name.replace("-", "_")
     files = [*FIXTURES.glob(f"captures/{folder}/*.json"), *FIXTURES.glob(f"payloads/{folder}/*.json")]
     return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(files)}
@@ -98,34 +98,34 @@ def decisions(event: Event) -> Iterator[tuple[str, Decide]]:
         yield "remove", lambda event: Decision(_remove(event))
 
 
-def build_golden(spoken: CodingAgent) -> dict[str, Any]:
+def build_golden(agent: CodingAgent) -> dict[str, Any]:
     return {
         file: {
             "events": [
-                {"event": event.name, "facts": event.facts} for event in spoken.read(event_name(file), payload).events
+                {"event": event.name, "facts": event.facts} for event in agent.read(event_name(file), payload).events
             ],
-            "replies": replies(spoken, file, payload),
+            "replies": replies(agent, file, payload),
         }
-        for file, payload in payloads(spoken.name).items()
+        for file, payload in payloads(agent.name).items()
     }
 
 
-def replies(spoken: CodingAgent, file: str, payload: dict[str, Any]) -> dict[str, Any]:
-    events = spoken.read(event_name(file), payload).events
+def replies(agent: CodingAgent, file: str, payload: dict[str, Any]) -> dict[str, Any]:
+    events = agent.read(event_name(file), payload).events
     if not events:
-        return {"silent": reply_as_json(spoken.reply(spoken.read(event_name(file), payload), ()))}
+        return {"silent": reply_as_json(agent.reply(agent.read(event_name(file), payload), ()))}
     return {
-        kind: reply_as_json(spoken.reply(spoken.read(event_name(file), payload), [decide(event) for event in events]))
+        kind: reply_as_json(agent.reply(agent.read(event_name(file), payload), [decide(event) for event in events]))
         for kind, decide in decisions(events[0])
     }
 
 
 def reply_as_json(reply: Reply) -> Any:
-    """A reply as it stands in a golden file: its JSON alone where there is nothing else to say."""
-    said = json.loads(reply.stdout) if reply.stdout.startswith("{") else reply.stdout
+    """A reply as in a golden file: only its JSON if there is nothing else."""
+    stdout = json.loads(reply.stdout) if reply.stdout.startswith("{") else reply.stdout
     if not reply.stderr and not reply.exit_code:
-        return said
-    return {"stdout": said, "stderr": reply.stderr, "exit code": reply.exit_code}
+        return stdout
+    return {"stdout": stdout, "stderr": reply.stderr, "exit code": reply.exit_code}
 
 
 def read_golden(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The tables in the pages about coding agents, made from what their modules say of themselves."""
+"""The tables in the pages about coding agents, generated from the agents' modules."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def _row(first: Iterable[str], event: AgentEvent) -> list[str]:
 def _overview(table: Callable[..., str]) -> str:
     rows = []
     for name in AGENT_NAMES:
-        spoken = get_agent(name)
-        before = next(each for each in spoken.events if each.event == "tool.before")
-        seen = "yes" if spoken.verified else "no, from its documentation"
-        rows.append(_row((f"[{spoken.title}]({name}.md)", f"`{name}`", seen), before))
+        agent = get_agent(name)
+        before = next(each for each in agent.events if each.event == "tool.before")
+        seen = "yes" if agent.verified else "no, from its documentation"
+        rows.append(_row((f"[{agent.title}]({name}.md)", f"`{name}`", seen), before))
     return table(("agent", "name", "seen to work", *_HEADS.values()), rows)
 
 

@@ -1,4 +1,4 @@
-"""A machine with an empty home and project of its own."""
+"""Install and uninstall on a machine with an empty home and project."""
 
 from __future__ import annotations
 
@@ -39,13 +39,9 @@ def read_files(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in found}
 
 
-def files_left_by_us(files: dict[str, bytes]) -> list[str]:
-    return [name for name in files if ".local" not in name]
-
-
 @contextmanager
 def running_engine(home: Path) -> Iterator[str]:
-    """A warm engine of that user, which ends with the test; yields its XDG_RUNTIME_DIR."""
+    """A running engine that ends with the test. Yields its XDG_RUNTIME_DIR."""
     code = "from hookline.cli.main import main; main()"
     with tempfile.TemporaryDirectory(prefix="hl-") as runtime:
         environ = {"HOME": str(home), "PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": runtime}

@@ -12,8 +12,8 @@ USERS: Final = Path(__file__).parent / "users"
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where one agent works: everything that it reads and writes is below `root`."""
+class Sandbox:
+    """A temporary home and project. Everything that an agent reads and writes is below `root`."""
 
     root: Path
 
@@ -29,12 +29,12 @@ class Place:
 @dataclass(frozen=True)
 class Agent:
     name: str  # as `hookline install` says it
-    program: str  # below node_modules, a pattern: the platform's own package
-    scope: str  # where hookline is installed
+    program: str  # a glob below node_modules, because the package is named after the platform
+    scope: str  # option of `hookline install`
 
-    def move_in(self, place: Place) -> None:
-        """What a user of this agent has, in the home and in the project, when hookline comes."""
-        shutil.copytree(USERS / self.name, place.root, dirs_exist_ok=True)
+    def copy_user_files(self, sandbox: Sandbox) -> None:
+        """The files that a user of this agent has before hookline is installed."""
+        shutil.copytree(USERS / self.name, sandbox.root, dirs_exist_ok=True)
 
     @property
     def command(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A network in which nothing but this machine's own loopback can be reached, for this process and its children."""
+"""Closes the network for this process and its children, except for the loopback interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SET_FLAGS, _UP = 0x8914, 0x1
 
 
 def close_network() -> str:
-    """Why it could not be closed; else empty. Only a process without threads can do it, and only on Linux."""
+    """Returns why it could not be closed, or an empty text. Works on Linux only, in a process without threads."""
     if not sys.platform.startswith("linux"):
         return f"{sys.platform} cannot close it for one process"
     user, group = os.getuid(), os.getgid()

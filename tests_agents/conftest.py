@@ -1,4 +1,4 @@
-"""What every test here shares: the agents from npm, and one story of each, told once."""
+"""Closes the network, and skips the tests if the agents are not installed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from agents import MODULES
 from closed_network import close_network
 
-_open = close_network()
+_open_reason = close_network()
 
 
 def pytest_report_header() -> str:
-    return f"network: open, for {_open}" if _open else "network: nothing but loopback"
+    return f"network: open ({_open_reason})" if _open_reason else "network: loopback only"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

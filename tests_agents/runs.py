@@ -1,4 +1,4 @@
-"""One agent's runs of the same script: before hookline was installed, with it, and after it was taken out."""
+"""Runs an agent on a script of shell commands, in a sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agents import Agent, Place
+from agents import Agent, Sandbox
 
 from hookline.hosts.agents import get_agent
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
@@ -30,50 +30,50 @@ SCRIPT: Final = {
     "passed": "echo passed > passed.txt",
 }
 HOOKLINE: Final = (str(Path(sys.executable).parent / "hookline"),)
-LONGEST: Final = 90  # seconds that one run of an agent may take
-_CLOSED: Final = "http://127.0.0.1:9"  # where nobody listens
+RUN_TIMEOUT: Final = 90  # seconds
+_CLOSED_PROXY: Final = "http://127.0.0.1:9"  # no server listens there
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What came of one run of the script."""
+class AgentRun:
+    """The result of one run of the script."""
 
     files: Mapping[str, str]  # what each command wrote
-    asked: tuple[ReceivedRequest, ...]
-    neighbour: bool  # the hook that the user had before was run
+    requests: tuple[ReceivedRequest, ...]
+    neighbour: bool  # the hook that the user already had was run
     output: str
     exit_code: int
 
-    def told(self, step: str) -> str:
-        """All that the model knew once it had the result of that step's command."""
+    def known_after(self, step: str) -> str:
+        """Everything that the model knows when it gets the result of that step's command."""
         results = list(SCRIPT).index(step) + 1
-        return next((asked.text for asked in self.asked if len(asked.results) == results), "")
+        return next((request.text for request in self.requests if len(request.results) == results), "")
 
     def result(self, step: str) -> str:
-        """The result of that step's command, as the model was told it."""
+        """The result of that step's command, as the model gets it."""
         number = list(SCRIPT).index(step)
-        return next((str(asked.results[number]) for asked in self.asked if len(asked.results) > number), "")
+        return next((str(request.results[number]) for request in self.requests if len(request.results) > number), "")
 
 
-def run(agent: Agent, place: Place, model: ModelServer) -> Ran:
-    """What was written is read, and gone when it returns."""
+def run(agent: Agent, sandbox: Sandbox, model: ModelServer) -> AgentRun:
+    """Returns the files that the run wrote, and removes them."""
     model.requests.clear()
-    start = get_agent(agent.name).headless_run(model.url, place.home)
+    start = get_agent(agent.name).headless_run(model.url, sandbox.home)
     assert start is not None
-    done = _finished([*agent.command, *start.arguments], place, start.environment)
-    files = {step: place.project / f"{step}.txt" for step in SCRIPT}
+    done = _run_process([*agent.command, *start.arguments], sandbox, start.environment)
+    files = {step: sandbox.project / f"{step}.txt" for step in SCRIPT}
     written = {step: file.read_text("utf-8").strip() for step, file in files.items() if file.exists()}
     for file in files.values():
         file.unlink(missing_ok=True)
-    neighbour = place.home / "neighbour"
-    heard = neighbour.exists()
+    neighbour = sandbox.home / "neighbour"
+    neighbour_ran = neighbour.exists()
     neighbour.unlink(missing_ok=True)
-    return Ran(written, tuple(model.requests), heard, done.stdout + done.stderr, done.returncode)
+    return AgentRun(written, tuple(model.requests), neighbour_ran, done.stdout + done.stderr, done.returncode)
 
 
-def hookline(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The real command, as a user in the project types it."""
-    done = _finished([*HOOKLINE, *arguments], place, {})
+def hookline(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the `hookline` command in the project."""
+    done = _run_process([*HOOKLINE, *arguments], sandbox, {})
     if done.returncode != 0:
         raise AssertionError(
             f"hookline {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
@@ -81,22 +81,22 @@ def hookline(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def diagnosed(agent: Agent, place: Place) -> dict[str, Any]:
-    """What `hookline doctor` says of the agent, which it finds on the PATH by the name that people type."""
-    programs = place.root / "bin"
+def run_doctor(agent: Agent, sandbox: Sandbox) -> dict[str, Any]:
+    """The findings of `hookline doctor`, with the agent on the PATH."""
+    programs = sandbox.root / "bin"
     programs.mkdir()
     file = programs / get_agent(agent.name).programs[0]
     file.write_text(f'#!/bin/sh\nexec {shlex.join(agent.command)} "$@"\n', "utf-8")
     file.chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    done = _finished([*HOOKLINE, "doctor", agent.name, "--json"], place, {"PATH": path})
+    done = _run_process([*HOOKLINE, "doctor", agent.name, "--json"], sandbox, {"PATH": path})
     (diagnosis,) = json.loads(done.stdout)["agents"]
     return {finding["about"]: finding for finding in diagnosis["findings"]}
 
 
-def end_engine(place: Place) -> None:
-    """The agent's first hook has started one, which would wait for more calls."""
-    path = place.home / ".local/state/hookline/run/engine.sock"
+def end_engine(sandbox: Sandbox) -> None:
+    """Ends the engine that the agent's first hook started."""
+    path = sandbox.home / ".local/state/hookline/run/engine.sock"
     if not path.exists() or not hasattr(socket, "SO_PEERCRED"):
         return
     with socket.socket(socket.AF_UNIX) as engine:
@@ -105,21 +105,21 @@ def end_engine(place: Place) -> None:
     os.kill(process, signal.SIGTERM)
 
 
-def new_place(root: Path) -> Place:
-    place = Place(root)
-    place.home.mkdir(parents=True)
-    place.project.mkdir()
-    shutil.copy(HOOKS, place.project)
-    subprocess.run(["git", "init", "--quiet", place.project], check=True, env=_environment(place))
-    return place
+def new_sandbox(root: Path) -> Sandbox:
+    sandbox = Sandbox(root)
+    sandbox.home.mkdir(parents=True)
+    sandbox.project.mkdir()
+    shutil.copy(HOOKS, sandbox.project)
+    subprocess.run(["git", "init", "--quiet", sandbox.project], check=True, env=_environment(sandbox))
+    return sandbox
 
 
-def _finished(command: list[str], place: Place, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Ended with all that it started in its own session, should it take too long."""
+def _run_process(command: list[str], sandbox: Sandbox, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Kills the process with everything it started if it takes too long."""
     process = subprocess.Popen(
         command,
-        cwd=place.project,
-        env={**_environment(place), **more},
+        cwd=sandbox.project,
+        env={**_environment(sandbox), **more},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -128,22 +128,22 @@ def _finished(command: list[str], place: Place, more: Mapping[str, str]) -> subp
         start_new_session=True,
     )
     try:
-        stdout, stderr = process.communicate(timeout=LONGEST)
+        stdout, stderr = process.communicate(timeout=RUN_TIMEOUT)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         stdout, stderr = process.communicate()
-        stderr += f"\nended after {LONGEST} seconds"
+        stderr += f"\nkilled after {RUN_TIMEOUT} seconds"
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
-def _environment(place: Place) -> dict[str, str]:
-    """Nothing of the user's own, and no way out but to this machine."""
+def _environment(sandbox: Sandbox) -> dict[str, str]:
+    """Without the user's own settings, and with a closed proxy."""
     return {
         "PATH": os.environ["PATH"],
-        "HOME": str(place.home),
+        "HOME": str(sandbox.home),
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
-        "HTTP_PROXY": _CLOSED,
-        "HTTPS_PROXY": _CLOSED,
+        "HTTP_PROXY": _CLOSED_PROXY,
+        "HTTPS_PROXY": _CLOSED_PROXY,
         "NO_PROXY": "127.0.0.1,localhost",
     }

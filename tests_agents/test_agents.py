@@ -1,4 +1,4 @@
-"""One and the same `hookline.yaml`, in every coding agent: the real program, a model that follows a script."""
+"""The same `hookline.yaml` in every coding agent: the real program, with a scripted model."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from agents import AGENTS, Agent
-from runs import SCRIPT, Ran, end_engine, hookline, new_place, run
+from runs import SCRIPT, AgentRun, end_engine, hookline, new_sandbox, run
 
-from hookline.hosts.agents import get_agent as coding_agent
+from hookline.hosts.agents import get_agent
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.doctor.fake_model import FINAL_TEXT, ModelServer
 
@@ -18,91 +18,93 @@ PLAIN = {"denied": "secret", "changed": "plain", "noted": "noted", "reported": "
 
 
 @dataclass(frozen=True)
-class Story:
-    """An agent's runs of the script before hookline was installed, with it, and when it was taken out again."""
+class Runs:
+    """An agent's runs of the script: before hookline is installed, with it, and after it is removed."""
 
     agent: Agent
-    before: Ran
-    hooked: Ran
-    after: Ran
-    settings: Mapping[str, bytes | None]  # every file that the installation changed or made, as it was
-    restored: Mapping[str, bytes | None]  # the same, as they are in the end
+    before: AgentRun
+    hooked: AgentRun
+    after: AgentRun
+    settings: Mapping[str, bytes | None]  # the files that the installation changed or created, as they were
+    restored: Mapping[str, bytes | None]  # the same files after the removal
 
     @property
     def ability(self) -> Ability:
-        """What our own table says that this agent can be told before a tool."""
-        return next(each.ability for each in coding_agent(self.agent.name).events if each.event == "tool.before")
+        """What the agent supports before a tool, according to its module."""
+        return next(each.ability for each in get_agent(self.agent.name).events if each.event == "tool.before")
 
 
 @pytest.fixture(scope="module", params=AGENTS, ids=lambda agent: agent.name)
-def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Story:
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     agent: Agent = request.param
-    place = new_place(tmp_path_factory.mktemp(agent.name))
+    sandbox = new_sandbox(tmp_path_factory.mktemp(agent.name))
     with ModelServer(list(SCRIPT.values())) as model:
-        agent.move_in(place)
-        before = run(agent, place, model)
-        hookline(place, "trust", "--yes")
-        found = _files(place.root)
-        hookline(place, "install", agent.name, agent.scope)
-        settings = {path: found.get(path) for path, content in _files(place.root).items() if found.get(path) != content}
-        hooked = run(agent, place, model)
-        hookline(place, "uninstall", agent.name, agent.scope)
-        left = _files(place.root)
-        after = run(agent, place, model)
-    end_engine(place)
-    return Story(agent, before, hooked, after, settings, {path: left.get(path) for path in settings})
+        agent.copy_user_files(sandbox)
+        before = run(agent, sandbox, model)
+        hookline(sandbox, "trust", "--yes")
+        found = _files(sandbox.root)
+        hookline(sandbox, "install", agent.name, agent.scope)
+        settings = {
+            path: found.get(path) for path, content in _files(sandbox.root).items() if found.get(path) != content
+        }
+        hooked = run(agent, sandbox, model)
+        hookline(sandbox, "uninstall", agent.name, agent.scope)
+        left = _files(sandbox.root)
+        after = run(agent, sandbox, model)
+    end_engine(sandbox)
+    return Runs(agent, before, hooked, after, settings, {path: left.get(path) for path in settings})
 
 
 def _files(root: Path) -> dict[str, bytes]:
-    """All but what hookline remembers for itself."""
+    """All files except hookline's own records."""
     paths = (path for path in root.rglob("*") if path.is_file() and "node_modules" not in path.parts)
     found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     return {path: content for path, content in found.items() if "/hookline/" not in path}
 
 
-def test_agent_runs_every_command_without_hookline(story: Story) -> None:
-    assert story.before.files == PLAIN, story.before.output
+def test_agent_runs_every_command_without_hookline(runs: Runs) -> None:
+    assert runs.before.files == PLAIN, runs.before.output
 
 
-def test_denied_command_does_not_run_and_the_model_is_told_why(story: Story) -> None:
-    assert "denied" not in story.hooked.files
-    assert "Secrets are not written to files in this project" in story.hooked.result("denied"), story.hooked.output
+def test_denied_command_does_not_run_and_the_model_reads_why(runs: Runs) -> None:
+    assert "denied" not in runs.hooked.files
+    assert "Secrets are not written to files in this project" in runs.hooked.result("denied"), runs.hooked.output
 
 
-def test_changed_command_runs_as_changed_or_is_denied_with_the_suggestion(story: Story) -> None:
-    if story.ability.change:
-        assert story.hooked.files.get("changed") == "altered"
+def test_changed_command_runs_as_changed_or_is_denied_with_the_suggestion(runs: Runs) -> None:
+    if runs.ability.change:
+        assert runs.hooked.files.get("changed") == "altered"
     else:
-        assert "changed" not in story.hooked.files
-        assert "echo altered > changed.txt" in story.hooked.result("changed")
+        assert "changed" not in runs.hooked.files
+        assert "echo altered > changed.txt" in runs.hooked.result("changed")
 
 
-def test_model_is_told_what_a_hook_adds_before_a_command(story: Story) -> None:
-    """With the result, in an agent that cannot tell it before."""
-    assert story.hooked.files.get("noted") == "noted"
-    assert "The owner wants short notes" in story.hooked.told("noted")
-    assert "The owner wants short notes" not in story.hooked.told("changed")
+def test_model_reads_what_a_hook_adds_before_a_command(runs: Runs) -> None:
+    """With the result, if the agent takes no context before a tool."""
+    assert runs.hooked.files.get("noted") == "noted"
+    assert "The owner wants short notes" in runs.hooked.known_after("noted")
+    assert "The owner wants short notes" not in runs.hooked.known_after("changed")
 
 
-def test_model_is_told_what_a_hook_adds_after_a_command(story: Story) -> None:
-    assert story.hooked.files.get("reported") == "reported"
-    assert "The owner reads every report" in story.hooked.told("reported")
-    assert "The owner reads every report" not in story.hooked.told("noted")
+def test_model_reads_what_a_hook_adds_after_a_command(runs: Runs) -> None:
+    assert runs.hooked.files.get("reported") == "reported"
+    assert "The owner reads every report" in runs.hooked.known_after("reported")
+    assert "The owner reads every report" not in runs.hooked.known_after("noted")
 
 
-def test_everything_else_passes(story: Story) -> None:
-    assert story.hooked.files.get("passed") == "passed"
-    assert FINAL_TEXT in story.hooked.output
-    assert story.hooked.exit_code == 0
+def test_everything_else_runs(runs: Runs) -> None:
+    assert runs.hooked.files.get("passed") == "passed"
+    assert FINAL_TEXT in runs.hooked.output
+    assert runs.hooked.exit_code == 0
 
 
-def test_hooks_that_the_user_had_go_on(story: Story) -> None:
-    assert story.before.neighbour, story.before.output
-    assert story.hooked.neighbour
-    assert story.after.neighbour
+def test_hooks_that_the_user_had_still_run(runs: Runs) -> None:
+    assert runs.before.neighbour, runs.before.output
+    assert runs.hooked.neighbour
+    assert runs.after.neighbour
 
 
-def test_agent_works_as_before_once_hookline_is_taken_out(story: Story) -> None:
-    assert story.after.files == PLAIN, story.after.output
-    assert story.settings, "the installation changed nothing"
-    assert story.restored == story.settings
+def test_agent_works_as_before_once_hookline_is_removed(runs: Runs) -> None:
+    assert runs.after.files == PLAIN, runs.after.output
+    assert runs.settings, "the installation changed nothing"
+    assert runs.restored == runs.settings

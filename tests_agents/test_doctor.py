@@ -1,4 +1,4 @@
-"""`hookline doctor` runs the agent itself, and says what came of it."""
+"""`hookline doctor` runs the agent itself and reports the result."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from agents import AGENTS, Agent
-from runs import diagnosed, end_engine, hookline, new_place
+from runs import end_engine, hookline, new_sandbox, run_doctor
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
-def test_agent_is_seen_to_obey(agent: Agent, tmp_path: Path) -> None:
-    place = new_place(tmp_path)
-    hookline(place, "install", agent.name, "--user")
-    found = diagnosed(agent, place)
-    end_engine(place)
+def test_agent_obeys(agent: Agent, tmp_path: Path) -> None:
+    sandbox = new_sandbox(tmp_path)
+    hookline(sandbox, "install", agent.name, "--user")
+    found = run_doctor(agent, sandbox)
+    end_engine(sandbox)
     assert found["agent"]["mark"] == "good"
     assert found["answer"]["mark"] == "good"
     assert found["proof"]["mark"] == "good", found["proof"]

@@ -1,4 +1,4 @@
-"""What stops an agent, and what must not make it go on."""
+"""What stops an agent, and what must not make it continue."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from agents import AGENTS, Agent
-from runs import SCRIPT, Ran, end_engine, hookline, new_place, run
+from runs import SCRIPT, AgentRun, end_engine, hookline, new_sandbox, run
 
 from hookline.hosts.doctor.fake_model import ModelServer
 
 HALT = "hooks:\n  - {id: enough, on: tool.after, max_fires: 1, then: {halt: Enough}}\n"
-WORDS = """
+NOTE_AND_HALT = """
 hooks:
   - {id: note, on: stop, then: {tell: Mind the tests}}
   - {id: end, on: stop, then: {halt: Enough}}
@@ -22,25 +22,25 @@ every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.n
 
 @every_agent
 def test_no_tool_runs_once_a_hook_has_stopped_the_agent(agent: Agent, tmp_path: Path) -> None:
-    ran = _ran(agent, tmp_path, HALT)
+    ran = _run_with_hooks(agent, tmp_path, HALT)
     assert list(ran.files) == list(STEPS[:1]), ran.output
 
 
 @every_agent
-def test_words_at_a_stop_do_not_make_the_agent_go_on(agent: Agent, tmp_path: Path) -> None:
-    ran = _ran(agent, tmp_path, WORDS)
-    assert len(ran.asked) == len(STEPS) + 1, ran.output
+def test_notes_at_a_stop_do_not_make_the_agent_continue(agent: Agent, tmp_path: Path) -> None:
+    ran = _run_with_hooks(agent, tmp_path, NOTE_AND_HALT)
+    assert len(ran.requests) == len(STEPS) + 1, ran.output
 
 
-def _ran(agent: Agent, root: Path, hooks: str) -> Ran:
-    place = new_place(root)
-    (place.project / "hookline.yaml").unlink()
-    users = place.home / ".config" / "hookline" / "hookline.yaml"
+def _run_with_hooks(agent: Agent, root: Path, hooks: str) -> AgentRun:
+    sandbox = new_sandbox(root)
+    (sandbox.project / "hookline.yaml").unlink()
+    users = sandbox.home / ".config" / "hookline" / "hookline.yaml"
     with ModelServer([SCRIPT[step] for step in STEPS]) as model:
-        agent.move_in(place)
+        agent.copy_user_files(sandbox)
         users.parent.mkdir(parents=True, exist_ok=True)
         users.write_text(hooks, "utf-8")
-        hookline(place, "install", agent.name, agent.scope)
-        ran = run(agent, place, model)
-    end_engine(place)
+        hookline(sandbox, "install", agent.name, agent.scope)
+        ran = run(agent, sandbox, model)
+    end_engine(sandbox)
     return ran

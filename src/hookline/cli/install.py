@@ -172,35 +172,35 @@ def _confirm_agent(name: str) -> bool | None:
 
 
 def _install_agent(name: str, wish: _InstallOptions) -> None:
-    spoken, here = get_agent(name), machine()
-    _warn_of_other_scope(spoken, here, wish.scope)
-    changes = plan_install(spoken, here, wish.scope, wish.missing)
+    agent, here = get_agent(name), machine()
+    _warn_of_other_scope(agent, here, wish.scope)
+    changes = plan_install(agent, here, wish.scope, wish.missing)
     needed = [change for change in changes if change.is_needed]
     if wish.dry_run:
         for change in needed:
             out_as_is(change.diff(here).rstrip("\n"))
-        out(f"{spoken.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
+        out(f"{agent.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
         return
     launcher.install_launcher(here.launcher)
     apply_changes(changes, here)
-    _print_installed(spoken, here, changes, bool(needed))
+    _print_installed(agent, here, changes, bool(needed))
 
 
-def _warn_of_other_scope(spoken: CodingAgent, here: Machine, scope: InstallScope) -> None:
+def _warn_of_other_scope(agent: CodingAgent, here: Machine, scope: InstallScope) -> None:
     """Two entries for one event: it is decided once, and still one of them is of no use on this machine."""
-    other = next((path for found, path, _ in installed_entries(spoken, here) if found is not scope), None)
+    other = next((path for found, path, _ in installed_entries(agent, here) if found is not scope), None)
     if other is not None:
         err(f"hookline: {here.display_path(other)} calls hookline too; what both tell of is decided once.")
 
 
-def _print_installed(spoken: CodingAgent, here: Machine, changes: tuple[FileChange, ...], needed: bool) -> None:
+def _print_installed(agent: CodingAgent, here: Machine, changes: tuple[FileChange, ...], needed: bool) -> None:
     paths = list(
         dict.fromkeys(here.display_path(change.path if len(changes) == 1 else change.path.parent) for change in changes)
     )
     done = "calls hookline now" if needed else "calls hookline already"
-    out(f"{spoken.title} {done}, on {len(spoken.events)} events: {', '.join(paths)}")
-    if not spoken.verified:
+    out(f"{agent.title} {done}, on {len(agent.events)} events: {', '.join(paths)}")
+    if not agent.verified:
         out("  This is from its documentation: not verified by running.")
-    if spoken.advice:
-        out(f"  {spoken.advice}")
-    out(f"  Next: hookline doctor {spoken.name}")
+    if agent.advice:
+        out(f"  {agent.advice}")
+    out(f"  Next: hookline doctor {agent.name}")

@@ -38,7 +38,7 @@ DENYING = {
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_payloads_and_replies_are_as_kept(name: str) -> None:
+def test_payloads_and_replies_match_the_golden_file(name: str) -> None:
     found, expected = build_golden(get_agent(name)), read_golden(name)
     assert found.keys() == expected.keys()
     for file in found:
@@ -51,11 +51,11 @@ def test_every_event_has_a_payload(name: str) -> None:
 
 
 @pytest.mark.parametrize("each", AGENTS, ids=AGENT_NAMES)
-def test_every_event_is_one_of_ours(each: Any) -> None:
+def test_every_event_maps_to_a_hookline_event(each: Any) -> None:
     assert {event.event for event in each.events} <= EVENTS.keys()
 
 
-def test_an_unknown_agent_is_named_with_those_there_are() -> None:
+def test_an_unknown_agent_is_an_error_that_lists_the_agents() -> None:
     with pytest.raises(HooklineError, match="claude-code"):
         get_agent("eliza")
 
@@ -82,16 +82,16 @@ def test_a_deny_always_says_why(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
     for reason in ("", " \n", "because"):
-        denied = [Decision(held, Verdict.DENY, reason) for held in each.read(event, payload).events]
+        denied = [Decision(item, Verdict.DENY, reason) for item in each.read(event, payload).events]
         reply = each.reply(each.read(event, payload), denied)
         assert reply.exit_code in (0, 2)
-        said = reply.stdout + reply.stderr
-        assert (reason if reason.strip() else "Blocked by a hook") in said
+        output = reply.stdout + reply.stderr
+        assert (reason if reason.strip() else "Blocked by a hook") in output
         assert not (reply.exit_code == 2 and not reply.stderr.strip())
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_what_nobody_judged_is_denied(name: str) -> None:
+def test_a_call_without_a_decision_is_denied(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
     reply = each.reply(each.read(event, payload), ())
@@ -101,12 +101,12 @@ def test_what_nobody_judged_is_denied(name: str) -> None:
 def test_one_deny_denies_all_calls_of_a_payload() -> None:
     codex, payload = get_agent("codex"), payloads("codex")["PreToolUse-apply_patch"]
     events = codex.read("PreToolUse", payload).events
-    said = [Decision(event, Verdict.ALLOW) for event in events]
-    said[2] = Decision(events[2], Verdict.DENY, "no secrets in .env")
-    assert "no secrets in .env" in codex.reply(codex.read("PreToolUse", payload), said).stdout
+    results = [Decision(event, Verdict.ALLOW) for event in events]
+    results[2] = Decision(events[2], Verdict.DENY, "no secrets in .env")
+    assert "no secrets in .env" in codex.reply(codex.read("PreToolUse", payload), results).stdout
 
 
-def test_only_if_all_calls_are_allowed_is_the_payload() -> None:
+def test_a_payload_is_allowed_only_if_all_its_calls_are() -> None:
     claude, payload = get_agent("claude-code"), payloads("claude-code")["PreToolUse-MultiEdit"]
     one, other = claude.read("PreToolUse", payload).events
     allowed = [Decision(one, Verdict.ALLOW), Decision(other, Verdict.ALLOW)]
@@ -114,21 +114,21 @@ def test_only_if_all_calls_are_allowed_is_the_payload() -> None:
     assert claude.reply(claude.read("PreToolUse", payload), [allowed[0], Decision(other)]) == Reply()
 
 
-def test_notes_of_several_calls_are_said_once() -> None:
+def test_equal_notes_of_several_calls_are_sent_once() -> None:
     claude, payload = get_agent("claude-code"), payloads("claude-code")["PreToolUse-MultiEdit"]
     noted = [
         Decision(event, notes=(Note("a"), Note(text)))
         for event, text in zip(claude.read("PreToolUse", payload).events, "bc", strict=True)
     ]
-    said = json.loads(claude.reply(claude.read("PreToolUse", payload), noted).stdout)
-    assert said["hookSpecificOutput"]["additionalContext"] == "a\n\nb\n\nc"
+    output = json.loads(claude.reply(claude.read("PreToolUse", payload), noted).stdout)
+    assert output["hookSpecificOutput"]["additionalContext"] == "a\n\nb\n\nc"
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_output_is_one_line_of_utf8(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
-    denied = [Decision(held, Verdict.DENY, "grün\n\ud800\x00") for held in each.read(event, payload).events]
+    denied = [Decision(item, Verdict.DENY, "grün\n\ud800\x00") for item in each.read(event, payload).events]
     reply = each.reply(each.read(event, payload), denied)
     (reply.stdout + reply.stderr).encode("utf-8")
     assert "\n" not in reply.stdout
@@ -137,27 +137,27 @@ def test_output_is_one_line_of_utf8(name: str) -> None:
 
 @pytest.mark.parametrize("new", [float("nan"), float("inf"), {1, 2}, object()], ids=["nan", "inf", "set", "object"])
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_a_change_that_json_cannot_say_is_denied(name: str, new: object) -> None:
+def test_a_change_that_is_not_json_is_denied(name: str, new: object) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
     changed = [
-        Decision(held.with_changes(((("tool", "input", "x"), new),))) for held in each.read(event, payload).events
+        Decision(item.with_changes(((("tool", "input", "x"), new),))) for item in each.read(event, payload).events
     ]
     reply = each.reply(each.read(event, payload), changed)
     assert "A hook changed the input" in reply.stdout + reply.stderr
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_an_input_that_is_no_object_any_more_is_denied(name: str) -> None:
+def test_a_change_to_an_input_that_is_not_an_object_is_denied(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]
-    changed = [Decision(held.with_changes(((("tool", "input"), "ls"),))) for held in each.read(event, payload).events]
+    changed = [Decision(item.with_changes(((("tool", "input"), "ls"),))) for item in each.read(event, payload).events]
     reply = each.reply(each.read(event, payload), changed)
     assert "A hook changed the input" in reply.stdout + reply.stderr
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_what_cannot_be_told_says_what_is_told_instead(name: str) -> None:
+def test_every_missing_ability_has_a_substitute(name: str) -> None:
     for each in get_agent(name).events:
         takes = EVENTS[each.event].accepts
         for word, answer in ABILITY_EFFECTS.items():
@@ -166,8 +166,8 @@ def test_what_cannot_be_told_says_what_is_told_instead(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_abilities_are_those_of_the_replies(name: str) -> None:
-    """An answer that an event can be told changes the reply, and what it can be denied is denied."""
+def test_abilities_match_the_replies(name: str) -> None:
+    """A supported answer changes the reply, and a supported deny denies."""
     each = get_agent(name)
     for event in each.events:
         payload = payloads(name)[event.name]
@@ -189,7 +189,7 @@ _UNASKED = {"prompt.submit", "stop"}
 
 _JSON = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats() | some.text(max_size=8),
-    lambda held: some.lists(held, max_size=3) | some.dictionaries(some.text(max_size=6), held, max_size=3),
+    lambda item: some.lists(item, max_size=3) | some.dictionaries(some.text(max_size=6), item, max_size=3),
     max_leaves=8,
 )
 
@@ -209,12 +209,11 @@ def test_any_payload_gives_events_or_none(name: str, data: some.DataObject) -> N
     payload = data.draw(some.dictionaries(some.sampled_from(keys), _JSON | _nested(keys), max_size=8))
     event = data.draw(some.sampled_from(sorted({event_name(file) for file in known})))
     events = each.read(event, payload).events
-    assert all(isinstance(held, Event) and held.name in EVENTS for held in events)
+    assert all(isinstance(item, Event) and item.name in EVENTS for item in events)
     for kind, decide in decisions(events[0]) if events else ():
         if kind == "append" or (kind == "remove" and not isinstance(events[0].facts["tool"]["input"], dict)):
             continue
-        said = [decide(held) for held in events]
-        reply = each.reply(each.read(event, payload), said)
+        reply = each.reply(each.read(event, payload), [decide(item) for item in events])
         (reply.stdout + reply.stderr).encode("utf-8")
 
 
@@ -224,19 +223,19 @@ def _nested(keys: list[str]) -> some.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("payload", [None, [], "x", 3, [{"tool_name": "Bash"}]])
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_a_payload_that_is_no_object_tells_nothing(name: str, payload: Any) -> None:
+def test_a_payload_that_is_not_an_object_has_no_events(name: str, payload: Any) -> None:
     assert get_agent(name).read(DENYING[name], payload).events == ()
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_a_call_with_nothing_in_it_is_still_judged(name: str) -> None:
+def test_an_empty_call_is_still_an_event(name: str) -> None:
     """An agent whose payload changed its keys must not slip past the hooks that hear every tool."""
     events = get_agent(name).read(DENYING[name], {}).events
     assert [event.name for event in events] == ["tool.before"]
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_an_event_that_is_not_ours_is_left_alone(name: str) -> None:
+def test_an_unknown_event_is_ignored(name: str) -> None:
     assert get_agent(name).read("Nothing", {"tool_name": "Bash"}).events == ()
     assert get_agent(name).reply(get_agent(name).read("Nothing", {}), ()) in (
         Reply(),
@@ -245,7 +244,7 @@ def test_an_event_that_is_not_ours_is_left_alone(name: str) -> None:
     )
 
 
-def test_every_kind_of_answer_is_tried() -> None:
+def test_every_kind_of_decision_is_tested() -> None:
     tried = May.NOTHING
     for needs, _ in KINDS.values():
         tried |= needs
@@ -284,7 +283,7 @@ GEMINI_READS = "<untrusted_context>\nOutput: oops\nExit Code: {}\nProcess Group 
         ),
     ],
 )
-def test_a_command_that_fails_is_a_failure_wherever_the_agent_tells_its_exit_code(
+def test_a_failed_command_is_a_failure_if_the_agent_reports_its_exit_code(
     name: str, event: str, payload: Callable[[int], dict[str, Any]]
 ) -> None:
     (failed,), (worked,) = (get_agent(name).read(event, payload(code)).events for code in (3, 0))

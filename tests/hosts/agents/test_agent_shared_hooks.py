@@ -1,4 +1,4 @@
-"""One hooks file, with no agent's name in it, guards them all."""
+"""One hooks file, without any agent's name in it, guards every agent."""
 
 from __future__ import annotations
 
@@ -64,34 +64,34 @@ TOOLS = [
 ]
 
 
-def _said(name: str, file: str) -> str:
-    spoken, payload = get_agent(name), payloads(name)[file]
-    events = spoken.read(event_name(file), payload).events
-    reply = spoken.reply(spoken.read(event_name(file), payload), [BOOK.decide_now(event) for event in events])
+def _reply_text(name: str, file: str) -> str:
+    agent, payload = get_agent(name), payloads(name)[file]
+    events = agent.read(event_name(file), payload).events
+    reply = agent.reply(agent.read(event_name(file), payload), [BOOK.decide_now(event) for event in events])
     return reply.stdout + reply.stderr
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_every_shell_is_guarded(name: str) -> None:
-    assert "No echo here" in _said(name, SHELL[name])
+    assert "No echo here" in _reply_text(name, SHELL[name])
 
 
 def test_copilots_other_shapes_are_guarded() -> None:
-    assert "No echo here" in _said("copilot-cli", "PreToolUse")
-    assert "No echo here" in _said("copilot-cli", "preToolUse-text")
+    assert "No echo here" in _reply_text("copilot-cli", "PreToolUse")
+    assert "No echo here" in _reply_text("copilot-cli", "preToolUse-text")
 
 
 @pytest.mark.parametrize(("name", "file"), FILES)
 def test_every_file_is_guarded(name: str, file: str) -> None:
-    assert "Hands off" in _said(name, file)
+    assert "Hands off" in _reply_text(name, file)
 
 
 @pytest.mark.parametrize(("name", "file"), TOOLS)
 def test_every_mcp_tool_is_guarded(name: str, file: str) -> None:
-    assert "No issues" in _said(name, file)
+    assert "No issues" in _reply_text(name, file)
 
 
-def test_a_field_given_twice_is_judged_as_the_agent_reads_it() -> None:
+def test_a_field_given_twice_is_guarded_as_the_agent_reads_it() -> None:
     """Each agent's tool reads its own name for the path; another beside it is no way around a guard."""
     for name, event, payload in (
         ("claude-code", "PreToolUse", {"tool_name": "Write", "tool_input": {"path": "x", "file_path": "/p/.env"}}),
@@ -102,12 +102,12 @@ def test_a_field_given_twice_is_judged_as_the_agent_reads_it() -> None:
             {"tool_name": "fs_write", "tool_input": {"file_path": "x", "path": "/p/.env", "command": "create"}},
         ),
     ):
-        (held,) = get_agent(name).read(event, payload).events
-        assert BOOK.decide_now(held).denied, name
+        (read,) = get_agent(name).read(event, payload).events
+        assert BOOK.decide_now(read).denied, name
 
 
-def test_replies_are_json_where_they_are_anything() -> None:
+def test_replies_are_empty_or_json() -> None:
     for name in AGENT_NAMES:
-        said = _said(name, SHELL[name])
+        output = _reply_text(name, SHELL[name])
         if name not in ("windsurf", "kiro"):
-            assert isinstance(json.loads(said), dict)
+            assert isinstance(json.loads(output), dict)

@@ -14,7 +14,7 @@ CURSOR = {"CURSOR_VERSION": "2", "CLAUDE_PROJECT_DIR": "/p"}
 
 @pytest.mark.parametrize("environ", [CLAUDE, COPILOT, CURSOR, {**CLAUDE, **COPILOT, **CURSOR}, {}])
 @pytest.mark.parametrize("name", ["claude-code", "copilot-cli", "cursor"])
-def test_the_payload_tells_who_it_is_whoever_started_it(name: str, environ: dict[str, str]) -> None:
+def test_the_payload_identifies_the_caller(name: str, environ: dict[str, str]) -> None:
     wrong = [file for file, payload in payloads(name).items() if detect_agent("claude-code", environ, payload) != name]
     assert payloads(name)
     assert not wrong
@@ -24,12 +24,12 @@ def test_the_payload_tells_who_it_is_whoever_started_it(name: str, environ: dict
     ("environ", "caller"),
     [(CLAUDE, "claude-code"), (COPILOT, "copilot-cli"), (CURSOR, "cursor"), ({}, "claude-code")],
 )
-def test_without_a_payload_the_environment_tells(environ: dict[str, str], caller: str) -> None:
+def test_the_environment_identifies_the_caller_without_a_payload(environ: dict[str, str], caller: str) -> None:
     assert detect_agent("claude-code", environ, {}) == caller
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor", "kiro"])
-def test_files_that_nobody_else_reads_are_their_own(name: str) -> None:
-    told: dict[str, Any] = payloads(name)
-    assert all(detect_agent(name, {**CLAUDE, **COPILOT}, payload) == name for payload in told.values())
-    assert all(map(event_name, told))
+def test_only_claude_codes_entries_can_have_another_caller(name: str) -> None:
+    known: dict[str, Any] = payloads(name)
+    assert all(detect_agent(name, {**CLAUDE, **COPILOT}, payload) == name for payload in known.values())
+    assert all(map(event_name, known))

@@ -1,4 +1,4 @@
-"""Claude Code: what its hooks are told and how it is answered."""
+"""Claude Code: payloads and replies."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _event(file: str) -> Event:
     return event
 
 
-def _said(file: str, made: Decision) -> Any:
-    return json.loads(CLAUDE.reply(CLAUDE.read(file, SENT[file]), [made]).stdout)
+def _reply_json(file: str, decision: Decision) -> Any:
+    return json.loads(CLAUDE.reply(CLAUDE.read(file, SENT[file]), [decision]).stdout)
 
 
 def test_a_changed_input_leaves_the_permission_to_claude() -> None:
     event = _event("PreToolUse")
-    made = Decision(event.with_changes(((("tool", "input", "command"), "pwd"),)))
-    assert _said("PreToolUse", made)["hookSpecificOutput"] == {
+    decision = Decision(event.with_changes(((("tool", "input", "command"), "pwd"),)))
+    assert _reply_json("PreToolUse", decision)["hookSpecificOutput"] == {
         "hookEventName": "PreToolUse",
         "updatedInput": {"command": "pwd", "description": "mock call"},
     }
@@ -42,16 +42,16 @@ def test_a_failure_is_a_tool_that_did_not_succeed() -> None:
 
 def test_a_changed_shell_result_keeps_its_shape() -> None:
     event = _event("PostToolUse")
-    said = _said("PostToolUse", Decision(event.with_changes(((("tool", "result"), "***"),))))
-    assert said["hookSpecificOutput"]["updatedToolOutput"] == {**event.facts["tool"]["result"], "stdout": "***"}
+    output = _reply_json("PostToolUse", Decision(event.with_changes(((("tool", "result"), "***"),))))
+    assert output["hookSpecificOutput"]["updatedToolOutput"] == {**event.facts["tool"]["result"], "stdout": "***"}
 
 
-def test_a_changed_result_without_such_a_shape_is_told() -> None:
+def test_a_changed_result_of_another_shape_is_context() -> None:
     payload = {**SENT["PostToolUse"], "tool_name": "Read", "tool_response": {"type": "text", "file": {}}}
     (event,) = CLAUDE.read("PostToolUse", payload).events
-    made = Decision(event.with_changes(((("tool", "result"), "***"),)))
-    said = json.loads(CLAUDE.reply(CLAUDE.read("PostToolUse", payload), [made]).stdout)
-    assert said["hookSpecificOutput"] == {
+    decision = Decision(event.with_changes(((("tool", "result"), "***"),)))
+    output = json.loads(CLAUDE.reply(CLAUDE.read("PostToolUse", payload), [decision]).stdout)
+    assert output["hookSpecificOutput"] == {
         "hookEventName": "PostToolUse",
         "additionalContext": "A hook changed this result. Read it as:\n***",
     }
@@ -68,12 +68,12 @@ def test_the_project_is_where_the_environment_says() -> None:
 
 
 def test_a_halt_stops_claude_and_denies_the_tool() -> None:
-    said = _said("PreToolUse", Decision(_event("PreToolUse"), Verdict.DENY, "enough", halt=True))
-    assert (said["continue"], said["stopReason"]) == (False, "enough")
-    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    output = _reply_json("PreToolUse", Decision(_event("PreToolUse"), Verdict.DENY, "enough", halt=True))
+    assert (output["continue"], output["stopReason"]) == (False, "enough")
+    assert output["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
-def test_events_without_a_counterpart_are_left_alone() -> None:
+def test_events_without_a_counterpart_are_ignored() -> None:
     for file in ("MessageDisplay", "PostToolBatch"):
         assert CLAUDE.read(file, SENT[file]).events == ()
         assert CLAUDE.reply(CLAUDE.read(file, SENT[file]), ()) == Reply()

@@ -1,4 +1,4 @@
-"""Cline, as its source has it."""
+"""Cline, according to its source code."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SENT = payloads("cline")
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_every_answer_says_whether_to_cancel(file: str) -> None:
+def test_every_reply_says_whether_to_cancel(file: str) -> None:
     (event,) = CLINE.read(event_name(file), SENT[file]).events
     for _, decide in decisions(event):
-        said = json.loads(CLINE.reply(CLINE.read(event_name(file), SENT[file]), [decide(event)]).stdout)
-        assert isinstance(said["cancel"], bool)
-        assert said.keys() <= {"cancel", "contextModification", "errorMessage"}
-        assert said["cancel"] == bool(said.get("errorMessage"))
+        output = json.loads(CLINE.reply(CLINE.read(event_name(file), SENT[file]), [decide(event)]).stdout)
+        assert isinstance(output["cancel"], bool)
+        assert output.keys() <= {"cancel", "contextModification", "errorMessage"}
+        assert output["cancel"] == bool(output.get("errorMessage"))
 
 
 def test_an_mcp_tool_is_called_by_its_own_name() -> None:
@@ -35,10 +35,10 @@ def test_an_mcp_tool_is_called_by_its_own_name() -> None:
 
 def test_context_is_cut_to_what_cline_reads() -> None:
     (event,) = CLINE.read("PostToolUse", SENT["PostToolUse"]).events
-    said = json.loads(
+    output = json.loads(
         CLINE.reply(
             CLINE.read("PostToolUse", SENT["PostToolUse"]), [Decision(event, notes=(Note("x" * 60_000),))]
         ).stdout
     )
-    assert len(said["contextModification"]) <= MAX_CONTEXT
-    assert said["contextModification"].endswith(TRUNCATION_MARK)
+    assert len(output["contextModification"]) <= MAX_CONTEXT
+    assert output["contextModification"].endswith(TRUNCATION_MARK)

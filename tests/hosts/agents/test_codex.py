@@ -1,4 +1,4 @@
-"""Codex refuses an answer that is not exactly one of its own, and then runs the tool."""
+"""Codex rejects a reply that does not match its schemas exactly, and then runs the tool."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _FILES = {
 }
 
 
-def _schema(event: str, way: str) -> Any:
+def _schema(event: str, direction: str) -> Any:
     return json.loads(
-        (FIXTURES / f"captures/codex_schemas/{_FILES[event]}.command.{way}.schema.json").read_text("utf-8")
+        (FIXTURES / f"captures/codex_schemas/{_FILES[event]}.command.{direction}.schema.json").read_text("utf-8")
     )
 
 
-def _obeyed(event: str, reply: Reply) -> dict[str, Any]:
+def _check_reply(event: str, reply: Reply) -> dict[str, Any]:
     """Holds the reply against the schema and the rules beyond it that Codex's parser knows."""
     assert reply.exit_code == 0
     assert not reply.stderr
     if not reply.stdout:
         return {}
-    said: dict[str, Any] = json.loads(reply.stdout)
-    jsonschema.validate(said, _schema(event, "output"))
-    specific = said.get("hookSpecificOutput", {})
+    output: dict[str, Any] = json.loads(reply.stdout)
+    jsonschema.validate(output, _schema(event, "output"))
+    specific = output.get("hookSpecificOutput", {})
     if event in ("PreToolUse", "PermissionRequest"):
-        assert not {"continue", "stopReason", "suppressOutput", "decision", "reason"} & said.keys()
+        assert not {"continue", "stopReason", "suppressOutput", "decision", "reason"} & output.keys()
     decision = specific.get("permissionDecision")
     assert decision in (None, "allow", "deny")
     assert (decision == "allow") == ("updatedInput" in specific)
@@ -60,21 +60,21 @@ def _obeyed(event: str, reply: Reply) -> dict[str, Any]:
         assert "permissionDecisionReason" not in specific
     assert not {"updatedInput", "updatedPermissions", "interrupt"} & specific.get("decision", {}).keys()
     assert "updatedMCPToolOutput" not in specific
-    assert ("decision" in said) == ("reason" in said)
-    assert said.get("reason", "x").strip()
-    return said
+    assert ("decision" in output) == ("reason" in output)
+    assert output.get("reason", "x").strip()
+    return output
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_payloads_are_such_as_codex_sends(file: str) -> None:
+def test_payloads_match_codex_schemas(file: str) -> None:
     jsonschema.validate(SENT[file], _schema(event_name(file), "input"))
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_every_answer_is_one_that_codex_takes(file: str) -> None:
+def test_codex_accepts_every_reply(file: str) -> None:
     events = CODEX.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
-        _obeyed(
+        _check_reply(
             event_name(file), CODEX.reply(CODEX.read(event_name(file), SENT[file]), [decide(event) for event in events])
         )
 
@@ -91,7 +91,7 @@ _NOTES = some.lists(some.builds(Note, some.text(), some.sampled_from(Audience)),
     notes=_NOTES,
     new=some.none() | some.text() | some.dictionaries(some.text(), some.text() | some.floats()),
 )
-def test_no_decision_makes_an_answer_that_codex_refuses(
+def test_codex_accepts_the_reply_to_any_decision(
     file: str, verdict: Verdict, reason: str, halt: bool, notes: tuple[Note, ...], new: Any
 ) -> None:
     events = CODEX.read(event_name(file), SENT[file]).events
@@ -103,13 +103,13 @@ def test_no_decision_makes_an_answer_that_codex_refuses(
             else event.with_changes(((("tool", "input"), new), (("prompt",), new), (("tool", "result"), new)))
         )
 
-    made = [Decision(changed(event), verdict, reason, None, halt, notes) for event in events]
-    said = _obeyed(event_name(file), CODEX.reply(CODEX.read(event_name(file), SENT[file]), made))
+    results = [Decision(changed(event), verdict, reason, None, halt, notes) for event in events]
+    output = _check_reply(event_name(file), CODEX.reply(CODEX.read(event_name(file), SENT[file]), results))
     if event_name(file) == "PreToolUse" and (verdict >= Verdict.ASK or halt):
-        assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert output["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
-def test_a_bare_allow_says_nothing() -> None:
+def test_an_allow_without_a_change_is_not_sent() -> None:
     payload = SENT["PreToolUse"]
     (event,) = CODEX.read("PreToolUse", payload).events
     assert CODEX.reply(CODEX.read("PreToolUse", payload), [Decision(event, Verdict.ALLOW, "fine")]) == Reply()
@@ -117,21 +117,21 @@ def test_a_bare_allow_says_nothing() -> None:
 
 def test_a_patch_is_one_call_for_each_file() -> None:
     events = CODEX.read("PreToolUse", SENT["PreToolUse-apply_patch"]).events
-    told = [(event.facts["tool"]["kind"], event.facts["tool"]["input"]["path"]) for event in events]
-    assert told == [("edit", "src/app.py"), ("edit", "src/main.py"), ("write", ".env"), ("edit", "notes.txt")]
+    edits = [(event.facts["tool"]["kind"], event.facts["tool"]["input"]["path"]) for event in events]
+    assert edits == [("edit", "src/app.py"), ("edit", "src/main.py"), ("write", ".env"), ("edit", "notes.txt")]
     assert {event.facts["tool"]["name"] for event in events} == {"apply_patch"}
 
 
 def test_a_change_to_one_file_of_a_patch_is_suggested() -> None:
     payload = SENT["PreToolUse-apply_patch"]
     one, *others = CODEX.read("PreToolUse", payload).events
-    made = [Decision(one.with_changes(((("tool", "input", "path"), "src/b.py"),))), *map(Decision, others)]
-    specific = json.loads(CODEX.reply(CODEX.read("PreToolUse", payload), made).stdout)["hookSpecificOutput"]
+    results = [Decision(one.with_changes(((("tool", "input", "path"), "src/b.py"),))), *map(Decision, others)]
+    specific = json.loads(CODEX.reply(CODEX.read("PreToolUse", payload), results).stdout)["hookSpecificOutput"]
     assert specific["permissionDecision"] == "deny"
     assert "src/b.py" in specific["permissionDecisionReason"]
 
 
-def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
+def test_a_patch_in_a_shell_command_is_a_shell_call_and_edits() -> None:
     command = "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .env\n+A=1\n*** End Patch\nEOF\necho done"
     shell, file = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": command}}).events
     assert (shell.facts["tool"]["kind"], shell.facts["tool"]["input"]) == ("shell", {"command": command})
@@ -139,7 +139,7 @@ def test_a_patch_within_a_shell_command_is_heard_as_both() -> None:
     assert file.facts["tool"]["input"]["path"] == ".env"
 
 
-def test_every_patch_of_a_shell_command_is_heard() -> None:
+def test_every_patch_of_a_shell_command_is_an_event() -> None:
     one, other = (f"apply_patch '*** Begin Patch\n*** Delete File: {path}\n*** End Patch'" for path in "ab")
     _, *files = CODEX.read("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": f"{one}; {other}"}}).events
     assert [file.facts["tool"]["input"]["path"] for file in files] == ["a", "b"]

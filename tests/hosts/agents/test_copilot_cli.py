@@ -1,4 +1,4 @@
-"""Copilot CLI denies a tool whenever a hook's exit code is not 0, and speaks two shapes."""
+"""Copilot CLI denies a tool whenever a hook's exit code is not 0, and its payloads have two shapes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _event(file: str) -> Event:
     return event
 
 
-def _said(file: str, made: Decision) -> Any:
-    return json.loads(COPILOT.reply(COPILOT.read(event_name(file), SENT[file]), [made]).stdout)
+def _reply_json(file: str, decision: Decision) -> Any:
+    return json.loads(COPILOT.reply(COPILOT.read(event_name(file), SENT[file]), [decision]).stdout)
 
 
 @pytest.mark.parametrize("file", SENT)
@@ -38,41 +38,41 @@ def test_the_exit_code_is_always_0(file: str) -> None:
 @pytest.mark.parametrize(
     ("camel", "pascal"), [("preToolUse", "PreToolUse"), ("postToolUse", "PostToolUse"), ("agentStop", "Stop")]
 )
-def test_both_shapes_tell_the_same(camel: str, pascal: str) -> None:
+def test_both_shapes_have_the_same_facts(camel: str, pascal: str) -> None:
     one, other = _event(camel), _event(pascal)
     assert one.name == other.name
     for fact in ("kind", "input", "result", "ok"):
         assert one.read(("tool", fact)) == other.read(("tool", fact))
 
 
-def test_each_shape_is_answered_in_its_own() -> None:
+def test_each_shape_gets_its_own_reply() -> None:
     denied = {"permissionDecision": "deny", "permissionDecisionReason": "no"}
-    assert _said("preToolUse", Decision(_event("preToolUse"), Verdict.DENY, "no")) == denied
-    said = _said("PreToolUse", Decision(_event("PreToolUse"), Verdict.DENY, "no"))
-    assert said == {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
+    assert _reply_json("preToolUse", Decision(_event("preToolUse"), Verdict.DENY, "no")) == denied
+    output = _reply_json("PreToolUse", Decision(_event("PreToolUse"), Verdict.DENY, "no"))
+    assert output == {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
 
 
-def test_arguments_sent_as_text_are_opened() -> None:
+def test_arguments_sent_as_text_are_decoded() -> None:
     assert _event("preToolUse-text").facts["tool"]["input"] == {"command": "ls"}
 
 
 def test_a_denied_prompt_is_not_shown_to_the_model() -> None:
-    said = _said("userPromptTransformed", Decision(_event("userPromptTransformed"), Verdict.DENY, "no secrets"))
-    assert "no secrets" in said["modifiedTransformedPrompt"]
-    assert "run the tool" not in said["modifiedTransformedPrompt"]
+    output = _reply_json("userPromptTransformed", Decision(_event("userPromptTransformed"), Verdict.DENY, "no secrets"))
+    assert "no secrets" in output["modifiedTransformedPrompt"]
+    assert "run the tool" not in output["modifiedTransformedPrompt"]
 
 
 def test_a_changed_prompt_keeps_what_copilot_put_around_it() -> None:
     event = _event("userPromptTransformed")
-    said = _said("userPromptTransformed", Decision(event.with_changes(((("prompt",), "stop"),))))
-    assert said["modifiedTransformedPrompt"].startswith("<current_datetime>")
-    assert said["modifiedTransformedPrompt"].endswith("</current_datetime>\n\nstop")
+    output = _reply_json("userPromptTransformed", Decision(event.with_changes(((("prompt",), "stop"),))))
+    assert output["modifiedTransformedPrompt"].startswith("<current_datetime>")
+    assert output["modifiedTransformedPrompt"].endswith("</current_datetime>\n\nstop")
 
 
 def test_context_is_cut_to_what_copilot_reads() -> None:
-    said = _said("postToolUse", Decision(_event("postToolUse"), notes=(Note("ü" * 20_000),)))
-    assert len(said["additionalContext"].encode()) <= MAX_CONTEXT
-    assert said["additionalContext"].endswith(TRUNCATION_MARK)
+    output = _reply_json("postToolUse", Decision(_event("postToolUse"), notes=(Note("ü" * 20_000),)))
+    assert len(output["additionalContext"].encode()) <= MAX_CONTEXT
+    assert output["additionalContext"].endswith(TRUNCATION_MARK)
 
 
 @pytest.mark.parametrize("file", ["postToolUse-failure", "postToolUseFailure"])

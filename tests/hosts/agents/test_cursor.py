@@ -1,4 +1,4 @@
-"""Cursor, as its documentation has it."""
+"""Cursor, according to its documentation."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_no_call_fires_twice() -> None:
     assert installed == ["preToolUse", "postToolUse", "postToolUseFailure"]
 
 
-def test_a_denied_stop_goes_on_with_the_reason() -> None:
+def test_a_denied_stop_continues_with_the_reason() -> None:
     (event,) = CURSOR.read("stop", SENT["stop"]).events
     reply = CURSOR.reply(CURSOR.read("stop", SENT["stop"]), [Decision(event, Verdict.DENY, "run the tests")])
     assert json.loads(reply.stdout) == {"followup_message": "run the tests"}
 
 
-def test_the_users_address_is_no_fact() -> None:
+def test_the_users_address_is_not_a_fact() -> None:
     for file, payload in SENT.items():
         assert "dev@example.com" not in str(CURSOR.read(event_name(file), payload).events)

@@ -1,4 +1,4 @@
-"""What an entry does where hookline is, and where it is not."""
+"""What an entry does on a machine with hookline, and on one without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.plan import installed_entries, plan_install
 from install_sandbox import install, make_machine, read_files, uninstall
 
-HOLDING = {"tool.before", "approval.request", "prompt.submit", "subagent.start"}
+FAIL_CLOSED = {"tool.before", "approval.request", "prompt.submit", "subagent.start"}
 
 
 @pytest.fixture
@@ -25,23 +25,23 @@ def machine(tmp_path: Path) -> Machine:
     return make_machine(tmp_path)
 
 
-def ran(command: str, machine: Machine, shell: str = "sh") -> tuple[int, str, str]:
+def run_shell(command: str, machine: Machine, shell: str = "sh") -> tuple[int, str, str]:
     environ = {"HOME": str(machine.home), "PATH": os.environ["PATH"]}
     done = subprocess.run([shell, "-c", command], env=environ, capture_output=True, text=True, input="{}")
     return done.returncode, done.stdout, done.stderr
 
 
-def event(name: str, event: str) -> AgentEvent:
+def find_event(name: str, event: str) -> AgentEvent:
     return next(each for each in get_agent(name).events if each.event == event)
 
 
 @pytest.mark.parametrize("name", [name for name in AGENT_NAMES if name not in ("opencode", "cline")])
-def test_a_projects_entry_holds_back_where_hookline_is_not_installed(machine: Machine, name: str) -> None:
+def test_a_projects_entry_blocks_where_hookline_is_not_installed(machine: Machine, name: str) -> None:
     call = hook_command(name, machine, InstallScope.PROJECT)
     for each in get_agent(name).events:
-        code, out, err = ran(call.shell_command(each), machine)
+        code, out, err = run_shell(call.shell_command(each), machine)
         assert out == ""
-        if each.event in HOLDING:
+        if each.event in FAIL_CLOSED:
             assert code == 2, "every agent holds back after 2 with a text"
             assert "hookline is not installed here" in err
             assert f"hookline install {name} --project" in err
@@ -52,26 +52,28 @@ def test_a_projects_entry_holds_back_where_hookline_is_not_installed(machine: Ma
 
 
 @pytest.mark.parametrize("name", [name for name in AGENT_NAMES if name not in ("opencode", "cline")])
-def test_who_chose_so_goes_on_without_hooks(machine: Machine, name: str) -> None:
+def test_missing_open_continues_without_hooks(machine: Machine, name: str) -> None:
     call = hook_command(name, machine, InstallScope.PROJECT, MissingPolicy.OPEN)
     for each in get_agent(name).events:
-        code, out, err = ran(call.shell_command(each), machine)
+        code, out, err = run_shell(call.shell_command(each), machine)
         assert code == (1 if each.event == "session.start" else 0)
         assert out == ""
         assert ("not installed" in err) is (each.event == "session.start")
 
 
 @pytest.mark.parametrize("missing", MissingPolicy)
-def test_where_hookline_is_the_launcher_is_all_that_runs(machine: Machine, missing: MissingPolicy) -> None:
+def test_where_hookline_is_installed_only_the_launcher_runs(machine: Machine, missing: MissingPolicy) -> None:
     machine.launcher.parent.mkdir(parents=True)
     machine.launcher.write_text('#!/bin/sh\ncat\necho "$HOOKLINE_ENTRY $*"\nexit 7\n')
     machine.launcher.chmod(0o755)
-    command = hook_command("codex", machine, InstallScope.PROJECT, missing).shell_command(event("codex", "tool.before"))
-    assert ran(command, machine) == (7, "{}project codex PreToolUse\n", "")
-    assert ran(command, machine, "bash") == (7, "{}project codex PreToolUse\n", "")
+    command = hook_command("codex", machine, InstallScope.PROJECT, missing).shell_command(
+        find_event("codex", "tool.before")
+    )
+    assert run_shell(command, machine) == (7, "{}project codex PreToolUse\n", "")
+    assert run_shell(command, machine, "bash") == (7, "{}project codex PreToolUse\n", "")
 
 
-def test_every_form_of_a_command_is_known_as_ours(machine: Machine) -> None:
+def test_every_form_of_a_command_is_recognised(machine: Machine) -> None:
     for name in AGENT_NAMES:
         for scope in InstallScope:
             for missing in MissingPolicy:
@@ -82,7 +84,9 @@ def test_every_form_of_a_command_is_known_as_ours(machine: Machine) -> None:
 
 @pytest.mark.parametrize("missing", MissingPolicy)
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_each_choice_is_installed_found_and_taken_out(machine: Machine, name: str, missing: MissingPolicy) -> None:
+def test_each_missing_policy_is_installed_found_and_removed(
+    machine: Machine, name: str, missing: MissingPolicy
+) -> None:
     install(name, machine, InstallScope.PROJECT, missing)
     (events,) = {frozenset().union(*(events for _, _, events in installed_entries(get_agent(name), machine)))}
     assert events == {each.name for each in get_agent(name).events}
@@ -91,7 +95,7 @@ def test_each_choice_is_installed_found_and_taken_out(machine: Machine, name: st
     assert read_files(machine.project) == {}
 
 
-def test_the_other_choice_replaces_the_first(machine: Machine) -> None:
+def test_the_other_missing_policy_replaces_the_first(machine: Machine) -> None:
     install("claude-code", machine, InstallScope.PROJECT)
     closed = read_files(machine.project)[".claude/settings.json"]
     install("claude-code", machine, InstallScope.PROJECT, MissingPolicy.OPEN)
@@ -103,7 +107,7 @@ def test_the_other_choice_replaces_the_first(machine: Machine) -> None:
     assert read_files(machine.project)[".claude/settings.json"] == closed
 
 
-def test_claude_code_holds_back_when_a_command_cannot_start(machine: Machine) -> None:
+def test_claude_code_blocks_when_a_command_cannot_start(machine: Machine) -> None:
     install("claude-code", machine)
     hooks = json.loads((machine.home / ".claude/settings.json").read_text())["hooks"]
     blocking = {name for name, (group,) in hooks.items() if group["hooks"][0].get("onFailure") == "block"}
@@ -111,10 +115,10 @@ def test_claude_code_holds_back_when_a_command_cannot_start(machine: Machine) ->
 
 
 @pytest.mark.parametrize("missing", MissingPolicy)
-def test_cline_is_answered_in_its_own_words(machine: Machine, missing: MissingPolicy) -> None:
+def test_cline_gets_a_reply_in_its_own_protocol(machine: Machine, missing: MissingPolicy) -> None:
     install("cline", machine, InstallScope.PROJECT, missing)
     hooks = machine.project / ".clinerules/hooks"
-    code, out, err = ran(str(hooks / "PreToolUse"), machine)
+    code, out, err = run_shell(str(hooks / "PreToolUse"), machine)
     assert (code, err) == (0, "")
     assert out == "" if missing is MissingPolicy.OPEN else json.loads(out)["cancel"] is True
-    assert ran(str(hooks / "TaskComplete"), machine) == (0, "", "")
+    assert run_shell(str(hooks / "TaskComplete"), machine) == (0, "", "")

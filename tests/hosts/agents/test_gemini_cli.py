@@ -1,4 +1,4 @@
-"""Gemini CLI ignores a deny in Claude's shape, and reads stderr where stdout is empty."""
+"""Gemini CLI ignores a deny in Claude Code's shape, and reads stderr if stdout is empty."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _event(file: str) -> Event:
     return event
 
 
-def _said(file: str, made: Decision) -> Any:
-    return json.loads(GEMINI.reply(GEMINI.read(event_name(file), SENT[file]), [made]).stdout)
+def _reply_json(file: str, decision: Decision) -> Any:
+    return json.loads(GEMINI.reply(GEMINI.read(event_name(file), SENT[file]), [decision]).stdout)
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_nothing_is_ever_on_stderr_and_the_exit_code_is_0(file: str) -> None:
+def test_stderr_is_empty_and_the_exit_code_is_0(file: str) -> None:
     events = GEMINI.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]) if events else ():
         reply = GEMINI.reply(GEMINI.read(event_name(file), SENT[file]), [decide(event) for event in events])
@@ -35,23 +35,28 @@ def test_nothing_is_ever_on_stderr_and_the_exit_code_is_0(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["BeforeTool", "BeforeAgent", "AfterAgent"])
-def test_the_decision_stands_at_the_top(file: str) -> None:
-    said = _said(file, Decision(_event(file), Verdict.DENY, "no"))
-    assert (said["decision"], said["reason"]) == ("deny", "no")
-    assert "hookSpecificOutput" not in said
+def test_the_decision_is_at_the_top_level(file: str) -> None:
+    output = _reply_json(file, Decision(_event(file), Verdict.DENY, "no"))
+    assert (output["decision"], output["reason"]) == ("deny", "no")
+    assert "hookSpecificOutput" not in output
 
 
 def test_only_changed_fields_are_sent() -> None:
     event = _event("BeforeTool")
-    made = Decision(event.with_changes(((("tool", "input", "command"), "pwd"), (("tool", "input", "dir_path"), "/"))))
-    assert _said("BeforeTool", made)["hookSpecificOutput"]["tool_input"] == {"command": "pwd", "dir_path": "/"}
+    decision = Decision(
+        event.with_changes(((("tool", "input", "command"), "pwd"), (("tool", "input", "dir_path"), "/")))
+    )
+    assert _reply_json("BeforeTool", decision)["hookSpecificOutput"]["tool_input"] == {
+        "command": "pwd",
+        "dir_path": "/",
+    }
 
 
-def test_a_removed_field_cannot_be_merged_away() -> None:
+def test_a_removed_field_is_denied_with_the_suggestion() -> None:
     event = _event("BeforeTool")
-    said = _said("BeforeTool", Decision(event.with_changes(((("tool", "input", "command"), REMOVED),))))
-    assert said["decision"] == "deny"
-    assert '{"description":"mock"}' in said["reason"]
+    output = _reply_json("BeforeTool", Decision(event.with_changes(((("tool", "input", "command"), REMOVED),))))
+    assert output["decision"] == "deny"
+    assert '{"description":"mock"}' in output["reason"]
 
 
 def test_a_failed_tool_says_so() -> None:
@@ -61,8 +66,8 @@ def test_a_failed_tool_says_so() -> None:
 
 def test_a_changed_result_replaces_what_the_model_reads() -> None:
     event = _event("AfterTool")
-    said = _said("AfterTool", Decision(event.with_changes(((("tool", "result"), "***"),))))
-    assert said == {"decision": "deny", "reason": "***"}
+    output = _reply_json("AfterTool", Decision(event.with_changes(((("tool", "result"), "***"),))))
+    assert output == {"decision": "deny", "reason": "***"}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +84,7 @@ def test_a_changed_result_replaces_what_the_model_reads() -> None:
         ({"type": "info"}, None),
     ],
 )
-def test_a_question_tells_the_call_as_far_as_it_can(details: dict[str, Any], tool: Any) -> None:
+def test_a_permission_request_describes_its_call(details: dict[str, Any], tool: Any) -> None:
     (event,) = GEMINI.read("Notification", {"notification_type": "ToolPermission", "details": details}).events
     assert event.facts.get("tool") == tool
     assert event.facts["approval"]["details"] == details

@@ -1,4 +1,4 @@
-"""Kiro, as its documentation has it."""
+"""Kiro, according to its documentation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SENT = payloads("kiro")
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_only_a_tool_is_blocked_and_never_without_a_word(file: str) -> None:
+def test_only_a_tool_is_blocked_and_always_with_a_reason(file: str) -> None:
     events = KIRO.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
         reply = KIRO.reply(KIRO.read(event_name(file), SENT[file]), [decide(event) for event in events])
@@ -31,7 +31,7 @@ def test_context_is_plain_text() -> None:
     assert reply == Reply("be brief")
 
 
-def test_each_operation_is_judged() -> None:
+def test_each_operation_is_an_event() -> None:
     one, other = KIRO.read("preToolUse", SENT["preToolUse-fs_read"]).events
     assert (one.facts["tool"]["input"]["path"], other.facts["tool"]["input"]["path"]) == ("/a", "/b")
     reply = KIRO.reply(

@@ -1,4 +1,4 @@
-"""What the opencode plugin sends, and the few words that it is answered with."""
+"""What the opencode plugin sends, and the replies it gets."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def _event(file: str) -> Event:
     return event
 
 
-def _said(file: str, made: Decision) -> Any:
-    return json.loads(OPENCODE.reply(OPENCODE.read(event_name(file), SENT[file]), [made]).stdout)
+def _reply_json(file: str, decision: Decision) -> Any:
+    return json.loads(OPENCODE.reply(OPENCODE.read(event_name(file), SENT[file]), [decision]).stdout)
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_every_answer_is_an_object_of_known_words(file: str) -> None:
+def test_every_reply_has_known_keys_only(file: str) -> None:
     events = OPENCODE.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]) if events else ():
         reply = OPENCODE.reply(OPENCODE.read(event_name(file), SENT[file]), [decide(event) for event in events])
@@ -36,15 +36,15 @@ def test_every_answer_is_an_object_of_known_words(file: str) -> None:
         assert (reply.stderr, reply.exit_code) == ("", 0)
 
 
-def test_changed_arguments_come_whole() -> None:
+def test_changed_arguments_are_complete() -> None:
     event = _event("tool.execute.before")
-    said = _said("tool.execute.before", Decision(event.with_changes(((("tool", "input", "command"), "pwd"),))))
-    assert said == {"args": {"command": "pwd", "description": "mock"}}
+    output = _reply_json("tool.execute.before", Decision(event.with_changes(((("tool", "input", "command"), "pwd"),))))
+    assert output == {"args": {"command": "pwd", "description": "mock"}}
 
 
-def test_a_denied_permission_tells_the_user_why() -> None:
-    said = _said("permission.ask", Decision(_event("permission.ask"), Verdict.DENY, "no"))
-    assert said == {"status": "deny", "message": "no"}
+def test_a_denied_permission_shows_the_reason_to_the_user() -> None:
+    output = _reply_json("permission.ask", Decision(_event("permission.ask"), Verdict.DENY, "no"))
+    assert output == {"status": "deny", "message": "no"}
 
 
 def test_the_text_parts_are_the_prompt() -> None:

@@ -1,4 +1,4 @@
-"""No part of a call escapes judgement by where it stands in the input."""
+"""Guards see every part of a call, wherever it is in the input."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def test_each_edit_of_a_list_is_a_call() -> None:
     ]
 
 
-def test_what_stands_beside_the_list_is_judged_too() -> None:
+def test_fields_beside_the_list_are_a_call_too() -> None:
     input = {"file_path": "x", "new_string": "secret", "edits": [{"new_string": "harmless"}]}
     assert _inputs("Edit", input)[0] == input
 
 
-def test_two_patches_in_one_call_are_both_judged() -> None:
+def test_two_patches_in_one_call_are_both_split() -> None:
     found = _inputs("apply_patch", {"command": PATCH.format("harmless"), "patchText": PATCH.format(".env")})
     assert [each["path"] for each in found] == ["harmless", ".env"]
 
@@ -45,17 +45,17 @@ def test_never_no_call(input: Any) -> None:
     assert len(split_call("Edit", ToolKind.EDIT, input)) == 1
 
 
-def test_an_object_sent_as_text_is_opened() -> None:
+def test_an_object_sent_as_text_is_decoded() -> None:
     assert decode_object('{"a": 1}') == {"a": 1}
     for other in ("[1]", "3", "{", "x" * 10, "[" * 100_000, None, 3):
         assert decode_object(other) == other
 
 
-def test_a_kind_is_the_hosts_own_before_anybodys() -> None:
+def test_a_kind_comes_from_the_agents_own_names_first() -> None:
     assert kind_in_vocabulary("kiro", "read") is ToolKind.READ
     assert kind_in_vocabulary("kiro", "Bash") is ToolKind.SHELL
     assert kind_in_vocabulary("kiro", "dance") is ToolKind.OTHER
 
 
-def test_what_is_not_known_is_not_told() -> None:
+def test_unknown_facts_are_left_out() -> None:
     assert known_facts(a="", b=None, c={}, d=0, e=False, f=[]) == {"d": 0, "e": False, "f": []}

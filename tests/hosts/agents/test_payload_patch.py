@@ -1,4 +1,4 @@
-"""A patch is what it does to each file; what cannot be read as one hides no path."""
+"""A patch is one call for each file. An invalid patch hides no path."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_header_within_a_hunk_is_its_text() -> None:
         "bash -c apply_patch <<X\n" + _patch("*** Update File: .env") + "\nX",
     ],
 )
-def test_what_cannot_be_read_is_one_edit_of_it_all_and_of_each_path(text: str) -> None:
+def test_an_invalid_patch_is_one_edit_of_it_all_and_of_each_path(text: str) -> None:
     found = split_patch(text)
     assert found[0][1] == {"patch": text, "new_string": text}
     assert ".env" in _paths(text)
@@ -106,7 +106,7 @@ _LINES = some.sampled_from(
 
 
 @given(some.lists(_LINES, max_size=12))
-def test_every_header_is_heard(lines: list[str]) -> None:
+def test_every_header_is_an_edit(lines: list[str]) -> None:
     named = {line[-1] for line in lines if ": " in line}
     assert named <= set(_paths("\n".join(lines)))
 

@@ -1,4 +1,4 @@
-"""Qwen Code takes Claude's answers, but no changed input and no context before a tool."""
+"""Qwen Code takes Claude Code's replies, but no changed input and no context before a tool."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ SENT = payloads("qwen-code")
 
 def test_a_changed_input_is_denied_with_the_suggestion() -> None:
     (event,) = QWEN.read("PreToolUse", SENT["PreToolUse"]).events
-    made = Decision(event.with_changes(((("tool", "input", "command"), "ls"),)))
-    specific = json.loads(QWEN.reply(QWEN.read("PreToolUse", SENT["PreToolUse"]), [made]).stdout)["hookSpecificOutput"]
+    decision = Decision(event.with_changes(((("tool", "input", "command"), "ls"),)))
+    specific = json.loads(QWEN.reply(QWEN.read("PreToolUse", SENT["PreToolUse"]), [decision]).stdout)[
+        "hookSpecificOutput"
+    ]
     assert specific["permissionDecision"] == "deny"
     assert '"command":"ls"' in specific["permissionDecisionReason"]
     assert "updatedInput" not in specific
 
 
-def test_what_the_model_would_never_read_is_told_to_the_user() -> None:
+def test_context_that_the_model_never_reads_is_shown_to_the_user() -> None:
     (event,) = QWEN.read("PreToolUse", SENT["PreToolUse"]).events
     reply = QWEN.reply(QWEN.read("PreToolUse", SENT["PreToolUse"]), [Decision(event, notes=(Note("mind the tests"),))])
     assert json.loads(reply.stdout) == {"systemMessage": "mind the tests"}
 
 
-def test_the_empty_prompt_after_a_tool_is_no_prompt() -> None:
+def test_the_empty_prompt_after_a_tool_is_ignored() -> None:
     payload = SENT["UserPromptSubmit-empty"]
     assert QWEN.read("UserPromptSubmit", payload).events == ()
     assert QWEN.reply(QWEN.read("UserPromptSubmit", payload), ()) == Reply()

@@ -1,4 +1,4 @@
-"""Windsurf, as its documentation has it: an exit code and no more."""
+"""Windsurf, according to its documentation: it reads only an exit code and stderr."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SENT = payloads("windsurf")
 
 
 @pytest.mark.parametrize("file", SENT)
-def test_only_what_comes_before_is_blocked_and_never_without_a_word(file: str) -> None:
+def test_only_pre_events_are_blocked_and_always_with_a_reason(file: str) -> None:
     events = WINDSURF.read(event_name(file), SENT[file]).events
     for _, decide in decisions(events[0]):
         reply = WINDSURF.reply(WINDSURF.read(event_name(file), SENT[file]), [decide(event) for event in events])
@@ -27,6 +27,6 @@ def test_an_edit_that_replaces_nothing_writes_the_file() -> None:
     assert event.facts["tool"]["input"]["content"] == "API_KEY=1"
 
 
-def test_each_edit_is_judged() -> None:
+def test_each_edit_is_an_event() -> None:
     events = WINDSURF.read("pre_write_code", SENT["pre_write_code"]).events
     assert [event.facts["tool"]["input"]["new_string"] for event in events] == ["b", "d"]

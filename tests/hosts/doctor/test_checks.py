@@ -35,17 +35,17 @@ def machine(tmp_path: Path) -> Machine:
     return make_machine(tmp_path, PATH=path, XDG_RUNTIME_DIR="/dev/null", CLAUDECODE="1", COPILOT_CLI="1")
 
 
-def program(machine: Machine, name: str, text: str) -> None:
+def write_program(machine: Machine, name: str, text: str) -> None:
     file = Path(machine.environ["PATH"].split(os.pathsep)[0], name)
     file.write_text(f"#!/bin/sh\n{text}\n")
     file.chmod(0o755)
 
 
-def diagnosed(name: str, machine: Machine, book: Book | None = None) -> Diagnosis:
+def diagnose(name: str, machine: Machine, book: Book | None = None) -> Diagnosis:
     return examine_agent(get_agent(name), machine, book or Book(()))
 
 
-def found(diagnosis: Diagnosis, about: str) -> Finding:
+def finding_about(diagnosis: Diagnosis, about: str) -> Finding:
     return next(finding for finding in diagnosis.findings if finding.about == about)
 
 
@@ -64,14 +64,14 @@ def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
 def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, name: str) -> None:
     install(name, machine)
     launcher.install_launcher(machine.launcher)
-    program(machine, {"claude-code": "claude"}.get(name, name), "echo 1.2.3 from $0")
+    write_program(machine, {"claude-code": "claude"}.get(name, name), "echo 1.2.3 from $0")
     with running_engine(machine.home) as runtime:
         warm = Machine(machine.home, machine.project, {**machine.environ, "XDG_RUNTIME_DIR": runtime})
-        diagnosis = diagnosed(name, warm, load_text(HOOKS, "hookline.yaml"))
+        diagnosis = diagnose(name, warm, load_text(HOOKS, "hookline.yaml"))
     assert diagnosis.is_good, diagnosis
-    assert found(diagnosis, "agent").message.startswith("1.2.3")
-    assert found(diagnosis, "answer").mark is Mark.GOOD
-    assert found(diagnosis, "proof").mark is Mark.UNKNOWN
+    assert finding_about(diagnosis, "agent").message.startswith("1.2.3")
+    assert finding_about(diagnosis, "answer").mark is Mark.GOOD
+    assert finding_about(diagnosis, "proof").mark is Mark.UNKNOWN
     assert diagnosis.hooks == ("guard  on tool.before  hookline.yaml:2",)
     assert diagnosis.round_trip
     assert diagnosis.as_json()["verified_by_running"] is (name == "claude-code")
@@ -79,26 +79,26 @@ def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, 
 
 def test_without_a_launcher_nothing_fires(machine: Machine) -> None:
     install("claude-code", machine)
-    diagnosis = diagnosed("claude-code", machine)
-    assert found(diagnosis, "launcher").mark is Mark.PROBLEM
-    assert found(diagnosis, "answer").mark is Mark.PROBLEM
-    assert "hookline install" in found(diagnosis, "answer").fix
+    diagnosis = diagnose("claude-code", machine)
+    assert finding_about(diagnosis, "launcher").mark is Mark.PROBLEM
+    assert finding_about(diagnosis, "answer").mark is Mark.PROBLEM
+    assert "hookline install" in finding_about(diagnosis, "answer").fix
 
 
 @pytest.mark.parametrize("text", ["exit 0", "echo '{}'", "echo broken >&2; exit 1", "cat"])
-def test_a_launcher_that_does_not_deny_is_found_out(machine: Machine, text: str) -> None:
+def test_a_launcher_that_does_not_deny_is_a_problem(machine: Machine, text: str) -> None:
     install("claude-code", machine)
     machine.launcher.parent.mkdir(parents=True)
     machine.launcher.write_text(f"#!/bin/sh\n{text}\n")
     machine.launcher.chmod(0o755)
-    assert found(diagnosed("claude-code", machine), "answer").mark is Mark.PROBLEM
+    assert finding_about(diagnose("claude-code", machine), "answer").mark is Mark.PROBLEM
 
 
 def test_an_event_that_is_missing_is_named(machine: Machine) -> None:
     install("claude-code", machine)
     path = machine.home / ".claude/settings.json"
     path.write_text(path.read_text().replace("claude-code PreToolUse", "somebody PreToolUse"))
-    entry = found(diagnosed("claude-code", machine), "entry")
+    entry = finding_about(diagnose("claude-code", machine), "entry")
     assert entry.mark is Mark.PROBLEM
     assert entry.message.endswith("lacks PreToolUse")
     assert entry.fix == "hookline install claude-code --user"
@@ -111,40 +111,40 @@ def test_entries_that_are_not_as_they_should_be_are_a_problem(
 ) -> None:
     install("claude-code", machine, scope)
     path = (machine.home if scope is InstallScope.USER else machine.project) / ".claude/settings.json"
-    assert found(diagnosed("claude-code", machine), "entry").mark is Mark.GOOD
+    assert finding_about(diagnose("claude-code", machine), "entry").mark is Mark.GOOD
     path.write_text(path.read_text().replace(old, new))
-    entry = found(diagnosed("claude-code", machine), "entry")
+    entry = finding_about(diagnose("claude-code", machine), "entry")
     assert entry.mark is Mark.PROBLEM
     assert entry.fix == f"hookline install claude-code --{scope}"
 
 
 def test_an_agent_is_not_blamed_for_a_launcher_that_does_not_answer(machine: Machine) -> None:
     install("claude-code", machine)
-    program(machine, "claude", "echo 1.2.3")
-    proof = found(diagnosed("claude-code", machine), "proof")
+    write_program(machine, "claude", "echo 1.2.3")
+    proof = finding_about(diagnose("claude-code", machine), "proof")
     assert (proof.mark, "test call" in proof.message) == (Mark.UNKNOWN, True)
 
 
-def test_hooks_that_wait_for_trust_are_told(machine: Machine) -> None:
+def test_hooks_that_wait_for_trust_are_marked(machine: Machine) -> None:
     (machine.project / "hookline.yaml").write_text(
         "hooks: [{id: lint, on: tool.after, then: {run: ruff check}, on_error: open}]"
     )
     book = load_for_directory(machine.project, machine.home)
-    assert diagnosed("claude-code", machine, book).hooks[0].endswith("waits for hookline trust")
+    assert diagnose("claude-code", machine, book).hooks[0].endswith("waits for hookline trust")
 
 
 def test_no_entry_and_no_program_are_problems(machine: Machine) -> None:
     assert not is_plugged_in(get_agent("kiro"), machine)
-    diagnosis = diagnosed("kiro", machine)
+    diagnosis = diagnose("kiro", machine)
     assert not diagnosis.is_good
-    assert found(diagnosis, "agent").mark is Mark.PROBLEM
-    assert found(diagnosis, "entry").fix == "hookline install kiro"
+    assert finding_about(diagnosis, "agent").mark is Mark.PROBLEM
+    assert finding_about(diagnosis, "entry").fix == "hookline install kiro"
 
 
-def test_entries_in_both_scopes_are_told(machine: Machine) -> None:
+def test_entries_in_both_scopes_are_reported(machine: Machine) -> None:
     install("cursor", machine)
     install("cursor", machine, InstallScope.PROJECT)
-    twice = found(diagnosed("cursor", machine), "twice")
+    twice = finding_about(diagnose("cursor", machine), "twice")
     assert twice.mark is Mark.GOOD
     assert "~/.cursor/hooks.json and .cursor/hooks.json" in twice.message
     assert "decided once" in twice.message
@@ -155,17 +155,17 @@ def test_a_file_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
     path.parent.mkdir()
     path.write_text('{"a": ')
     assert is_plugged_in(get_agent("gemini-cli"), machine)
-    assert "settings.json:1" in found(diagnosed("gemini-cli", machine), "entry").message
+    assert "settings.json:1" in finding_about(diagnose("gemini-cli", machine), "entry").message
 
 
-def test_hooks_that_are_switched_off_are_a_problem(machine: Machine) -> None:
+def test_disabled_hooks_are_a_problem(machine: Machine) -> None:
     path = machine.home / ".claude/settings.json"
     path.parent.mkdir()
     path.write_text('{"disableAllHooks": true}')
     install("claude-code", machine)
-    assert found(diagnosed("claude-code", machine), "switch").mark is Mark.PROBLEM
+    assert finding_about(diagnose("claude-code", machine), "switch").mark is Mark.PROBLEM
 
 
 def test_a_program_that_hangs_or_fails_is_a_problem(machine: Machine) -> None:
-    program(machine, "codex", "echo no >&2; exit 3")
-    assert found(diagnosed("codex", machine), "agent").mark is Mark.PROBLEM
+    write_program(machine, "codex", "echo no >&2; exit 3")
+    assert finding_about(diagnose("codex", machine), "agent").mark is Mark.PROBLEM

@@ -38,9 +38,7 @@ USER, PROJECT, LOCAL = (
         ("gemini-cli", {"home/.gemini/settings.json": '{"hooksConfig": {"enabled": true, "disabled": ["x"]}}'}, None),
     ],
 )
-def test_hooks_are_off_where_the_file_that_counts_says_so(
-    tmp_path: Path, name: str, files: dict[str, str], where: str | None
-) -> None:
+def test_the_strongest_file_disables_hooks(tmp_path: Path, name: str, files: dict[str, str], where: str | None) -> None:
     machine = make_machine(tmp_path)
     for file, text in files.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)

@@ -27,12 +27,12 @@ def machine(tmp_path: Path) -> Machine:
     return machine
 
 
-def found(machine: Machine) -> Finding:
+def trust_finding(machine: Machine) -> Finding:
     path = machine.home / ".codex/hooks.json"
     return check_trust(parse_object(path.read_text(), "hooks.json"), path, machine)
 
 
-def states(machine: Machine) -> list[str]:
+def trusted_states(machine: Machine) -> list[str]:
     """What Codex writes when its user accepts every hook of the file that has no matcher."""
     path = machine.home / ".codex/hooks.json"
     lines = []
@@ -51,30 +51,30 @@ def states(machine: Machine) -> list[str]:
     return lines
 
 
-def write(machine: Machine, lines: list[str]) -> None:
+def write_config(machine: Machine, lines: list[str]) -> None:
     (machine.home / ".codex/config.toml").write_text("\n".join(lines))
 
 
-def test_an_entry_that_nobody_accepted_is_a_problem(machine: Machine) -> None:
-    assert found(machine).mark is Mark.PROBLEM
-    assert found(machine).message.startswith("not trusted: PreToolUse, SessionStart")
-    assert "/hooks" in found(machine).fix
+def test_an_untrusted_entry_is_a_problem(machine: Machine) -> None:
+    assert trust_finding(machine).mark is Mark.PROBLEM
+    assert trust_finding(machine).message.startswith("not trusted: PreToolUse, SessionStart")
+    assert "/hooks" in trust_finding(machine).fix
 
 
-def test_accepted_entries_are_good(machine: Machine) -> None:
-    lines = states(machine)
+def test_trusted_entries_are_good(machine: Machine) -> None:
+    lines = trusted_states(machine)
     assert any(":pre_tool_use:1:0" in line for line in lines)
-    write(machine, lines)
-    assert found(machine).mark is Mark.GOOD
+    write_config(machine, lines)
+    assert trust_finding(machine).mark is Mark.GOOD
 
 
 def test_another_hash_or_a_switch_is_a_problem(machine: Machine) -> None:
-    write(machine, [*states(machine)[:-1], 'trusted_hash = "sha256:0"'])
-    assert found(machine).message == "changed since it was trusted: SessionEnd"
-    write(machine, [*states(machine), "enabled = false"])
-    assert found(machine).message == "disabled: SessionEnd"
+    write_config(machine, [*trusted_states(machine)[:-1], 'trusted_hash = "sha256:0"'])
+    assert trust_finding(machine).message == "changed since it was trusted: SessionEnd"
+    write_config(machine, [*trusted_states(machine), "enabled = false"])
+    assert trust_finding(machine).message == "disabled: SessionEnd"
 
 
 def test_a_config_that_cannot_be_read_is_a_problem(machine: Machine) -> None:
-    write(machine, ["[hooks"])
-    assert found(machine).mark is Mark.PROBLEM
+    write_config(machine, ["[hooks"])
+    assert trust_finding(machine).mark is Mark.PROBLEM

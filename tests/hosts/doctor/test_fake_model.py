@@ -33,31 +33,31 @@ RESULTS: dict[str, dict[str, Any]] = {
 }
 
 
-def answered(model: ModelServer, path: str, body: dict[str, Any]) -> str:
+def post(model: ModelServer, path: str, body: dict[str, Any]) -> str:
     request = urllib.request.Request(model.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as answer:
         return str(answer.read(), "utf-8")
 
 
 @pytest.mark.parametrize(("path", "body"), [ANTHROPIC, RESPONSES, CHAT, GEMINI], ids=lambda value: str(value)[:20])
-def test_a_command_comes_first_and_the_farewell_once_its_result_is_told(path: str, body: dict[str, Any]) -> None:
+def test_the_script_ends_after_the_last_result(path: str, body: dict[str, Any]) -> None:
     with ModelServer(["echo one"]) as model:
-        called = answered(model, path, body)
-        ended = answered(model, path, {**body, **RESULTS[path]})
+        called = post(model, path, body)
+        ended = post(model, path, {**body, **RESULTS[path]})
     assert "echo one" in called
     assert FINAL_TEXT not in called
     assert FINAL_TEXT in ended
     assert [asked.results for asked in model.requests] == [[], ["done"]]
 
 
-def test_a_request_without_a_shell_is_no_part_of_the_script() -> None:
+def test_a_request_without_a_shell_is_not_part_of_the_script() -> None:
     with ModelServer(["echo one"]) as model:
-        assert "echo one" not in answered(model, ANTHROPIC[0], {"messages": []})
+        assert "echo one" not in post(model, ANTHROPIC[0], {"messages": []})
     assert model.requests == []
 
 
-def test_what_no_model_answers_is_refused() -> None:
+def test_an_unknown_path_is_not_found() -> None:
     with ModelServer([]) as model, pytest.raises(urllib.error.HTTPError, match="404") as refused:
-        answered(model, "/telemetry", {})
+        post(model, "/telemetry", {})
     refused.value.close()
     assert model.unknown == ["POST /telemetry"]

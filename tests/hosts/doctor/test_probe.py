@@ -1,4 +1,4 @@
-"""With programs that only look like Claude Code; the agents themselves are run by `make test-agents`."""
+"""With programs that imitate Claude Code. `make test-agents` runs the agents themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from install_sandbox import make_machine, read_files
 pytestmark = pytest.mark.slow
 
 
-DEAF = """\
+IGNORES_HOOKS = """\
 import json, os, urllib.request
 def ask(messages):
     body = {"messages": messages, "tools": [{"name": "Bash", "input_schema": {}}]}
@@ -26,15 +26,15 @@ ask([{"role": "user", "content": [{"type": "tool_result", "content": "hookline d
 """
 
 
-def program(directory: Path, text: str) -> Path:
+def write_program(directory: Path, text: str) -> Path:
     file = directory / "claude"
     file.write_text(f"#!{sys.executable}\n{text}")
     file.chmod(0o755)
     return file
 
 
-def test_an_agent_that_runs_what_a_hook_denies_is_a_problem(tmp_path: Path) -> None:
-    proved = prove_with_agent(get_agent("claude-code"), program(tmp_path, DEAF), make_machine(tmp_path))
+def test_an_agent_that_ignores_a_deny_is_a_problem(tmp_path: Path) -> None:
+    proved = prove_with_agent(get_agent("claude-code"), write_program(tmp_path, IGNORES_HOOKS), make_machine(tmp_path))
     assert proved is not None
     assert proved.mark is Mark.PROBLEM
     assert "did not obey" in proved.message
@@ -42,23 +42,23 @@ def test_an_agent_that_runs_what_a_hook_denies_is_a_problem(tmp_path: Path) -> N
 
 def test_an_agent_that_never_asks_its_model_proves_nothing(tmp_path: Path) -> None:
     proved = prove_with_agent(
-        get_agent("claude-code"), program(tmp_path, "print('sign in first')"), make_machine(tmp_path)
+        get_agent("claude-code"), write_program(tmp_path, "print('sign in first')"), make_machine(tmp_path)
     )
     assert proved is not None
     assert proved.mark is Mark.UNKNOWN
     assert proved.message.endswith("sign in first")
 
 
-def test_the_agent_sees_no_key_and_nothing_of_the_users(tmp_path: Path) -> None:
+def test_the_agent_sees_no_key_and_no_file_of_the_user(tmp_path: Path) -> None:
     machine = make_machine(tmp_path, ANTHROPIC_API_KEY="real", AWS_PROFILE="real", PATH="/usr/bin:/bin")
     (machine.home / ".claude.json").write_text("{}")
     before = read_files(machine.home)
     text = f"import os; print(os.path.realpath(os.environ['HOME']) == {str(machine.home)!r}, 'real' in str(os.environ))"
-    proved = prove_with_agent(get_agent("claude-code"), program(tmp_path, text), machine)
+    proved = prove_with_agent(get_agent("claude-code"), write_program(tmp_path, text), machine)
     assert proved is not None
     assert proved.message.endswith("False False")
     assert read_files(machine.home) == before
 
 
-def test_what_cannot_be_run_without_a_person_is_not_proved(tmp_path: Path) -> None:
-    assert prove_with_agent(get_agent("cursor"), program(tmp_path, ""), make_machine(tmp_path)) is None
+def test_an_agent_that_needs_a_person_is_not_proved(tmp_path: Path) -> None:
+    assert prove_with_agent(get_agent("cursor"), write_program(tmp_path, ""), make_machine(tmp_path)) is None

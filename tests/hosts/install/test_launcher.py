@@ -19,7 +19,7 @@ from hookline.hosts.install.launcher import (
 PAYLOAD = '{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
 
 
-def called(launcher: Path, home: Path) -> subprocess.CompletedProcess[str]:
+def call_launcher(launcher: Path, home: Path) -> subprocess.CompletedProcess[str]:
     """Without a place for an engine, so that none is left behind."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": "/dev/null"}
     return subprocess.run(
@@ -33,7 +33,7 @@ def called(launcher: Path, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_launcher_is_made_once(tmp_path: Path) -> None:
+def test_a_launcher_is_created_once(tmp_path: Path) -> None:
     launcher = tmp_path / "share" / "hookline" / "bridge"
     assert installed_kind(launcher) is None
     kind = install_launcher(launcher)
@@ -47,7 +47,7 @@ def test_a_launcher_is_made_once(tmp_path: Path) -> None:
     assert not list(launcher.parent.iterdir())
 
 
-def test_a_launcher_of_another_version_is_made_anew(tmp_path: Path) -> None:
+def test_a_launcher_of_another_version_is_replaced(tmp_path: Path) -> None:
     launcher = tmp_path / "bridge"
     install_launcher(launcher)
     (tmp_path / "bridge.made").write_text("compiled 123\n")
@@ -56,7 +56,7 @@ def test_a_launcher_of_another_version_is_made_anew(tmp_path: Path) -> None:
     assert installed_kind(launcher) is not None
 
 
-def test_a_launcher_that_somebody_put_there_is_made_anew(tmp_path: Path) -> None:
+def test_another_program_in_its_place_is_replaced(tmp_path: Path) -> None:
     launcher = tmp_path / "bridge"
     install_launcher(launcher)
     launcher.write_text("#!/bin/sh\nexit 0\n")
@@ -66,7 +66,7 @@ def test_a_launcher_that_somebody_put_there_is_made_anew(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("folder", ["plain", "it's a space", "long" * 40])
-def test_the_python_launcher_answers(tmp_path: Path, folder: str) -> None:
+def test_the_python_launcher_replies(tmp_path: Path, folder: str) -> None:
     python, launcher = tmp_path / folder / "python", tmp_path / "bridge"
     python.parent.mkdir()
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
@@ -74,12 +74,12 @@ def test_the_python_launcher_answers(tmp_path: Path, folder: str) -> None:
     for program in (python, launcher):
         program.chmod(0o755)
     (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
-    done = called(launcher, tmp_path)
+    done = call_launcher(launcher, tmp_path)
     assert "not today" in done.stdout, done.stderr
 
 
-def test_the_launcher_answers_what_the_hooks_decide(tmp_path: Path) -> None:
+def test_the_launcher_replies_what_the_hooks_decide(tmp_path: Path) -> None:
     install_launcher(tmp_path / "bridge")
     (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
-    done = called(tmp_path / "bridge", tmp_path)
+    done = call_launcher(tmp_path / "bridge", tmp_path)
     assert "not today" in done.stdout, done.stderr

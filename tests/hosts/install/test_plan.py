@@ -77,20 +77,20 @@ def machine(tmp_path: Path) -> Machine:
     return make_machine(tmp_path)
 
 
-def put(machine: Machine, name: str, text: str) -> Path:
+def write_settings(machine: Machine, name: str, text: str) -> Path:
     path = machine.home / MERGED[name]
     path.parent.mkdir(parents=True)
     path.write_bytes(text.encode())
     return path
 
 
-def value_of(path: Path) -> dict:
+def read_json(path: Path) -> dict:
     document, problems = read_text(path.read_bytes(), str(path), FileFormat.JSON)
     assert document is not None, problems
     return document.value
 
 
-def without_ours(name: str, value: dict) -> dict:
+def without_own_entries(name: str, value: dict) -> dict:
     """What is left of a file when the entries that call our launcher, and lists that are empty, are not looked at."""
     hooks = value.get("hooks", {})
     kept = {
@@ -103,16 +103,16 @@ def without_ours(name: str, value: dict) -> dict:
 @pytest.mark.parametrize("name", MERGED)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_every_text_comes_back_to_the_byte(machine: Machine, name: str, text: str) -> None:
-    path = put(machine, name, text)
+    path = write_settings(machine, name, text)
     before = read_files(machine.home)
-    value = value_of(path)
+    value = read_json(path)
     install(name, machine)
     assert [sorted(events) for _, _, events in installed_entries(get_agent(name), machine)] == [
         sorted(event.name for event in get_agent(name).events)
     ]
     if value:
-        assert without_ours(name, value_of(path)) == without_ours(name, value)
-        assert list(value_of(path))[: len(value)] == list(value)
+        assert without_own_entries(name, read_json(path)) == without_own_entries(name, value)
+        assert list(read_json(path))[: len(value)] == list(value)
     assert (path.parent / (path.name + BACKUP_SUFFIX)).read_bytes() == text.encode()
     uninstall(name, machine)
     assert read_files(machine.home) == before
@@ -120,7 +120,7 @@ def test_every_text_comes_back_to_the_byte(machine: Machine, name: str, text: st
 
 @pytest.mark.parametrize("scope", InstallScope)
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_where_there_was_nothing_there_is_nothing_again(machine: Machine, name: str, scope: InstallScope) -> None:
+def test_a_new_file_is_removed_again(machine: Machine, name: str, scope: InstallScope) -> None:
     install(name, machine, scope)
     assert next(found for found, _, _ in installed_entries(get_agent(name), machine)) is scope
     uninstall(name, machine, scope)
@@ -139,8 +139,8 @@ def test_a_second_install_changes_nothing(machine: Machine, name: str) -> None:
     assert read_files(machine.home) == before
 
 
-def test_a_key_that_the_user_adds_since_stays_and_nothing_else_does(machine: Machine) -> None:
-    path = put(machine, "claude-code", '{\n  "a": 1 // one\n}\n')
+def test_only_a_key_that_the_user_added_since_stays(machine: Machine) -> None:
+    path = write_settings(machine, "claude-code", '{\n  "a": 1 // one\n}\n')
     install("claude-code", machine)
     text = path.read_text()
     path.write_text(text.replace("\n}\n", ',\n  "b": 2\n}\n'))
@@ -149,14 +149,14 @@ def test_a_key_that_the_user_adds_since_stays_and_nothing_else_does(machine: Mac
 
 
 def test_hooks_that_the_user_adds_since_stay(machine: Machine) -> None:
-    path = put(machine, "claude-code", '{"a": 1}')
+    path = write_settings(machine, "claude-code", '{"a": 1}')
     install("claude-code", machine)
     value = json.loads(path.read_text())
     value["hooks"]["PreToolUse"][0]["hooks"].insert(0, {"type": "command", "command": "./mine.sh"})
     value["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "./stop.sh"}]})
     path.write_text(json.dumps(value, indent=3))
     uninstall("claude-code", machine)
-    assert value_of(path) == {
+    assert read_json(path) == {
         "a": 1,
         "hooks": {
             "PreToolUse": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}],
@@ -165,19 +165,19 @@ def test_hooks_that_the_user_adds_since_stay(machine: Machine) -> None:
     }
 
 
-def test_a_file_of_ours_with_something_of_the_users_stays(machine: Machine) -> None:
+def test_a_new_file_with_something_of_the_users_stays(machine: Machine) -> None:
     install("cursor", machine)
     path = machine.home / MERGED["cursor"]
     value = json.loads(path.read_text())
     value["hooks"]["stop"].insert(0, {"command": "./mine.sh"})
     path.write_text(json.dumps(value))
     uninstall("cursor", machine)
-    assert value_of(path) == {"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}
+    assert read_json(path) == {"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}
 
 
 @pytest.mark.parametrize("name", MERGED)
-def test_without_a_record_our_entries_are_known_by_their_commands(machine: Machine, name: str) -> None:
-    path = put(machine, name, '{"a": [1], "hooks": {"x": [{"command": "y"}]}}')
+def test_without_a_record_entries_are_recognised_by_their_commands(machine: Machine, name: str) -> None:
+    path = write_settings(machine, name, '{"a": [1], "hooks": {"x": [{"command": "y"}]}}')
     install(name, machine)
     for record in machine.records_directory.iterdir():
         record.unlink()
@@ -188,9 +188,9 @@ def test_without_a_record_our_entries_are_known_by_their_commands(machine: Machi
 def test_entries_of_another_version_are_replaced(machine: Machine) -> None:
     old = {"hooks": [{"type": "command", "command": "/old/share/hookline/bridge claude-code PreToolUse", "timeout": 5}]}
     text = json.dumps({"hooks": {"PreToolUse": [old, old], "Gone": [old]}})
-    path = put(machine, "claude-code", text)
+    path = write_settings(machine, "claude-code", text)
     install("claude-code", machine)
-    found = value_of(path)["hooks"]
+    found = read_json(path)["hooks"]
     assert "/old/" not in path.read_text()
     assert "Gone" not in found
     assert len(found["PreToolUse"]) == 1
@@ -246,7 +246,7 @@ def put_http_entries(machine: Machine, name: str) -> Path:
     """As an older version left the file: with a token in it, and so without its rights for others."""
     at = HTTP_BEFORE.index('"opus"') + len('"opus"')
     splice = Splice(at, HTTP_ENTRIES.replace("AGENT", name))
-    path = put(machine, name, HTTP_BEFORE[:at] + splice.text + HTTP_BEFORE[at:])
+    path = write_settings(machine, name, HTTP_BEFORE[:at] + splice.text + HTTP_BEFORE[at:])
     path.chmod(0o600)
     save_record(InstallRecord(name, InstallScope.USER, machine.project, path, HTTP_BEFORE, (splice,)), machine)
     (record,) = machine.records_directory.iterdir()
@@ -265,7 +265,7 @@ def test_http_entries_of_an_older_version_are_replaced(machine: Machine, name: s
     install(name, machine)
     assert "http:" not in path.read_text()
     assert "Bearer" not in path.read_text()
-    assert all(len(groups) == 1 for groups in value_of(path)["hooks"].values())
+    assert all(len(groups) == 1 for groups in read_json(path)["hooks"].values())
     assert stat.S_IMODE(path.stat().st_mode) == (0o644 if recorded else 0o600)
     uninstall(name, machine)
     assert path.read_text() == HTTP_BEFORE
@@ -273,7 +273,7 @@ def test_http_entries_of_an_older_version_are_replaced(machine: Machine, name: s
 
 @pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.parametrize("name", ["claude-code", "qwen-code"])
-def test_http_entries_of_an_older_version_are_taken_out(machine: Machine, name: str, recorded: bool) -> None:
+def test_http_entries_of_an_older_version_are_removed(machine: Machine, name: str, recorded: bool) -> None:
     path = put_http_entries(machine, name)
     if not recorded:
         next(machine.records_directory.iterdir()).unlink()
@@ -286,24 +286,24 @@ def test_http_entries_of_others_stay(machine: Machine) -> None:
     others = {
         "hooks": [{"type": "http", "url": "http://127.0.0.1:8080/hook", "headers": {"Authorization": "Bearer x"}}]
     }
-    path = put(machine, "claude-code", json.dumps({"hooks": {"PreToolUse": [others]}}))
+    path = write_settings(machine, "claude-code", json.dumps({"hooks": {"PreToolUse": [others]}}))
     install("claude-code", machine)
-    assert others in value_of(path)["hooks"]["PreToolUse"]
+    assert others in read_json(path)["hooks"]["PreToolUse"]
     uninstall("claude-code", machine)
-    assert value_of(path) == {"hooks": {"PreToolUse": [others]}}
+    assert read_json(path) == {"hooks": {"PreToolUse": [others]}}
 
 
 def test_a_record_survives_an_edit_and_a_second_install(machine: Machine) -> None:
-    path = put(machine, "claude-code", '{"a": 1,}')
+    path = write_settings(machine, "claude-code", '{"a": 1,}')
     install("claude-code", machine)
     path.write_text(path.read_text().replace('"a": 1', '"a": 2').replace('"timeout": 30', '"timeout": 31'))
     install("claude-code", machine)
     uninstall("claude-code", machine)
-    assert value_of(path) == {"a": 2}
+    assert read_json(path) == {"a": 2}
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
-def test_commands_are_the_same_for_ever(machine: Machine, name: str) -> None:
+def test_commands_never_change(machine: Machine, name: str) -> None:
     """Codex trusts a hook by the text of its command: who changes this asks every user to trust it anew."""
     install(name, machine)
     texts = "\n".join(data.decode() for path, data in read_files(machine.home).items() if ".local" not in path)
@@ -315,7 +315,7 @@ def test_commands_are_the_same_for_ever(machine: Machine, name: str) -> None:
         assert all(f"{launcher} {name} {event.name}" in texts for event in get_agent(name).events)
 
 
-def test_a_projects_file_names_nobodys_home(machine: Machine) -> None:
+def test_a_projects_file_names_no_users_home(machine: Machine) -> None:
     for name in AGENT_NAMES:
         install(name, machine, InstallScope.PROJECT)
     texts = read_files(machine.project)
@@ -327,7 +327,7 @@ def test_a_home_with_a_space_is_quoted(tmp_path: Path) -> None:
     (tmp_path / "a b").mkdir()
     machine = make_machine(tmp_path / "a b")
     install("claude-code", machine)
-    entry = value_of(machine.home / MERGED["claude-code"])["hooks"]["Stop"][0]["hooks"][0]
+    entry = read_json(machine.home / MERGED["claude-code"])["hooks"]["Stop"][0]["hooks"][0]
     assert entry["command"] == f"'{machine.launcher}' claude-code Stop"
     uninstall("claude-code", machine)
     assert not (machine.home / ".claude").exists()
@@ -344,7 +344,7 @@ def test_a_home_with_a_space_is_quoted(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_edited_is_not_touched(machine: Machine, text: str, said: str) -> None:
-    path = put(machine, "claude-code", text)
+    path = write_settings(machine, "claude-code", text)
     with pytest.raises(HooklineError) as error:
         install("claude-code", machine)
     assert said in str(error.value)
@@ -353,14 +353,14 @@ def test_a_file_that_cannot_be_edited_is_not_touched(machine: Machine, text: str
 
 
 def test_a_file_that_is_not_utf8_is_not_touched(machine: Machine) -> None:
-    path = put(machine, "claude-code", "{}")
+    path = write_settings(machine, "claude-code", "{}")
     path.write_bytes(b'{"a": "\xff"}')
     with pytest.raises(HooklineError, match="UTF-8"):
         install("claude-code", machine)
 
 
-def test_rights_are_kept_and_a_backup_has_no_more(machine: Machine) -> None:
-    path = put(machine, "claude-code", '{"env": {"KEY": "secret"}}')
+def test_permissions_are_kept_and_the_backup_has_the_same(machine: Machine) -> None:
+    path = write_settings(machine, "claude-code", '{"env": {"KEY": "secret"}}')
     path.chmod(0o600)
     install("claude-code", machine)
     for file in (path, path.with_name(path.name + BACKUP_SUFFIX), *machine.records_directory.iterdir()):
@@ -368,7 +368,7 @@ def test_rights_are_kept_and_a_backup_has_no_more(machine: Machine) -> None:
 
 
 def test_a_link_stays_a_link(machine: Machine) -> None:
-    path = put(machine, "claude-code", "{}")
+    path = write_settings(machine, "claude-code", "{}")
     target = machine.home / "dotfiles.json"
     path.rename(target)
     path.symlink_to(target)
@@ -380,7 +380,7 @@ def test_a_link_stays_a_link(machine: Machine) -> None:
     assert target.read_text() == "{}"
 
 
-def test_a_projects_link_to_elsewhere_is_not_followed(machine: Machine) -> None:
+def test_a_projects_link_to_elsewhere_is_refused(machine: Machine) -> None:
     (machine.home / "private.json").write_text("{}")
     (machine.project / ".claude").mkdir()
     (machine.project / ".claude/settings.json").symlink_to(machine.home / "private.json")
@@ -390,7 +390,7 @@ def test_a_projects_link_to_elsewhere_is_not_followed(machine: Machine) -> None:
 
 
 def test_a_file_that_changed_since_the_plan_is_not_overwritten(machine: Machine) -> None:
-    path = put(machine, "claude-code", "{}")
+    path = write_settings(machine, "claude-code", "{}")
     plan = plan_install(get_agent("claude-code"), machine, InstallScope.USER)
     path.write_text('{"new": 1}')
     with pytest.raises(HooklineError, match="try again"):
@@ -398,7 +398,7 @@ def test_a_file_that_changed_since_the_plan_is_not_overwritten(machine: Machine)
     assert path.read_text() == '{"new": 1}'
 
 
-def test_a_hook_of_the_users_in_our_place_is_not_overwritten(machine: Machine) -> None:
+def test_a_file_of_the_users_in_the_same_place_is_not_overwritten(machine: Machine) -> None:
     mine = machine.home / "Documents/Cline/Hooks/PreToolUse"
     mine.parent.mkdir(parents=True)
     mine.write_text("#!/bin/sh\nexit 0\n")
@@ -413,7 +413,7 @@ def test_clines_files_can_be_run(machine: Machine) -> None:
     assert os.access(machine.home / "Documents/Cline/Hooks/PreToolUse", os.X_OK)
 
 
-def test_variables_name_other_places(tmp_path: Path) -> None:
+def test_environment_variables_move_the_files(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     machine = make_machine(
         tmp_path, CODEX_HOME=str(elsewhere), XDG_DATA_HOME=str(tmp_path / "data"), COPILOT_HOME="relative"
@@ -425,22 +425,22 @@ def test_variables_name_other_places(tmp_path: Path) -> None:
 
 
 def test_every_agent_of_kiro_is_guarded(machine: Machine) -> None:
-    first = put(machine, "kiro", '{"name": "mine", "tools": ["*"]}')
+    first = write_settings(machine, "kiro", '{"name": "mine", "tools": ["*"]}')
     second = first.with_name("other.json")
     second.write_text("{}")
     install("kiro", machine)
-    assert value_of(first)["name"] == "mine"
+    assert read_json(first)["name"] == "mine"
     assert (
-        set(value_of(first)["hooks"])
-        == set(value_of(second)["hooks"])
+        set(read_json(first)["hooks"])
+        == set(read_json(second)["hooks"])
         == {each.name for each in get_agent("kiro").events}
     )
     uninstall("kiro", machine)
     assert second.read_text() == "{}"
 
 
-def test_every_problem_of_a_broken_file_is_told(machine: Machine) -> None:
-    put(machine, "gemini-cli", '{"a": 1, "a": 2, "b": 1, "b": 2}')
+def test_every_problem_of_a_broken_file_is_reported(machine: Machine) -> None:
+    write_settings(machine, "gemini-cli", '{"a": 1, "a": 2, "b": 1, "b": 2}')
     with pytest.raises(ConfigError) as error:
         install("gemini-cli", machine)
     assert len(error.value.problems) == 2

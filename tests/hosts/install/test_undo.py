@@ -1,4 +1,4 @@
-"""Whatever a file says, and however it is written: what comes in goes out again, and nothing else changes."""
+"""For any file, however it is formatted: undo removes what install added, and nothing else."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def files(draw: st.DrawFn) -> str:
         items = list(value.items())
         items.insert(draw(st.integers(0, len(items))), ("hooks", draw(hooks)))
         value = dict(items)
-    return draw(st.sampled_from(("", "\ufeff"))) + draw(gaps) + written(draw, value) + draw(gaps)
+    return draw(st.sampled_from(("", "\ufeff"))) + draw(gaps) + json_text(draw, value) + draw(gaps)
 
 
-def written(draw: st.DrawFn, value: Any) -> str:
+def json_text(draw: st.DrawFn, value: Any) -> str:
     if not isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=draw(st.booleans()))
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key)}{draw(gaps)}:{draw(gaps)}{written(draw, held)}" for key, held in value.items()]
+        parts = [f"{json.dumps(key)}{draw(gaps)}:{draw(gaps)}{json_text(draw, held)}" for key, held in value.items()]
     else:
-        parts = [written(draw, held) for held in value]
+        parts = [json_text(draw, held) for held in value]
     inside = ",".join(draw(gaps) + part + draw(gaps) for part in parts)
     trailing = "," + draw(gaps) if parts and draw(st.booleans()) else ""
     return opening + (inside or draw(gaps)) + trailing + closing
@@ -75,7 +75,7 @@ def record(original: str | None) -> InstallRecord:
     return InstallRecord("claude-code", InstallScope.USER, MACHINE.project, Path("settings.json"), original, splices)
 
 
-def others(text: str) -> Any:
+def without_own_entries(text: str) -> Any:
     """The value of a text without our entries and our key, and without empty lists of hooks."""
     value = dict(parse_object(text, "settings.json").value)
     value.pop("version", None)
@@ -88,36 +88,36 @@ def others(text: str) -> Any:
 
 @settings(max_examples=300, deadline=None)
 @given(files())
-def test_our_entries_are_there_and_all_else_is_as_it_was(text: str) -> None:
+def test_entries_are_added_and_the_rest_is_unchanged(text: str) -> None:
     installed = record(text).installed_text
     document = parse_object(installed, "settings.json")
     assert sorted(path[1] for path in own_entry_paths(document, AGENT)) == sorted(EVENTS)
-    assert others(installed) == others(text)
+    assert without_own_entries(installed) == without_own_entries(text)
     assert restore_text(installed, "settings.json", AGENT, record(text)) == text
 
 
 @settings(max_examples=300, deadline=None)
 @given(files(), st.data())
-def test_after_an_edit_exactly_our_entries_go(text: str, data: st.DataObject) -> None:
+def test_after_an_edit_exactly_hooklines_entries_are_removed(text: str, data: st.DataObject) -> None:
     kept = record(text)
     installed = kept.installed_text
     at = data.draw(st.integers(0, len(installed)))
     edited = installed[:at] + data.draw(st.sampled_from((" ", "\n", "/* new */"))) + installed[at:]
     try:
-        before = others(edited)
+        before = without_own_entries(edited)
     except Exception:  # the edit broke the file; then nothing is promised but an error
         return
     result = restore_text(edited, "settings.json", AGENT, kept)
     assert result is not None
     still_ours = list(own_entry_paths(parse_object(edited, "settings.json"), AGENT))
     if len(still_ours) == len(EVENTS):
-        assert others(result) == before
+        assert without_own_entries(result) == before
     assert not list(own_entry_paths(parse_object(result, "settings.json"), AGENT))
 
 
 @settings(max_examples=200, deadline=None)
 @given(files())
-def test_entries_that_only_were_edited_leave_the_text_to_the_byte(text: str) -> None:
+def test_edited_entries_leave_the_original_text(text: str) -> None:
     kept = record(text)
     older = kept.installed_text.replace("/.local/share/hookline/bridge", "/tools/hookline/bridge")
     edited = older.replace('"type": "command",', '"type": "command", "timeout": 7,', 1)
@@ -129,24 +129,24 @@ def test_entries_that_only_were_edited_leave_the_text_to_the_byte(text: str) -> 
 
 @settings(max_examples=200, deadline=None)
 @given(files())
-def test_without_a_record_exactly_our_entries_go(text: str) -> None:
+def test_without_a_record_exactly_hooklines_entries_are_removed(text: str) -> None:
     installed = record(text).installed_text
     result = restore_text(installed, "settings.json", AGENT, None)
     assert result is not None
-    assert others(result) == others(installed)
+    assert without_own_entries(result) == without_own_entries(installed)
     assert not list(own_entry_paths(parse_object(result, "settings.json"), AGENT))
 
 
 @settings(max_examples=100, deadline=None)
 @given(files())
-def test_all_of_a_text_but_the_splices_is_the_text_before(text: str) -> None:
+def test_a_text_without_its_splices_is_the_original(text: str) -> None:
     kept = record(text)
     pieces = sorted(kept.splices, key=lambda splice: splice.at, reverse=True)
     assert apply_splices(text, pieces) == kept.installed_text
     assert len(kept.installed_text) == len(text) + sum(len(splice.text) for splice in pieces)
 
 
-def test_a_new_file_goes_again_unless_somebody_uses_it() -> None:
+def test_a_new_file_is_removed_unless_the_user_added_something() -> None:
     kept = record(None)
     assert restore_text(kept.installed_text, "settings.json", AGENT, kept) is None
     assert (
