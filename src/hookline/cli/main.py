@@ -25,7 +25,7 @@ VERBS: Final = {
     "uninstall": ("hookline.cli.uninstall", "Take the hooks out of a coding agent."),
     "doctor": ("hookline.cli.doctor", "Prove that hooks really fire in the coding agents."),
     "mcp": ("hookline.cli.mcp", "Hooks in front of any MCP server."),
-    "run": ("hookline.cli.run", "An agent with hooks, in the terminal."),
+    "run": ("hookline.cli.chat.run", "An agent with hooks, in the terminal."),
     "bridge": ("hookline.cli.bridge", "What a coding agent calls: its payload on stdin, its answer on stdout."),
     "serve": ("hookline.cli.serve", "The warm local engine behind the bridge."),
     "completion": ("hookline.cli.completion", "The script that completes verbs, options and names in a shell."),

@@ -44,7 +44,7 @@ class PatternFilter:
         for part in _split_sources(sources):
             self._add_part(part, sources)
 
-    def unfiltered(self) -> set[int]:
+    def unfiltered_patterns(self) -> set[int]:
         """Patterns that pass for every text: no word must occur in it."""
         return self.possible_matches(("",))
 
@@ -129,7 +129,7 @@ class SubjectIndex:
 
     def unfiltered_needs(self) -> set[int]:
         """Needs that the filter cannot rule out for any text."""
-        return self._filter.unfiltered() if self._filter else set()
+        return self._filter.unfiltered_patterns() if self._filter else set()
 
     def attach(self, need: int, hook: int) -> None:
         self._attached.setdefault(need, []).append(hook)

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Final
 
 from hookline.hooks.host import Command, current_hook
+from hookline.runners.warm.command import encode_for_process
 
 _CUT_MARK: Final = "…[cut]".encode()
 _LONGEST_ENTRY: Final = 131_072 - 1  # Linux refuses a longer "NAME=value" with its closing NUL
@@ -71,8 +72,3 @@ def _cut_value(value: bytes, longest: int) -> bytes:
         return value
     kept = value[: longest - len(_CUT_MARK)].decode("utf-8", "ignore").encode()
     return kept + _CUT_MARK
-
-
-def encode_for_process(text: str) -> bytes:
-    """UTF-8 without NUL; a lone surrogate becomes a question mark."""
-    return text.replace("\0", "").encode("utf-8", "replace")

@@ -32,8 +32,8 @@ from typing import IO, Final
 from hookline.hooks.host import Command, ProgramResult, current_hook
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
-from hookline.runners.environment import build_environment, encode_for_process
-from hookline.runners.warm.command import parse_python_command
+from hookline.runners.environment import build_environment
+from hookline.runners.warm.command import encode_for_process, parse_python_command
 from hookline.runners.warm.pool import ForkedProcess, InterpreterPool
 
 MAX_OUTPUT_BYTES: Final = 1 << 20  # bytes of each output stream

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookline.hooks.host import Command
-from hookline.runners.environment import encode_for_process
 
 Environment = Mapping[bytes, bytes]
 
@@ -169,3 +168,8 @@ def _is_same_directory(given: bytes, cwd: str) -> bool:
     except (OSError, ValueError):
         return False
     return stat.S_ISDIR(there.st_mode) and os.path.samestat(there, here)
+
+
+def encode_for_process(text: str) -> bytes:
+    """UTF-8 without NUL; a lone surrogate becomes a question mark."""
+    return text.replace("\0", "").encode("utf-8", "replace")
