@@ -91,6 +91,15 @@ def test_a_deny_always_says_why(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
+def test_a_payload_is_read_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, event = get_agent(name), DENYING[name]
+    parsed = agent.read(event, payloads(name)[event])
+    monkeypatch.setattr(type(agent), "facts", None)
+    denied = [Decision(each, Verdict.DENY, "not here") for each in parsed.events]
+    assert "not here" in str(agent.reply(parsed, denied))
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
 def test_a_call_without_a_decision_is_denied(name: str) -> None:
     each, event = get_agent(name), DENYING[name]
     payload = payloads(name)[event]

@@ -19,7 +19,7 @@ from hookline.hosts.install.undo import InstallRecord, is_own_entry, own_entry_p
 pytestmark = pytest.mark.slow
 
 
-MACHINE = Machine(Path("/home/somebody"), Path("/home/somebody/project"))
+MACHINE = Machine(Path("/home/user"), Path("/home/user/project"))
 AGENT = "claude-code"
 CALL = hook_command(AGENT, MACHINE, InstallScope.USER)
 EVENTS = ("Start", "PreToolUse", "Stop")
@@ -62,9 +62,9 @@ def json_text(draw: st.DrawFn, value: Any) -> str:
         return json.dumps(value, ensure_ascii=draw(st.booleans()))
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key)}{draw(gaps)}:{draw(gaps)}{json_text(draw, held)}" for key, held in value.items()]
+        parts = [f"{json.dumps(key)}{draw(gaps)}:{draw(gaps)}{json_text(draw, item)}" for key, item in value.items()]
     else:
-        parts = [json_text(draw, held) for held in value]
+        parts = [json_text(draw, item) for item in value]
     inside = ",".join(draw(gaps) + part + draw(gaps) for part in parts)
     trailing = "," + draw(gaps) if parts and draw(st.booleans()) else ""
     return opening + (inside or draw(gaps)) + trailing + closing

@@ -36,8 +36,8 @@ class Cline(CodingAgent):
         details = first_mapping(payload, name[:1].lower() + name[1:])
         match event:
             case "tool.before" | "tool.after":
-                ran = _tool_result_facts(details) if event == "tool.after" else {}
-                return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(details)]
+                result = _tool_result_facts(details) if event == "tool.after" else {}
+                return [{**base, "tool": {**tool, **result}} for tool in self._tool_facts(details)]
             case "prompt.submit":
                 return [{**base, "prompt": first_text(details, "prompt")}]
             case "stop":

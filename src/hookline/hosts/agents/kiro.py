@@ -34,9 +34,9 @@ class Kiro(CodingAgent):
         found = claude_protocol.payload_facts(self.vocabulary_name, event, payload, _tool_result_facts)
         if event not in ("tool.before", "tool.after"):
             return found
-        ran = _tool_result_facts(payload) if event == "tool.after" else {}
+        result = _tool_result_facts(payload) if event == "tool.after" else {}
         base = {key: value for key, value in found[0].items() if key != "tool"}
-        return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(payload)]
+        return [{**base, "tool": {**tool, **result}} for tool in self._tool_facts(payload)]
 
     def _tool_facts(self, payload: Mapping[str, Any]) -> list[Facts]:
         name, input = first_text(payload, "tool_name"), decode_object(payload.get("tool_input", {}))

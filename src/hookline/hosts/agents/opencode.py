@@ -15,8 +15,8 @@ contains only the keys that apply, and `{}` changes nothing:
 - `prompt`: the complete new prompt. It goes into the first text part; the other text parts become empty.
 - `result`: the complete new `output.output`.
 - `status`: `"allow"` or `"deny"`, for `output.status` of `permission.ask`.
-- `context`: text for the agent. It is appended to the call's result, before and after a tool; in `chat.message` to the
-  last text part; in `experimental.session.compacting` it is pushed to `output.context`.
+- `context`: text for the agent. Before and after a tool, it is appended to the call's result; in `chat.message`, to the
+  last text part; in `experimental.session.compacting`, it is pushed to `output.context`.
 - `message`: text for the user.
 """
 
@@ -60,12 +60,14 @@ _PLUGIN_SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
 @dataclass(frozen=True)
 class Opencode(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
-        given, output = first_mapping(payload, "input"), first_mapping(payload, "output")
+        hook_input, output = first_mapping(payload, "input"), first_mapping(payload, "output")
         base = known_facts(
-            session=known_facts(id=first_text(given, "sessionID") or first_text(first_mapping(given, "info"), "id")),
+            session=known_facts(
+                id=first_text(hook_input, "sessionID") or first_text(first_mapping(hook_input, "info"), "id")
+            ),
             cwd=first_text(payload, "directory"),
             workspace=first_text(payload, "worktree", "directory"),
-            agent=known_facts(name=first_text(given, "agent")),
+            agent=known_facts(name=first_text(hook_input, "agent")),
         )
         if event == "prompt.submit":
             texts = [first_text(part, "text") for part in mapping_list(output, "parts") if part.get("type") == "text"]
@@ -74,20 +76,23 @@ class Opencode(CodingAgent):
             return [{**base, "stop": {"reason": "end_turn"}}]
         if event in ("tool.before", "tool.after", "approval.request"):
             return [
-                {**base, **_approval_facts(event, given), "tool": tool}
-                for tool in self._tool_facts(event, given, output)
+                {**base, **_approval_facts(event, hook_input), "tool": tool}
+                for tool in self._tool_facts(event, hook_input, output)
             ]
         return [base]
 
-    def _tool_facts(self, event: str, given: Mapping[str, Any], output: Mapping[str, Any]) -> list[Facts]:
+    def _tool_facts(self, event: str, hook_input: Mapping[str, Any], output: Mapping[str, Any]) -> list[Facts]:
         if event == "approval.request":
-            name = first_text(given, "tool", "permission", "type")
-            input = first_mapping(given, "metadata")
+            name = first_text(hook_input, "tool", "permission", "type")
+            input = first_mapping(hook_input, "metadata")
         else:
-            name = first_text(given, "tool")
-            input = (given if event == "tool.after" else output).get("args", {})
-        ran = _tool_result_facts(output) if event == "tool.after" else {}
-        return [{**tool, **ran} for tool in tool_facts(self.vocabulary_name, name, first_text(given, "callID"), input)]
+            name = first_text(hook_input, "tool")
+            input = (hook_input if event == "tool.after" else output).get("args", {})
+        result = _tool_result_facts(output) if event == "tool.after" else {}
+        return [
+            {**tool, **result}
+            for tool in tool_facts(self.vocabulary_name, name, first_text(hook_input, "callID"), input)
+        ]
 
     def empty_reply(self) -> Reply:
         return Reply("{}")
@@ -167,8 +172,8 @@ def _tool_result_facts(output: Mapping[str, Any]) -> Facts:
 _CHANGE_KEYS = {"tool.before": "args", "prompt.submit": "prompt", "tool.after": "result"}
 
 
-def _approval_facts(event: str, given: Mapping[str, Any]) -> Facts:
-    return {"approval": known_facts(message=first_text(given, "title"))} if event == "approval.request" else {}
+def _approval_facts(event: str, hook_input: Mapping[str, Any]) -> Facts:
+    return {"approval": known_facts(message=first_text(hook_input, "title"))} if event == "approval.request" else {}
 
 
 AGENT = Opencode(

@@ -36,8 +36,8 @@ class Windsurf(CodingAgent):
                 return [{**base, "prompt": first_text(info, "user_prompt")}]
             case "stop":
                 return [{**base, "stop": {"reason": "end_turn"}}]
-        ran = result_facts(True, info.get("mcp_result")) if event == "tool.after" else {}
-        return [{**base, "tool": {**tool, **ran}} for tool in self._tool_facts(name.partition("_")[2], info)]
+        result = result_facts(True, info.get("mcp_result")) if event == "tool.after" else {}
+        return [{**base, "tool": {**tool, **result}} for tool in self._tool_facts(name.partition("_")[2], info)]
 
     def _tool_facts(self, name: str, info: dict[str, Any]) -> list[Facts]:
         match name:
