@@ -20,7 +20,7 @@ PAYLOAD = '{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "l
 
 
 def call_launcher(launcher: Path, home: Path) -> subprocess.CompletedProcess[str]:
-    """Without a place for an engine, so that none is left behind."""
+    """Calls the launcher without a directory for an engine, so that none is left running."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": "/dev/null"}
     return subprocess.run(
         [str(launcher), "claude-code", "PreToolUse"],

@@ -91,7 +91,7 @@ def read_json(path: Path) -> dict:
 
 
 def without_own_entries(name: str, value: dict) -> dict:
-    """What is left of a file when the entries that call our launcher, and lists that are empty, are not looked at."""
+    """The file without hookline's entries and without empty lists."""
     hooks = value.get("hooks", {})
     kept = {
         event: [e for e in entries if f"/hookline/bridge {name}" not in json.dumps(e)]
@@ -102,7 +102,7 @@ def without_own_entries(name: str, value: dict) -> dict:
 
 @pytest.mark.parametrize("name", MERGED)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_every_text_comes_back_to_the_byte(machine: Machine, name: str, text: str) -> None:
+def test_uninstall_restores_every_text_byte_for_byte(machine: Machine, name: str, text: str) -> None:
     path = write_settings(machine, name, text)
     before = read_files(machine.home)
     value = read_json(path)
@@ -243,7 +243,7 @@ HTTP_ENTRIES = """,
 
 
 def put_http_entries(machine: Machine, name: str) -> Path:
-    """As an older version left the file: with a token in it, and so without its rights for others."""
+    """The file as an older version left it: with a token, and so not readable by others."""
     at = HTTP_BEFORE.index('"opus"') + len('"opus"')
     splice = Splice(at, HTTP_ENTRIES.replace("AGENT", name))
     path = write_settings(machine, name, HTTP_BEFORE[:at] + splice.text + HTTP_BEFORE[at:])
@@ -304,7 +304,7 @@ def test_a_record_survives_an_edit_and_a_second_install(machine: Machine) -> Non
 
 @pytest.mark.parametrize("name", AGENT_NAMES)
 def test_commands_never_change(machine: Machine, name: str) -> None:
-    """Codex trusts a hook by the text of its command: who changes this asks every user to trust it anew."""
+    """Codex trusts a hook by the text of its command: after a change, every user must trust it again."""
     install(name, machine)
     texts = "\n".join(data.decode() for path, data in read_files(machine.home).items() if ".local" not in path)
     launcher = machine.home / ".local/share/hookline/bridge"
