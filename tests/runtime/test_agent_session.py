@@ -118,7 +118,7 @@ def test_a_hook_is_not_taken_away_unseen(tmp_path: Path) -> None:
             await send_prompt(session, "a")
 
     run_async(work)
-    assert "no longer in force: s, e" in [each.text for each in seen.of_type(StatusMessage)]
+    assert "no longer active: s, e" in [each.text for each in seen.of_type(StatusMessage)]
 
 
 def test_a_question_that_expired_is_stored_as_a_no(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_session_takes_only_so_many_prompts(tmp_path: Path) -> None:
             session = await runtime.resume(session.id)
             assert await session.ask("more") == "two"
             ended = (await send_prompt(session, "and more")).last_end
-            assert (ended.ending, ended.text) == (Ending.STEPS, "this session has had the 2 prompts that it may have")
+            assert (ended.ending, ended.text) == (Ending.STEPS, "prompt limit reached: this session allows 2 prompts")
             with pytest.raises(HooklineError, match="2 prompts"):
                 await session.ask("please")
             assert len(model.requests) == 1
@@ -165,7 +165,7 @@ def test_what_an_agent_without_steps_says_is_no_answer(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with open_runtime(tmp_path, "", steps, app=App((limited,))) as (runtime, _):
-            with pytest.raises(HooklineError, match="the 2 steps that it may"):
+            with pytest.raises(HooklineError, match="step limit reached: 2 steps"):
                 await (await runtime.start()).ask("go")
 
     run_async(work)

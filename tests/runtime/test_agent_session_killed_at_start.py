@@ -50,7 +50,7 @@ def test_a_session_that_never_began_is_not_resumed_but_begun(tmp_path: Path) -> 
 
     async def work() -> None:
         async with open_runtime(tmp_path, DENY, store=store) as (runtime, _):
-            with pytest.raises(HooklineError, match="was cut off at its start"):
+            with pytest.raises(HooklineError, match="interrupted at its start"):
                 await runtime.resume("s")
             with pytest.raises(Denied, match="closed"):
                 await runtime.reopen("s")

@@ -131,7 +131,7 @@ def test_a_model_that_fails_at_it_is_told_in_one_line_and_the_history_is_cut(tmp
             assert [each.gone for each in seen.of_type(HistoryCompacted)] == [1]
             lines = [each.text for each in seen.of_type(StatusMessage)]
             assert len(lines) == 1
-            assert lines[0].startswith("the history could not be summarised, so it was cut: ")
+            assert lines[0].startswith("the history could not be summarised, so it was truncated: ")
             assert seen.last_end.text == "fine"
             assert isinstance(model, RecordingModel)
             assert [each["role"] for each in model.requests[-1].messages] == ["system", "user", "assistant", "tool"]

@@ -72,7 +72,7 @@ def test_a_sub_agent_that_has_to_go_on_has_no_more_steps_for_that(tmp_path: Path
             seen = await send_prompt(await runtime.start(), "go")
             assert seen.last_end.ending is Ending.ANSWERED
             result = seen.of_type(ToolCallFinished)[0].result
-            assert result.error == "it has made the 2 steps that it may"
+            assert result.error == "step limit reached: 2 steps"
             assert (result.content["status"], result.content["summary"]) == ("steps", "whole")
 
     run_async(work)

@@ -225,7 +225,7 @@ def test_a_hook_that_keeps_results_from_being_stored_does_not_end_the_conversati
             second = await send_prompt(session, "and now?")
             assert (second.last_end.ending, second.last_end.text) == (Ending.ANSWERED, "two")
             assert [each.text for each in second.of_type(StatusMessage)] == [
-                "no result of bash is kept: no results here"
+                "the result of bash was not stored: no results here"
             ] * 2
             assert [each.text for each in (await send_prompt(session, "more")).of_type(StatusMessage)] == []
             assert isinstance(model, RecordingModel)

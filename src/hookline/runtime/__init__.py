@@ -1,1 +1,1 @@
-"""Our own agent, the reference host: sessions, threads, models, tools. Every event is real here."""
+"""hookline's own agent and reference host: sessions, threads, models and tools. It fires every event."""

@@ -1,4 +1,4 @@
-"""A session: threads of agents under one set of hooks, from its first event to its last."""
+"""One session of an agent: its threads and hooks, from the first event to the last."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, Status
 if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
 
-_NOT_BEGUN: Final = "was cut off at its start"  # until hooks have let it begin
+_NOT_BEGUN: Final = "interrupted at its start"  # until hooks have allowed the start
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks at a session's end
 
 
 class AgentSession:
-    """Begun by Runtime.start or Runtime.resume. One exchange at a time."""
+    """Create it with Runtime.start or Runtime.resume. It runs one exchange at a time."""
 
     def __init__(self, runtime: Runtime, row: SessionRow, agent: Agent) -> None:
         self.runtime = runtime
@@ -52,15 +52,15 @@ class AgentSession:
         self.tool_calls = row.tool_calls
         self.counts = StoredCounts(runtime.clock)
         self.last_used = row.last_used
-        self.last: Decision | None = None  # the last one in which a hook had something to say
+        self.last: Decision | None = None  # the last decision in which a hook applied or failed
         self._threads: dict[str, StoredThread] = {}
         self._hosts: dict[str, ThreadHost] = {}
-        self._saved: list[dict[str, Any]] = []  # the counts of hooks as the store has them
-        self._counted = (row.turns, row.tool_calls)  # as the store has them
-        self._parts: list[StoredHooksFile] = []  # hooks that came with skills
+        self._saved: list[dict[str, Any]] = []  # how often hooks fired, as stored
+        self._counted = (row.turns, row.tool_calls)  # as stored
+        self._parts: list[StoredHooksFile] = []  # hooks of invoked skills
         self._own: Layer | None = None
-        self._looked: Book | None = None  # the files' hooks at the last event
-        self._joined: tuple[Book, Book] | None = None  # the files' hooks, and the same with our own
+        self._looked: Book | None = None  # hooks of the files at the last event
+        self._joined: tuple[Book, Book] | None = None  # hooks of the files, without and with those of skills
         self._listeners: list[Callable[[Update], None]] = [runtime.watch] if runtime.watch is not None else []
         self._exchange = asyncio.Lock()
         self._running: asyncio.Task[ExchangeEnded] | None = None
@@ -76,7 +76,7 @@ class AgentSession:
 
     @property
     def book(self) -> Book:
-        """The hooks in force now: the files' as they are, and what skills brought."""
+        """The active hooks: those of the files as they are now, and those of invoked skills."""
         base = self.runtime.book
         if self._own is None:
             return base
@@ -86,7 +86,7 @@ class AgentSession:
 
     @property
     def main(self) -> StoredThread:
-        """The thread of the agent that is talked to."""
+        """The thread of the agent that you talk to."""
         return self._threads[self.id]
 
     @property
@@ -100,54 +100,54 @@ class AgentSession:
         return found
 
     async def say(self, prompt: str) -> AsyncIterator[Update]:
-        """Everything that happens until the answer; the last one is Ended. Leaving early cancels the exchange."""
-        async with aclosing(self._stream_updates(lambda: Exchange(self.main).start(prompt))) as happenings:
-            async for happening in happenings:
-                yield happening
+        """Yields every update; the last one is ExchangeEnded. Leaving the loop early cancels the exchange."""
+        async with aclosing(self._stream_updates(lambda: Exchange(self.main).start(prompt))) as updates:
+            async for update in updates:
+                yield update
 
     async def go_on(self) -> AsyncIterator[Update]:
-        """Goes on where the process before us was cut off."""
-        async with aclosing(self._stream_updates(lambda: Exchange(self.main).resume())) as happenings:
-            async for happening in happenings:
-                yield happening
+        """Continues an exchange that was interrupted in an earlier process."""
+        async with aclosing(self._stream_updates(lambda: Exchange(self.main).resume())) as updates:
+            async for update in updates:
+                yield update
 
     async def ask(self, prompt: str) -> str:
-        """The answer. Raises Denied if the prompt was refused or the agent stopped, HooklineError if there is none."""
-        ended = [happening async for happening in self.say(prompt) if isinstance(happening, ExchangeEnded)][-1]
+        """Returns the answer. Raises Denied if hooks refuse the prompt or stop the agent, HooklineError if there is no answer."""
+        ended = [update async for update in self.say(prompt) if isinstance(update, ExchangeEnded)][-1]
         if ended.ending in (Ending.REFUSED, Ending.HALTED):
             raise Denied(ended.text)
         if ended.ending in (Ending.FAILED, Ending.CANCELLED):
             raise HooklineError(ended.text)
-        if ended.ending is Ending.STEPS and self.agent.side_b is None:  # two AIs leave their last words
+        if ended.ending is Ending.STEPS and self.agent.side_b is None:  # for two AIs the last answer counts
             raise HooklineError(ended.text)
         return ended.text
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Ends the model call, the tool and its processes."""
+        """Ends the running model call, or the tool and its processes."""
         for thread in self._threads.values():
             thread.abort.abort(reason)
         if self._running is not None:
             self._running.cancel()
 
     def watch(self, listener: Callable[[Update], None]) -> Callable[[], None]:
-        """Calls the listener with all that happens, until what this returns is called."""
+        """Calls the listener with every update. Call the returned function to stop."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     async def is_unfinished(self) -> bool:
-        """True if the process before us was cut off in the middle of an exchange."""
+        """True if an earlier process was interrupted in the middle of an exchange."""
         return await is_unfinished(self.main)
 
     async def end(self, reason: str = "exit") -> None:
-        """Once: the last events, what hooks do in the background, and the session is over."""
+        """Fires the last events and waits for background hooks. Only the first call has an effect."""
         async with self._ending:
             if self.row.ended is not None:
                 return
             self.row = replace(self.row, ended=reason)
             self.cancel(reason)
             await self._wait_for_exchange()
-            lost = await self._is_lost()
-            if not lost:
+            is_lost = await self._is_lost()
+            if not is_lost:
                 await self._abandon_interrupted()
                 await self._fire_last_event("agent.end", {})
                 await self._fire_last_event("session.end", {"session": {**describe_session(self), "reason": reason}})
@@ -155,16 +155,16 @@ class AgentSession:
                 await host.drain(_DRAIN_TIMEOUT)
             self._own = None
             try:
-                if not lost:
+                if not is_lost:
                     await self.save(self.main, ended=reason)
             finally:
                 await self.runtime.forget(self)
 
     async def _is_lost(self) -> bool:
-        """True if another process has taken it over: it goes on there."""
+        """True if another process has taken over the session: it continues there."""
         try:
             return not await self.store.holds_claim(self.id)
-        except HooklineError:  # the store's trouble is told by whatever comes next
+        except HooklineError:  # the next access to the store reports it
             return False
 
     @property
@@ -172,7 +172,7 @@ class AgentSession:
         return self._running is not None
 
     async def wait_until_stopped(self) -> None:
-        """Waits for what was cancelled, and for hooks in the background; the session can be resumed."""
+        """Waits for the cancelled exchange and for background hooks. The session can be resumed."""
         await self._wait_for_exchange()
         for host in self._hosts.values():
             await host.drain(_DRAIN_TIMEOUT)
@@ -182,7 +182,7 @@ class AgentSession:
             await asyncio.wait([self._running])
 
     async def begin(self) -> None:
-        """The first events. Raises Denied if the agent may not start; nothing of the session stays then."""
+        """Fires the first events. Raises Denied, and deletes the session, if the agent may not start."""
         main = await self.open_thread(self.agent, None, self.id)
         try:
             decisions = await self._fire_start_events("startup")
@@ -195,7 +195,7 @@ class AgentSession:
         await self.store.update_session(self.id, ended=None)
 
     async def reopen(self) -> None:
-        """A session that had ended goes on. Raises Denied if the agent may not start."""
+        """Fires the first events of a session that had ended. Raises Denied if the agent may not start."""
         for decision in await self._fire_start_events("resume"):
             halted = await apply_effects(self.main, decision)
             if halted is not None:
@@ -207,7 +207,7 @@ class AgentSession:
         agent = await self.decide(self.main, "agent.start", {})
         if agent.denied or agent.halt or started.halt:
             refused = agent if agent.denied or agent.halt else started
-            raise Denied(refused.reason or "hooks did not let the agent start", refused.by)
+            raise Denied(refused.reason or "hooks denied the start of the agent", refused.by)
         return started, agent
 
     async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:
@@ -225,7 +225,7 @@ class AgentSession:
         return thread
 
     async def restore(self) -> None:
-        """Threads, counts and skills' hooks as the store has them."""
+        """Loads threads, counts and the hooks of skills from the store."""
         for row in await self.store.threads(self.id):
             agent = self.runtime.app.agent(row.agent) or self.agent
             thread = StoredThread(row.id, self, agent, row.parent, row.depth)
@@ -240,7 +240,7 @@ class AgentSession:
             self._own, self._joined = Layer("session", loaded.hooks), None
 
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
-        """Every event of a session comes through here; whoever fires it obeys the answer."""
+        """Fires an event. Every event of a session comes through here, and the caller obeys the decision."""
         self._warn_about_removed_hooks(thread)
         if not self.book.hears(event):
             return Decision(Event(event, facts))
@@ -252,7 +252,7 @@ class AgentSession:
         return decision
 
     def _warn_about_removed_hooks(self, thread: StoredThread) -> None:
-        """Whoever edits the files of hooks, the agent included, does not take one away unseen."""
+        """Makes it visible when a hook disappears from the files, also if the agent itself removed it."""
         before, now = self._looked, self.runtime.book
         self._looked = now
         if before is None or before is now:
@@ -261,7 +261,7 @@ class AgentSession:
         for hook in now.hooks:
             gone.pop(hook.key, None)
         if gone:
-            self.emit_status(thread, f"no longer in force: {', '.join(gone.values())}", "warning")
+            self.emit_status(thread, f"no longer active: {', '.join(gone.values())}", "warning")
 
     def host_of(self, thread: StoredThread) -> ThreadHost:
         if thread.id not in self._hosts:
@@ -284,19 +284,19 @@ class AgentSession:
     async def model_of(self, thread: StoredThread) -> Model:
         return await self.runtime.model(thread.side.prompt.model or thread.agent.model, self.id)
 
-    def emit(self, happening: Update) -> None:
-        thread = self._threads.get(happening.thread)
+    def emit(self, update: Update) -> None:
+        thread = self._threads.get(update.thread)
         if thread is not None and thread.speaker:
-            happening = replace(happening, speaker=thread.speaker)
+            update = replace(update, speaker=thread.speaker)
         for listener in tuple(self._listeners):
-            listener(happening)
+            listener(update)
 
     def emit_status(self, thread: StoredThread, text: str, level: str = "info", hook: str = "") -> None:
-        """A line for the person who watches."""
+        """Shows a line to the user."""
         self.emit(StatusMessage(thread.id, thread.agent.id, text, level, hook))
 
     async def save(self, thread: StoredThread | None = None, **changed: Any) -> None:
-        """How far the session, and this thread of it, has come, and how often its hooks fired."""
+        """Stores the progress of the session and the thread, and how often hooks fired."""
         self.last_used = self.clock.wall()
         counts = self.counts.snapshot(self.id)
         progress = {"last_used": self.last_used, "turns": self.turns, "tool_calls": self.tool_calls, **changed}
@@ -305,20 +305,20 @@ class AgentSession:
         self._saved, self._counted = counts, (progress["turns"], progress["tool_calls"])
 
     async def save_if_changed(self) -> None:
-        """What was counted since it was last saved, if anything was."""
+        """Saves if a count changed since the last save."""
         if self._counted != (self.turns, self.tool_calls) or self.counts.snapshot(self.id) != self._saved:
             await self.save()
 
     async def add_hooks(self, parts: tuple[StoredHooksFile, ...]) -> None:
-        """A skill's hooks, from now on and until the session ends; they are stored with it."""
+        """Activates a skill's hooks until the session ends. They are stored with the session."""
         self._parts += [part for part in parts if part not in self._parts]
-        kept = dump_session_hooks(self._parts)
-        self._own, self._joined = Layer("session", load_session_hooks(kept).hooks), None
-        self.row = replace(self.row, hooks=kept)
-        await self.store.update_session(self.id, hooks=kept)
+        stored = dump_session_hooks(self._parts)
+        self._own, self._joined = Layer("session", load_session_hooks(stored).hooks), None
+        self.row = replace(self.row, hooks=stored)
+        await self.store.update_session(self.id, hooks=stored)
 
     async def _hand_down_hooks(self, parent: str, child: str) -> None:
-        """What skills brought to an agent holds for those that it starts: nobody else does what it may not."""
+        """A sub-agent gets the hooks that skills gave its parent, so that it cannot be used to get around them."""
         mine = (part for part in self._parts if part.scope.agent == parent)
         parts = tuple(replace(part, scope=replace(part.scope, agent=child)) for part in mine)
         if any(part not in self._parts for part in parts):
@@ -335,7 +335,7 @@ class AgentSession:
                 self.emit_status(thread, note.text)
 
     async def _abandon_interrupted(self) -> None:
-        """Nobody goes on with what was cut off."""
+        """Ends what was interrupted and will not be resumed."""
         try:
             await abandon_subagents(self.main)
         except HooklineError as error:
@@ -348,7 +348,7 @@ class AgentSession:
         try:
             decision = await self.decide(self.main, event, facts)
             await inject_notes(self.main, decision)
-        except HooklineError as error:  # the session ends whatever its hooks or its store do
+        except HooklineError as error:  # the session ends even if its hooks or its store fail
             self.emit_status(self.main, str(error), "error")
 
     async def _stream_updates(
@@ -364,12 +364,12 @@ class AgentSession:
             self._running = task = asyncio.ensure_future(exchange())
             task.add_done_callback(lambda _: queue.put_nowait(None))
             try:
-                while (happening := await queue.get()) is not None:
-                    ended = ended or (isinstance(happening, ExchangeEnded) and happening.thread == self.main.id)
-                    yield happening
+                while (update := await queue.get()) is not None:
+                    ended = ended or (isinstance(update, ExchangeEnded) and update.thread == self.main.id)
+                    yield update
                 if not task.cancelled():
                     task.result()
-                elif not ended:  # before it could begin
+                elif not ended:  # cancelled before it started
                     yield ExchangeEnded(
                         self.main.id, self.agent.id, Ending.CANCELLED, self.main.abort.reason or "cancelled"
                     )
@@ -389,7 +389,7 @@ async def cancel_and_wait(task: asyncio.Future[Any]) -> None:
 
 
 def _session_end_reason(task: asyncio.Task[ExchangeEnded]) -> str | None:
-    """Why, if a tool that ends the session succeeded."""
+    """Set if a tool that ends the session succeeded."""
     if task.cancelled() or task.exception() is not None:
         return None
     ending = task.result().ending

@@ -1,4 +1,4 @@
-"""Shortening a history: what is old goes, a summary stands in its place."""
+"""Shortens a history: a summary replaces the oldest messages."""
 
 from __future__ import annotations
 
@@ -22,58 +22,58 @@ _SUMMARY_PROMPT: Final = (
     "Summarise the conversation below for an agent that goes on with it: what was asked, what was decided and done, "
     "which files and commands matter, what is still open. Facts only."
 )
-_MAX_MESSAGE_LENGTH: Final = 4_000  # characters of one message that are summarised
-_NOTE_TOKENS: Final = 30  # of a note that something is gone
+_MAX_MESSAGE_LENGTH: Final = 4_000  # characters of each message in the summary request
+_NOTE_TOKENS: Final = 30  # size of the note that messages were removed
 
 
 async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
-    """True if the history is shorter now. Hooks may prevent it; what they request meanwhile is not obeyed.
+    """Returns True if the history was shortened. Hooks may deny it; their own requests are ignored meanwhile.
 
-    If they stop the agent, that is kept in the thread's progress for whoever runs it.
+    If they stop the agent, `thread.progress.halted` has the reason.
     """
     session, messages = thread.session, await thread.history()
     limit = (await session.model_of(thread)).context_limit
     more = max(await overhead_tokens(thread), await context_tokens(thread) - messages_tokens(messages))
-    gone = messages_to_drop(messages, how, limit, more)
-    if not gone:
+    dropped = messages_to_drop(messages, how, limit, more)
+    if not dropped:
         return False
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
     if decision.halt:
         thread.progress.halted = decision.reason
-    shorter = not decision.denied and not decision.halt and await _replace_with_summary(thread, gone, how)
+    shorter = not decision.denied and not decision.halt and await _replace_with_summary(thread, dropped, how)
     if shorter:
         await record_tokens(thread, more + messages_tokens(await thread.history()))
     await inject_notes(thread, decision)
     return shorter
 
 
-async def _replace_with_summary(thread: StoredThread, gone: Sequence[Message], how: Compact) -> bool:
-    text, first, session = await _summarize(thread, gone, how), gone[0], thread.session
-    stands_in = {
+async def _replace_with_summary(thread: StoredThread, dropped: Sequence[Message], how: Compact) -> bool:
+    text, first, session = await _summarize(thread, dropped, how), dropped[0], thread.session
+    summary = {
         "id": f"message_{uuid.uuid4().hex[:16]}",
         "role": "user",
         "content": text,
         "created_at": first.get("created_at", 0),
     }
-    created = await session.decide(thread, "message.create", {"message": stands_in})
+    created = await session.decide(thread, "message.create", {"message": summary})
     left = created.event.facts.get("message")
     if created.halt:
         thread.progress.halted = created.reason
     if created.denied or not isinstance(left, dict):
         return False
-    await thread.compact([message["id"] for message in gone], left)
+    await thread.compact([message["id"] for message in dropped], left)
     await session.decide(thread, "message.created", {"message": left})
-    session.emit(HistoryCompacted(thread.id, thread.agent.id, len(gone), str(left.get("content") or "")))
+    session.emit(HistoryCompacted(thread.id, thread.agent.id, len(dropped), str(left.get("content") or "")))
     return True
 
 
 def messages_to_drop(messages: Sequence[Message], how: Compact, limit: int, more: int = 0) -> list[Message]:
-    """The oldest ones, until what is sent is below the target; the recent ones stay, and calls with their results.
+    """The oldest messages to drop until the request is below the target. Recent messages stay; calls stay with their results.
 
-    `more` are the tokens that are sent and are no message of the history.
+    `more` counts the tokens of the request that do not belong to the history.
     """
-    whole = _safe_cuts(messages)
-    end = max(at for at in range(max(len(messages) - how.keep_recent, 0) + 1) if whole[at])
+    safe = _safe_cuts(messages)
+    end = max(at for at in range(max(len(messages) - how.keep_recent, 0) + 1) if safe[at])
     if how.target_pressure is None:
         return list(messages[:end])
     left, most = more + messages_tokens(messages), how.target_pressure * limit
@@ -81,55 +81,57 @@ def messages_to_drop(messages: Sequence[Message], how: Compact, limit: int, more
         return []
     left += how.summary_max_tokens if how.strategy == "summarize" else _NOTE_TOKENS
     for at in range(end):
-        if left < most and whole[at]:
+        if left < most and safe[at]:
             return list(messages[:at])
         left -= message_tokens(messages[at])
     return list(messages[:end])
 
 
 def _safe_cuts(messages: Sequence[Message]) -> list[bool]:
-    """Of each place between two messages, whether no result is parted from its call there."""
+    """For each position between messages: True if a cut there separates no call from its result."""
     asked = {call.get("id"): at for at, message in enumerate(messages) for call in calls_of(message)}
-    whole = [True] * (len(messages) + 1)
+    safe = [True] * (len(messages) + 1)
     for at, message in enumerate(messages):
         if message.get("role") == "tool":
             for place in range(asked.get(message.get("tool_call_id"), at) + 1, at + 1):
-                whole[place] = False
-    return whole
+                safe[place] = False
+    return safe
 
 
-async def _summarize(thread: StoredThread, gone: Sequence[Message], how: Compact) -> str:
-    note = f"[{len(gone)} earlier messages were removed from this conversation.]"
+async def _summarize(thread: StoredThread, dropped: Sequence[Message], how: Compact) -> str:
+    note = f"[{len(dropped)} earlier messages were removed from this conversation.]"
     if how.strategy != "summarize":
         return note
     model = await thread.session.model_of(thread)
-    most = (model.context_limit - how.summary_max_tokens) // 2  # tokens are estimated
+    most = (model.context_limit - how.summary_max_tokens) // 2  # half: the count is only an estimate
     request = CompletionRequest(
-        await _build_summary_request(thread, gone, how.summary_prompt or _SUMMARY_PROMPT, most),
+        await _build_summary_request(thread, dropped, how.summary_prompt or _SUMMARY_PROMPT, most),
         max_tokens=how.summary_max_tokens,
     )
     try:
         said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, TextChunk)])
     except ModelError as error:
-        thread.session.emit_status(thread, f"the history could not be summarised, so it was cut: {error}", "warning")
+        thread.session.emit_status(
+            thread, f"the history could not be summarised, so it was truncated: {error}", "warning"
+        )
         return note
-    return f"[Summary of {len(gone)} earlier messages]\n{said}" if said.strip() else note
+    return f"[Summary of {len(dropped)} earlier messages]\n{said}" if said.strip() else note
 
 
 async def _build_summary_request(
-    thread: StoredThread, gone: Sequence[Message], prompt: str, most: int
+    thread: StoredThread, dropped: Sequence[Message], prompt: str, most: int
 ) -> tuple[Message, ...]:
-    """What hooks keep from the model in a turn they keep from it here too."""
-    session, messages = thread.session, list(gone)
+    """Hooks that hide messages from the model in a turn hide them here too."""
+    session, messages = thread.session, list(dropped)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
-    told = _with_notes(messages_after_hooks(thread, filtered, messages, "messages"), await thread.injections())
-    sent = [{"role": "user", "content": f"{prompt}\n\n{_transcript(told, most)}"}]
+    shown = _with_notes(messages_after_hooks(thread, filtered, messages, "messages"), await thread.injections())
+    sent = [{"role": "user", "content": f"{prompt}\n\n{_transcript(shown, most)}"}]
     complete = await session.decide(thread, "history.request", {"request": {"messages": sent}})
     return tuple(messages_after_hooks(thread, complete, sent, "request", "messages"))
 
 
 def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) -> list[Message]:
-    """Each with what hooks told the model beside it."""
+    """Each message with the notes that hooks attached to it."""
     notes: dict[str, list[str]] = {}
     for injection in injections:
         if injection.anchor is not None:
@@ -141,7 +143,7 @@ def _with_notes(messages: Sequence[Message], injections: Sequence[Injection]) ->
 
 
 def _transcript(messages: Sequence[Message], most: int) -> str:
-    """Of so many tokens: every message is cut before one is left out."""
+    """At most `most` tokens: all messages are truncated before one is left out."""
     length = _MAX_MESSAGE_LENGTH
     while text_tokens(text := _format_messages(messages, length)) > most and length:
         length //= 2

@@ -1,4 +1,4 @@
-"""What a decision asks for beside its verdict: words for the agent, a shorter history, an end."""
+"""Applies what a decision contains besides its verdict: notes, compaction requests, a halt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hookline.runtime.thread import StoredThread
 
 
 async def apply_effects(thread: StoredThread, decision: Decision) -> str | None:
-    """Why the agent is to stop; None if it goes on."""
+    """Returns why the agent has to stop; None if it continues."""
     await inject_notes(thread, decision)
     await apply_requests(thread, decision)
     return thread.take_halt(decision)

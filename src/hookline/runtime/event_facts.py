@@ -1,6 +1,6 @@
-"""What every event of a session tells, as far as hooks want to know it.
+"""Facts that every event of a session has, and how much of the model's context a thread uses.
 
-How much of its model's context a thread takes: what was counted last, and an estimate of what came since.
+Context size is the last count of the provider plus an estimate of what was added since.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ Message = dict[str, Any]
 
 
 async def context_tokens(thread: StoredThread) -> int:
-    """Tokens that the next request would probably have."""
+    """Estimated tokens of the next request."""
     progress = thread.progress
-    if not progress.tokens:  # nothing was sent yet by this process
+    if not progress.tokens:  # this process has sent nothing yet
         return await overhead_tokens(thread) + messages_tokens(await thread.history())
     return max(progress.tokens + await _thread_tokens(thread) - progress.estimate, 0)
 
 
 async def record_tokens(thread: StoredThread, tokens: int, *coming: Message) -> None:
-    """So many tokens have the thread as it is and the messages that it is about to get."""
+    """Stores the token count of the thread including the `coming` messages."""
     thread.progress.tokens, thread.progress.estimate = tokens, await _thread_tokens(thread) + messages_tokens(coming)
 
 
 async def overhead_tokens(thread: StoredThread) -> int:
-    """Tokens of a request that are no message of the history: the system prompt, the tools, hooks' words."""
+    """Tokens of a request besides the history: system prompt, tools, notes of hooks."""
     session = thread.session
     words = (thread.side.prompt.text, session.runtime.skills.prompt_text())
     known = request_tokens(CompletionRequest((), thread.toolbox.offered_tools(thread.tools))) + sum(
@@ -52,7 +52,7 @@ async def _injected_tokens(thread: StoredThread) -> int:
 
 
 async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
-    """The context and the messages are dear, so they are gathered only where a hook on this event reads them."""
+    """Context and messages are expensive: they are included only if a hook on this event reads them."""
     session, agent = thread.session, thread.agent
     row = session.row
     known = SessionInfo(session.id, row.user, row.workspace, session.clock.wall(), tool_calls=session.tool_calls)
@@ -77,7 +77,7 @@ def describe_session(session: AgentSession) -> dict[str, Any]:
 
 
 def _turn_facts(thread: StoredThread) -> dict[str, int]:
-    """Both count the session's turns: at `max` this agent has made all that it may for what it was asked."""
+    """Both count the session's turns. At `max` the agent has used all steps for the current prompt."""
     progress = thread.progress
     number = max(thread.session.turns - 1, 0) if progress.turn is None else progress.turn
     return {"number": number, "max": number + (progress.turns_left or thread.side.max_steps or MAX_STEPS)}

@@ -1,4 +1,4 @@
-"""From a prompt to the final answer: turns, until the agent has nothing more to do."""
+"""An exchange: turns from a prompt to the final answer."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from hookline.runtime.tool_calls import ToolCalls
 from hookline.runtime.turn import Turn, TurnResult
 from hookline.runtime.updates import Ending, ExchangeEnded
 
-MAX_DENIED_STOPS: Final = 5  # in a row, whatever the agent does between them
-_PROMPT_COUNT_KEY: Final = "prompts"  # the key under which a session keeps how many it has taken
+MAX_DENIED_STOPS: Final = 5  # in a row, even with other turns between them
+_PROMPT_COUNT_KEY: Final = "prompts"  # where a session stores its number of prompts
 
 
 class Exchange:
-    """One side of one thread, until it has answered; with two AIs, both sides in turn."""
+    """Runs one thread until it has answered; with two AIs, both sides in turn."""
 
     def __init__(self, thread: StoredThread) -> None:
         self.thread = thread
         self.session = thread.session
         self.answer = ""
         self._steps = 0
-        self._mine = 0  # of them, those of whoever speaks now
+        self._mine = 0  # steps of the current side
         self._rounds = 0  # answers of two AIs
-        self._went_on = 0  # because hooks wanted it, since it could last stop
+        self._went_on = 0  # times that hooks prevented the current stop
 
     async def start(self, prompt: str) -> ExchangeEnded:
-        """A person's words: they pass the hooks, are stored, and answered."""
+        """Submits a person's prompt to the hooks, stores and answers it."""
         return await self._run_to_end(self._submit_within_limit(prompt))
 
     async def resume(self) -> ExchangeEnded:
-        """Goes on with what the store has."""
+        """Continues an interrupted exchange from the store."""
         return await self._run_to_end(self._resume_interrupted())
 
     async def start_task(self, task: str) -> ExchangeEnded:
-        """What one agent asks of another; no person said it."""
+        """Answers a task from another agent. It is not a prompt of a person."""
         self._begin_flow(task)
         return await self._run_to_end(self._answer_message(task))
 
     async def finish_answered(self) -> ExchangeEnded:
-        """It had answered when it was cut off."""
+        """Ends an exchange that was interrupted after its answer."""
         return await self._run_to_end(self._reuse_last_answer())
 
     async def continue_after(self, decision: Decision) -> ExchangeEnded:
-        """Goes on because somebody was not content."""
+        """Continues because a hook denied the end."""
         return await self._run_to_end(self._answer_message(_continuation_text(decision)))
 
     async def _run_to_end(self, work: Awaitable[tuple[Ending, str]]) -> ExchangeEnded:
-        """However it ends, whoever watches is told, in one clear line."""
+        """Emits ExchangeEnded however the exchange ends."""
         try:
             ending, text = await self._save_counts_after(work)
         except Halted as halted:
@@ -72,7 +72,7 @@ class Exchange:
         return self._emit_end(ending, text)
 
     async def _save_counts_after(self, work: Awaitable[tuple[Ending, str]]) -> tuple[Ending, str]:
-        """However it ends, what was counted is kept with the session."""
+        """Saves the counts however the exchange ends."""
         try:
             return await work
         finally:
@@ -85,14 +85,14 @@ class Exchange:
         return ended
 
     async def _submit_within_limit(self, prompt: str) -> tuple[Ending, str]:
-        """A person may say only so much in a session; of two AIs, the answers to each prompt are limited."""
+        """Limits the prompts of a session. For two AIs the answers to each prompt are limited instead."""
         agent, id, store = self.thread.agent, self.session.id, self.session.store
         most = agent.max_session_turns
         if most is None or agent.side_b is not None:
             return await self._submit_prompt(prompt)
         taken = await store.get_value(id, _PROMPT_COUNT_KEY) or 0
         if taken >= most:
-            return Ending.STEPS, f"this session has had the {most} prompts that it may have"
+            return Ending.STEPS, f"prompt limit reached: this session allows {most} prompts"
         await store.set_value(id, _PROMPT_COUNT_KEY, taken + 1)
         ending, text = await self._submit_prompt(prompt)
         if ending is Ending.REFUSED:
@@ -103,11 +103,11 @@ class Exchange:
         await self._close_interrupted()
         self._begin_flow(prompt)
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
-        if decision.denied or decision.halt:  # the prompt is gone: neither stored nor sent
+        if decision.denied or decision.halt:  # the prompt is neither stored nor sent
             return Ending.REFUSED, decision.reason
         left = decision.event.facts.get("prompt")
         self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
-        if self.thread.agent.side_b is not None:  # whose turn it is, should we be cut off before its end
+        if self.thread.agent.side_b is not None:  # store whose turn it is, in case of a crash
             await self.session.save(self.thread)
         await self.thread.inject_message({"role": "user", "content": text})
         await inject_notes(self.thread, decision)
@@ -124,7 +124,7 @@ class Exchange:
         return await self._run_sides()
 
     async def _close_interrupted(self) -> None:
-        """Before a new prompt: what was cut off ends. Every call gets a result that hooks let be stored; none is run."""
+        """Ends what was interrupted before a new prompt. Every open call gets a result; none is run."""
         await abandon_subagents(self.thread)
         calling = ToolCalls(self.thread)
         for wants, row in await open_calls(self.thread):
@@ -133,8 +133,8 @@ class Exchange:
             except (
                 MessageNotStoredError,
                 Halted,
-            ) as error:  # the model is told that there is none; no agent runs that could stop
-                self.session.emit_status(self.thread, f"no result of {wants.name} is kept: {error}", "warning")
+            ) as error:  # the model sees that the result is missing
+                self.session.emit_status(self.thread, f"the result of {wants.name} was not stored: {error}", "warning")
         await Turn(self.thread).abandon()
 
     async def _resume_interrupted(self) -> tuple[Ending, str]:
@@ -151,20 +151,20 @@ class Exchange:
 
     def _begin_flow(self, prompt: str) -> None:
         progress = self.thread.progress
-        if progress.step:  # the first one was announced when the thread began
+        if progress.step:  # the first flow started with the thread
             progress.flow = f"flow_{uuid.uuid4().hex[:12]}"
         progress.side, progress.step, progress.turns_left = "a", 0, None
         progress.stopped, progress.halted, progress.prompt = False, None, prompt
 
     async def _run_sides(self) -> tuple[Ending, str]:
-        """One side's answer; where the other side is an AI as well, the two go on until one of them ends it."""
+        """Runs one side, or two AIs in turn until one of them ends the exchange."""
         waited = await Turn(self.thread).run_queued(TurnResult())
         if waited.ending is not None:
             return waited.ending, waited.text
         return await self._alternate_sides(*await self._run_side())
 
     async def _alternate_sides(self, ending: Ending, text: str) -> tuple[Ending, str]:
-        """What comes after one side's answer: the other's, where that is an AI as well."""
+        """After one side has answered, lets the other side answer if it is an AI."""
         agent, progress = self.thread.agent, self.thread.progress
         while agent.side_b is not None and ending is Ending.ANSWERED:
             self._rounds += 1
@@ -179,7 +179,7 @@ class Exchange:
         while True:
             left = self._steps_left()
             if left <= 0:
-                return Ending.STEPS, f"it has made the {self._mine} steps that it may"
+                return Ending.STEPS, f"step limit reached: {self._mine} steps"
             self._steps, self._mine, self.thread.progress.turns_left = self._steps + 1, self._mine + 1, left
             end = await self._ending_after(await Turn(self.thread).run())
             if end is not None:
@@ -189,7 +189,7 @@ class Exchange:
         return min(MAX_STEPS - self._steps, (self.thread.side.max_steps or MAX_STEPS) - self._mine)
 
     async def _ending_after(self, turned: TurnResult) -> tuple[Ending, str] | None:
-        """None if there is one more turn: tools have answered, or somebody wants the agent to go on."""
+        """None if another turn follows: tools returned results, or the agent has to continue."""
         side = self.thread.side
         if turned.ending is not None:
             return turned.ending, turned.text
@@ -201,7 +201,7 @@ class Exchange:
         if not side.stop_on_response:
             await self.thread.inject_message({"role": "user", "content": CONTINUE_PROMPT})
             return None
-        if self.thread.parent is not None:  # a sub-agent's end is told by whoever started it
+        if self.thread.parent is not None:  # its parent fires subagent.end
             return Ending.ANSWERED, self.answer
         return await self._fire_stop(turned.text)
 
@@ -222,13 +222,13 @@ class Exchange:
         return None
 
     def _may_continue(self) -> bool:
-        """Whether hooks may make the agent go on that had ended its turn."""
+        """Counts one more denied stop; False if there were too many."""
         self._went_on += 1
         return self._went_on <= MAX_DENIED_STOPS
 
 
 def _count_answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]:
-    """How often two AIs have answered since they were last told something, and how many steps this one has made."""
+    """How often two AIs have answered since the last user message, and the steps of the current side."""
     told = max((at for at, message in enumerate(messages, 1) if message["role"] == "user"), default=0)
     sides = [message.get("side") for message in messages[told:] if message["role"] == "assistant"]
     runs = [(who, len(list(steps))) for who, steps in groupby(sides)]
@@ -237,5 +237,5 @@ def _count_answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]
 
 
 def _continuation_text(decision: Decision) -> str:
-    """A hook's own words for the agent; that a hook blocked something is no task."""
+    """The reason of the hook, unless it is only the default text, which is no instruction."""
     return CONTINUE_PROMPT if decision.reason in ("", f"Blocked by hook {decision.by}") else decision.reason

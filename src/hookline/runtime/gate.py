@@ -1,4 +1,4 @@
-"""The only place where a tool is executed: it wants a decision for exactly that call, whoever asks."""
+"""The only context that executes a tool. It demands a decision about exactly that call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUEUE_CALLER: Final = "queue"
 
 
 class CallNotAllowedError(HooklineError):
-    """Somebody wanted to execute a call that the hooks did not let pass, or were never asked about."""
+    """A call that hooks did not allow, or were never asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,43 +30,43 @@ class ToolCall:
     id: str
     name: str
     input: dict[str, Any]
-    caller: str = ""  # "": the model; else the hook or the part of an agent that makes it
+    caller: str = ""  # "": the model; else the hook or part of the agent that makes the call
 
     @property
     def is_internal(self) -> bool:
-        """Whether it was made beside the conversation, by a hook or somebody's code: no message has its result."""
+        """True for a call by a hook or other code: no message of the conversation has its result."""
         return self.caller not in ("", QUEUE_CALLER)
 
 
 def fingerprint(name: str, input: Any) -> str:
-    """The same for the same call only."""
+    """Equal only for equal calls."""
     text = json.dumps([name, input], sort_keys=True, separators=(",", ":"), default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def execute(
-    call: ToolCall, decision: Decision, tool: Tool, place: ToolContext, approval: ApprovalRow | None = None
+    call: ToolCall, decision: Decision, tool: Tool, context: ToolContext, approval: ApprovalRow | None = None
 ) -> ToolResult:
-    """Runs the tool, and writes down before and after it what is run and why it may be.
+    """Runs the tool, and records the call and its decision before and after.
 
-    Raises NotDecided unless the decision, or a person's answer to its question, lets exactly this call pass.
+    Raises CallNotAllowedError unless the decision, or a person's approval, allows exactly this call.
     """
     hash = fingerprint(call.name, call.input)
     _check_allowed(call, hash, decision, approval)
     if tool.name != call.name:
-        raise CallNotAllowedError(f"{call.name} was decided, not {tool.name}")
+        raise CallNotAllowedError(f"the decision is about {call.name}, not {tool.name}")
     why = {"verdict": decision.verdict.word, "reason": decision.reason, "by": decision.by}
     agreed = None if approval is None else approval.id
     row = CallRow(
-        place.thread_id, call.id, call.name, hash, why, approval=agreed, caller=call.caller, begun=time.time()
+        context.thread_id, call.id, call.name, hash, why, approval=agreed, caller=call.caller, begun=time.time()
     )
-    attempt = await place.store.begin_call(row)
+    attempt = await context.store.begin_call(row)
     result = ToolResult(None, False, f"{call.name} was cancelled")
     try:
-        result = await _perform_tool(tool, call, place)
+        result = await _perform_tool(tool, call, context)
     finally:
         stored = ToolResult(result_text(result.content), result.ok, result.error)
-        ending = place.store.end_call(row.thread, call.id, attempt, stored)
+        ending = context.store.end_call(row.thread, call.id, attempt, stored)
         await asyncio.shield(asyncio.ensure_future(ending))
     return result
 
@@ -74,17 +74,17 @@ async def execute(
 def _check_allowed(call: ToolCall, hash: str, decision: Decision, approval: ApprovalRow | None) -> None:
     tool = decision.event.facts.get("tool") or {}
     if decision.event.name != "tool.before" or fingerprint(tool.get("name", ""), tool.get("input")) != hash:
-        raise CallNotAllowedError(f"the decision is about another call than {call.name} with this input")
+        raise CallNotAllowedError(f"the decision is not about this call of {call.name}")
     if decision.denied or decision.halt:
         raise CallNotAllowedError(f"{call.name} was denied: {decision.reason}")
     if decision.verdict is Verdict.ASK and (
         approval is None or approval.answered is not True or approval.input_hash != hash or approval.call != call.id
     ):
-        raise CallNotAllowedError(f"nobody agreed to {call.name}: {decision.reason}")
+        raise CallNotAllowedError(f"{call.name} was not approved: {decision.reason}")
 
 
-async def _perform_tool(tool: Tool, call: ToolCall, place: ToolContext) -> ToolResult:
+async def _perform_tool(tool: Tool, call: ToolCall, context: ToolContext) -> ToolResult:
     try:
-        return await tool.perform(call.input, replace(place, call=call.id))
-    except Exception as error:  # a tool may be anybody's code; its error is its answer
+        return await tool.perform(call.input, replace(context, call=call.id))
+    except Exception as error:  # third-party code may raise anything
         return ToolResult(None, False, describe_exception(error))

@@ -1,4 +1,4 @@
-"""What is stored → what the model is sent."""
+"""Builds the model's request from the stored messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hookline.runtime.thread import StoredThread
 Message = dict[str, Any]
 
 CONTINUE_PROMPT: Final = "Please continue."
-MISSING_RESULT: Final = "There is no result: the call was interrupted, or what came of it was not kept."
+MISSING_RESULT: Final = "There is no result: the call was interrupted, or its result was not stored."
 
 
 async def build_model_request(thread: StoredThread, messages: list[Message]) -> CompletionRequest:
-    """The request of a turn, as the hooks on the history leave it."""
+    """The request of a turn after the history hooks."""
     session, injections = thread.session, await thread.injections()
     system = await _build_system_prompt(thread, injections)
     filtered = await session.decide(thread, "history.filter", {"messages": messages})
@@ -45,25 +45,27 @@ async def _build_system_prompt(thread: StoredThread, injections: Sequence[Inject
 def messages_after_hooks(
     thread: StoredThread, decision: Decision, otherwise: list[Message], *place: str
 ) -> list[Message]:
-    """As the hooks left them; what is no list of messages does not count, and whoever watches is told."""
+    """The messages after hooks. If hooks left something else, warns and returns `otherwise`."""
     left = decision.event.read(place)
     if isinstance(left, list) and all(isinstance(message, dict) for message in left):
         return left
     thread.session.emit_status(
-        thread, f"hooks on {decision.event.name} left no list of messages; theirs is not sent", "warning"
+        thread,
+        f"hooks on {decision.event.name} did not leave a list of messages; the original messages are used",
+        "warning",
     )
     return otherwise
 
 
 def _speaking_side(thread: StoredThread) -> str | None:
-    """None where the other one is a person."""
+    """None if the other side is a person."""
     return thread.progress.side if thread.agent.side_b is not None else None
 
 
 def to_model_messages(
     messages: Sequence[Message], injections: Iterable[Injection], side: str | None = None
 ) -> list[Message]:
-    """Messages as a model takes them: each tool call with its result, and what hooks injected in its place."""
+    """Messages as a model expects them: every tool call has its result, and notes of hooks are in their places."""
     injected: dict[str, list[Injection]] = {}
     sent: list[Message] = []
     for injection in injections:
@@ -73,13 +75,13 @@ def to_model_messages(
             injected.setdefault(injection.anchor, []).append(injection)
     for message in _pair_results([_view_from_side(side, message) for message in messages]):
         sent += _with_injections(message, injected.get(message.get("id", ""), []))
-    if side is not None and sent and sent[-1].get("role") == "assistant":  # the other one ended its turn without a word
+    if side is not None and sent and sent[-1].get("role") == "assistant":  # the other side ended its turn without text
         sent.append({"role": "user", "content": CONTINUE_PROMPT})
     return [_strip_message(message) for message in sent]
 
 
 def calls_of(message: Message) -> list[Message]:
-    """The calls that an assistant's message asks for; what cannot be read is none."""
+    """The calls of an assistant message; malformed calls are left out."""
     text = message.get("tool_calls")
     try:
         listed = json.loads(text) if isinstance(text, str) else text
@@ -96,7 +98,7 @@ def _is_call(value: Any) -> bool:
 
 
 def format_calls(calls: Iterable[RequestedCall]) -> str:
-    """The calls as an assistant's message holds them; `calls_of` reads them."""
+    """The inverse of `calls_of`."""
     listed = [
         {"id": wants.id, "type": "function", "function": {"name": wants.name, "arguments": wants.arguments}}
         for wants in calls
@@ -105,14 +107,14 @@ def format_calls(calls: Iterable[RequestedCall]) -> str:
 
 
 def _view_from_side(side: str | None, message: Message) -> Message:
-    """To one of two AIs the other one is its user, and the other's tools are none of its business."""
+    """Each of two AIs sees the other one as the user, without its tool calls."""
     if side is None or message.get("role") != "assistant" or message.get("side", "a") == side:
         return message
     return {**message, "role": "user", "tool_calls": None}
 
 
 def _pair_results(messages: Sequence[Message]) -> Iterator[Message]:
-    """Results without their call are left out; a call without a result gets one that says so."""
+    """Drops results without a call, and adds a placeholder result to calls without one."""
     results = {str(m.get("tool_call_id")): m for m in messages if m.get("role") == "tool"}
     for message in messages:
         if message.get("role") == "tool":

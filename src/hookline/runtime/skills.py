@@ -264,7 +264,7 @@ def _load_skill(source: Source, trust: Trust | None, problems: list[Problem]) ->
     held = read_source(source)
     if source.is_from_project and (trust is None or not held.capabilities or not trust.effective_file(held).trusted):
         what = "this skill is not trusted yet, so nobody can invoke it."
-        hint = "Look at it and run `hookline trust`."
+        hint = "Review it and run `hookline trust`."
         problems.append(Problem("not-trusted", source.display_path, 1, what, hint, Severity.WARNING))
         return None
     return _parse_file(held, problems)

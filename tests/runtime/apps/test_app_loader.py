@@ -195,7 +195,7 @@ def test_check_says_what_is_wrong_with_an_app(project: Any) -> None:
     done = hookline(project, "check")
     assert done.returncode == 1
     assert 'hookline.yaml:2  agent: "promt" is not a key of an agent. Did you mean prompt?' in done.stdout
-    assert "hookline.yaml:4  mcp.a: a server has a command or a url." in done.stdout
+    assert "hookline.yaml:4  mcp.a: a server needs either command or url." in done.stdout
 
 
 def test_check_says_what_is_wrong_with_a_skill(project: Any) -> None:

@@ -81,7 +81,7 @@ def test_a_script_with_problems_names_file_and_line(tmp_path: Path) -> None:
 
 def test_naming_a_model_loads_no_providers_library() -> None:
     code = (
-        "import sys; from pathlib import Path; from hookline.runtime.app import App\n"
+        "import sys; from pathlib import Path; from hookline.runtime.apps.app import App\n"
         "from hookline.runtime.models.registry import create_model\n"
         "create_model('openai:gpt-5', App(()), {'OPENAI_API_KEY': 'k'}, Path())\n"
         "print(sorted({'pydantic_ai', 'openai', 'httpx', 'httpx2', 'anthropic'} & set(sys.modules)))"

@@ -1,1 +1,1 @@
-"""Files → one App, whatever described it."""
+"""Reads config files of every format into one App."""

@@ -1,4 +1,4 @@
-"""What an agent is, whatever file described it."""
+"""An app: its agents, models, servers and triggers, independent of the file format."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from hookline.config.problem import Problem
 from hookline.runtime.triggers.trigger import Trigger
 from hookline.standard_agents.definitions import Definitions
 
-MAX_STEPS: Final = 250  # of one exchange, whatever an agent's own limit says
+MAX_STEPS: Final = 250  # of one exchange; an agent's own limit can only be lower
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A system prompt with what holds while it is active."""
+    """A system prompt, with the model and tools to use with it."""
 
     name: str
     text: str = ""
-    model: str | None = None  # None: the agent's
-    tools: tuple[str, ...] | None = None  # names or globs; None: what every agent has
+    model: str | None = None  # None: the agent's model
+    tools: tuple[str, ...] | None = None  # names or globs; None: all tools
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSide:
-    """One that speaks: an AI with its prompt, and when its turn and the session end."""
+    """One speaker: an AI with its prompt, and the conditions that end its turn or the session."""
 
     prompt: Prompt
     label: str = ""
@@ -42,19 +42,19 @@ class AgentSide:
 class Agent:
     id: str
     side_a: AgentSide
-    side_b: AgentSide | None = None  # None: the other one is a person
+    side_b: AgentSide | None = None  # None: a person
     name: str = ""
     description: str = ""
-    model: str | None = None  # `provider:model`, or a name in App.models; None: the app's
-    subagents: tuple[str, ...] | None = None  # ids that it may start; None: all others of the app
-    max_session_turns: int | None = None  # prompts of a session; of two AIs, their answers to one
+    model: str | None = None  # `provider:model`, or a name in App.models; None: the app's model
+    subagents: tuple[str, ...] | None = None  # ids that it may start; None: all other agents of the app
+    max_session_turns: int | None = None  # prompts per session; for two AIs, answers per prompt
 
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """A model by a name of the app's own."""
+    """A model that the app gave a name."""
 
-    model: str  # `provider:model`, with `@URL` for a server of one's own
+    model: str  # `provider:model`, with `@URL` for your own server
     fallbacks: tuple[str, ...] = ()
     context_limit: int | None = None
 
@@ -75,23 +75,23 @@ class McpServer:
 class LanguageServer:
     name: str
     command: tuple[str, ...]
-    files: tuple[str, ...]  # globs of the files that it knows about
-    language: str = ""  # the id that the protocol wants; "": the name
+    files: tuple[str, ...]  # globs of the files that it handles
+    language: str = ""  # language id of the protocol; "": the name
     env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    agents: tuple[Agent, ...]  # the first one is talked to
+    agents: tuple[Agent, ...]  # you talk to the first one
     model: str | None = None
     models: Mapping[str, NamedModel] = field(default_factory=dict)
     servers: tuple[McpServer, ...] = ()
     language_servers: tuple[LanguageServer, ...] = ()
     triggers: tuple[Trigger, ...] = ()
-    skills: tuple[Path, ...] = ()  # folders that hold folders with a SKILL.md
-    definitions: Definitions = field(default_factory=Definitions)  # what was defined in Python
-    store: str | None = None  # a URL; None: SQLite beside the project
-    private_hosts: tuple[str, ...] = ()  # host or host:port that `fetch` may reach though it is not public
+    skills: tuple[Path, ...] = ()  # folders that contain skill folders
+    definitions: Definitions = field(default_factory=Definitions)  # defined in Python
+    store: str | None = None  # a URL; None: the default SQLite database
+    private_hosts: tuple[str, ...] = ()  # private host or host:port that `fetch` may access
     problems: tuple[Problem, ...] = ()
 
     def agent(self, id: str) -> Agent | None:

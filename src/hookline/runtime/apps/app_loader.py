@@ -1,7 +1,4 @@
-"""Files → one app.
-
-What several files say of one app, joined.
-"""
+"""Loads and merges all files that describe an app, as far as they are trusted."""
 
 from __future__ import annotations
 
@@ -28,66 +25,66 @@ from hookline.standard_agents.definitions import DefinitionError, Definitions
 T = TypeVar("T")
 
 LayeredApp = tuple[SourceLayer, PartialApp]
-"""What one file says, and whose file it is."""
+"""The part of the app that one file describes, and the layer of the file."""
 
 
 def merge_apps(files: Sequence[LayeredApp]) -> PartialApp:
-    """The first that says something counts. The same name twice is an error within a layer; between layers, the
-    nearer one is meant.
-    """
-    problems = [problem for _, said in files for problem in said.problems]
+    """Merges the files; the first one wins. A name used twice is an error in one layer, a warning between layers."""
+    problems = [problem for _, part in files for problem in part.problems]
 
-    def all_of(kind: str, part: Callable[[PartialApp], tuple[Declaration[T], ...]]) -> tuple[Declaration[T], ...]:
-        return tuple(_drop_duplicates(kind, [(layer, each) for layer, said in files for each in part(said)], problems))
+    def all_of(kind: str, select: Callable[[PartialApp], tuple[Declaration[T], ...]]) -> tuple[Declaration[T], ...]:
+        return tuple(
+            _drop_duplicates(kind, [(layer, each) for layer, part in files for each in select(part)], problems)
+        )
 
     return PartialApp(
-        all_of("agent", lambda said: said.agents),
-        next((said.model for _, said in files if said.model is not None), None),
-        all_of("model", lambda said: said.models),
-        all_of("MCP server", lambda said: said.servers),
-        all_of("language server", lambda said: said.language_servers),
-        all_of("trigger", lambda said: said.triggers),
-        tuple(dict.fromkeys(path for _, said in files for path in said.skills)),
-        next((said.store for _, said in files if said.store is not None), None),
-        tuple(dict.fromkeys(host for _, said in files for host in said.private_hosts)),
-        _merge_definitions([said.definitions for _, said in files if said.definitions is not None], problems),
+        all_of("agent", lambda part: part.agents),
+        next((part.model for _, part in files if part.model is not None), None),
+        all_of("model", lambda part: part.models),
+        all_of("MCP server", lambda part: part.servers),
+        all_of("language server", lambda part: part.language_servers),
+        all_of("trigger", lambda part: part.triggers),
+        tuple(dict.fromkeys(path for _, part in files for path in part.skills)),
+        next((part.store for _, part in files if part.store is not None), None),
+        tuple(dict.fromkeys(host for _, part in files for host in part.private_hosts)),
+        _merge_definitions([part.definitions for _, part in files if part.definitions is not None], problems),
         tuple(problems),
     )
 
 
-def build_app(said: PartialApp) -> App:
-    agents = tuple(placed.value for placed in said.agents)
+def build_app(part: PartialApp) -> App:
+    agents = tuple(declared.value for declared in part.agents)
     return App(
         agents or (Agent("agent", AgentSide(default_prompt("agent"))),),
-        said.model,
-        {placed.name: placed.value for placed in said.models},
-        tuple(placed.value for placed in said.servers),
-        tuple(placed.value for placed in said.language_servers),
-        tuple(placed.value for placed in said.triggers),
-        said.skills,
-        said.definitions or Definitions(),
-        said.store,
-        said.private_hosts,
-        tuple(dict.fromkeys(said.problems)),
+        part.model,
+        {declared.name: declared.value for declared in part.models},
+        tuple(declared.value for declared in part.servers),
+        tuple(declared.value for declared in part.language_servers),
+        tuple(declared.value for declared in part.triggers),
+        part.skills,
+        part.definitions or Definitions(),
+        part.store,
+        part.private_hosts,
+        tuple(dict.fromkeys(part.problems)),
     )
 
 
-def reference_problems(said: PartialApp) -> Iterator[Problem]:
-    """Names of agents and models that nobody describes, and routes that two triggers want."""
-    models = [placed.name for placed in said.models]
-    agents = [placed.name for placed in said.agents]
-    for agent in said.agents:
+def reference_problems(part: PartialApp) -> Iterator[Problem]:
+    """References to unknown agents and models, and routes that two triggers share."""
+    models = [declared.name for declared in part.models]
+    agents = [declared.name for declared in part.agents]
+    for agent in part.agents:
         yield from _unknown_name_problems("model", _model_names(agent.value), models, agent)
         yield from _unknown_name_problems("agent", agent.value.subagents or (), agents, agent)
-    for model in said.models:
+    for model in part.models:
         yield from _unknown_name_problems("model", model.value.fallbacks, models, model)
     routes: dict[str, str] = {}
-    for trigger in said.triggers:
+    for trigger in part.triggers:
         wanted = trigger.value.agent
         yield from _unknown_name_problems("agent", () if wanted is None else (wanted,), agents or ["agent"], trigger)
         if trigger.value.kind is TriggerKind.HTTP and routes.setdefault(trigger.value.at, trigger.name) != trigger.name:
-            text = f"the route {trigger.value.at} belongs to the trigger {routes[trigger.value.at]} already."
-            yield Problem("duplicate-id", trigger.file, trigger.line, text, "Write another route.")
+            text = f"the route {trigger.value.at} is already used by the trigger {routes[trigger.value.at]}."
+            yield Problem("duplicate-id", trigger.file, trigger.line, text, "Choose another route.")
 
 
 def _model_names(agent: Agent) -> tuple[str, ...]:
@@ -103,30 +100,36 @@ def _unknown_name_problems(
             continue
         guess = closest_match(name, known)
         hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(known) or 'none'}."
-        more = " A model is provider:model, or a name of models." if kind == "model" else ""
-        yield Problem(f"unknown-{kind}", by.file, by.line, f"{by.name} names the {kind} {name!r}.", f"{hint}{more}")
+        more = " Write provider:model, or a name from `models`." if kind == "model" else ""
+        yield Problem(
+            f"unknown-{kind}",
+            by.file,
+            by.line,
+            f"{by.name} refers to the {kind} {name!r}, which does not exist.",
+            f"{hint}{more}",
+        )
 
 
 def _drop_duplicates(
     kind: str, found: Sequence[tuple[SourceLayer, Declaration[T]]], problems: list[Problem]
 ) -> Iterator[Declaration[T]]:
     first: dict[str, tuple[SourceLayer, Declaration[T]]] = {}
-    for layer, placed in found:
-        if placed.name not in first:
-            first[placed.name] = layer, placed
-            yield placed
+    for layer, declared in found:
+        if declared.name not in first:
+            first[declared.name] = layer, declared
+            yield declared
             continue
-        known_layer, known = first[placed.name]
+        known_layer, known = first[declared.name]
         where = f"{known.file}:{known.line}"
-        text = f"the {kind} {placed.name} is described twice; the one in {where} counts."
+        text = f"the {kind} {declared.name} is declared twice; the one in {where} is used."
         severity = Severity.ERROR if layer is known_layer else Severity.WARNING
         problems.append(
-            Problem("duplicate-id", placed.file, placed.line, text, "Give this one another name.", severity)
+            Problem("duplicate-id", declared.file, declared.line, text, "Give this one another name.", severity)
         )
 
 
 def _merge_definitions(sets: Sequence[Definitions], problems: list[Problem]) -> Definitions | None:
-    """One folder's as they are; those of several in a set of their own."""
+    """The definitions of all folders in one set."""
     if len(sets) < 2:
         return sets[0] if sets else None
     together = Definitions()
@@ -142,7 +145,7 @@ def _merge_definitions(sets: Sequence[Definitions], problems: list[Problem]) -> 
 
 _READERS: Final = {"native": native.read_app, "digitorn": digitorn.read_app}
 _NEAREST_FIRST: Final = (SourceLayer.NAMED, SourceLayer.LOCAL, SourceLayer.PROJECT, SourceLayer.USER)
-_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)  # an id that says nothing to a model
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)  # an id that cannot carry instructions to a model
 _MAX_SHOWN: Final = 8
 
 
@@ -154,7 +157,7 @@ class _AppFile:
 
     @property
     def distance(self) -> int:
-        """The lower, the nearer to the session's directory."""
+        """Lower means nearer to the session's directory."""
         directory = self.source.path.parent
         return -len((directory.parent if directory.name == ".hookline" else directory).parts)
 
@@ -167,19 +170,19 @@ def load_app(
     *,
     config_home: Path | None = None,
 ) -> App:
-    """The app of this directory, or of the file that the user named; without any, one agent with every tool.
+    """The app of this directory, or of `file`; without any config, one agent with every tool.
 
-    What would run, import or tell a model something waits for trust in a project's file, and a problem says so. This
-    imports the Python folders of files that are trusted.
+    Until you trust a project's file, nothing in it is run, imported or sent to a model; a problem reports that.
+    Python folders of trusted files are imported.
     """
     known = trust or Trust(trust_file_path(home))
     sources = find_sources(directory, home, config_home) if file is None else (app_source(file),)
-    said = merge_apps(_sort_by_layer([_load_file(read_source(source), known) for source in sources]))
-    return build_app(replace(said, problems=(*said.problems, *reference_problems(said))))
+    part = merge_apps(_sort_by_layer([_load_file(read_source(source), known) for source in sources]))
+    return build_app(replace(part, problems=(*part.problems, *reference_problems(part))))
 
 
 def app_source(file: Path) -> Source:
-    """A file, or a folder of definitions, that the user named as an app: trusted, whatever it is called."""
+    """A file or folder of definitions that the user named as the app: it is trusted, whatever its name."""
     if file.is_dir() or file.suffix == ".py":
         return named_source(file, "standard_agents")
     document, _ = read_file(file)
@@ -192,66 +195,66 @@ def app_source(file: Path) -> Source:
 
 
 def app_problems(group: Sequence[ParsedFile]) -> tuple[Problem, ...]:
-    """What is wrong with the app that these files describe; nothing of them is imported or run."""
-    said = merge_apps(_sort_by_layer([_AppFile(held.source, tuple(_read_parts(held))) for held in group]))
-    complete = not any(held.folders for held in group)
-    return (*said.problems, *(reference_problems(said) if complete else ()))
+    """The problems of the app that these files describe. Nothing is imported or run."""
+    part = merge_apps(_sort_by_layer([_AppFile(parsed.source, tuple(_read_parts(parsed))) for parsed in group]))
+    complete = not any(parsed.folders for parsed in group)
+    return (*part.problems, *(reference_problems(part) if complete else ()))
 
 
 def skill_folders(sources: Sequence[Source]) -> tuple[Path, ...]:
-    """The folders of skills that these files name, trusted or not; nothing of them is imported or run."""
-    return tuple(path for source in sources for said in _read_parts(read_source(source)) for path in said.skills)
+    """The skill folders that these files name, trusted or not. Nothing is imported or run."""
+    return tuple(path for source in sources for part in _read_parts(read_source(source)) for path in part.skills)
 
 
 def _sort_by_layer(files: Sequence[_AppFile]) -> list[LayeredApp]:
-    """The nearest first; what is not trusted comes after the user's own, so it takes nobody's place."""
+    """Nearest first. Untrusted files come last, so they never replace the user's own declarations."""
     ordered = sorted(files, key=lambda file: (not file.trusted, _NEAREST_FIRST.index(file.source.layer), file.distance))
-    return [(file.source.layer, said) for file in ordered for said in file.parts]
+    return [(file.source.layer, part) for file in ordered for part in file.parts]
 
 
-def _load_file(held: ParsedFile, trust: Trust) -> _AppFile:
-    in_force = trust.effective_file(held)
-    said = list(_read_parts(held))
-    if not in_force.trusted:
+def _load_file(parsed: ParsedFile, trust: Trust) -> _AppFile:
+    effective = trust.effective_file(parsed)
+    part = list(_read_parts(parsed))
+    if not effective.trusted:
         return _AppFile(
-            held.source, tuple(map(_restrict_untrusted, said)) + tuple(_untrusted_problem(held)), trusted=False
+            parsed.source, tuple(map(_restrict_untrusted, part)) + tuple(_untrusted_problem(parsed)), trusted=False
         )
-    said += [_import_folder(folder) for folder in in_force.folders]
-    return _AppFile(held.source, tuple(said))
+    part += [_import_folder(folder) for folder in effective.folders]
+    return _AppFile(parsed.source, tuple(part))
 
 
-def _read_parts(held: ParsedFile) -> Iterator[PartialApp]:
-    reader = _READERS.get(held.dialect or "")
+def _read_parts(parsed: ParsedFile) -> Iterator[PartialApp]:
+    reader = _READERS.get(parsed.dialect or "")
     if reader is None:
-        if held.dialect is None and held.problems:
-            yield PartialApp(problems=held.problems)
+        if parsed.dialect is None and parsed.problems:
+            yield PartialApp(problems=parsed.problems)
         return
-    document, problems = read_text(held.text, held.source.display_path)
+    document, problems = read_text(parsed.text, parsed.source.display_path)
     if document is None:
         yield PartialApp(problems=problems)
     else:
-        yield reader(document, BaseDirectory(held.source.path.parent, held.source.project))
+        yield reader(document, BaseDirectory(parsed.source.path.parent, parsed.source.project))
 
 
 def _import_folder(folder: CodeFolder) -> PartialApp:
     defining = DefinitionsFolder(folder.path, folder.display_path)
     definitions, problems = defining.load_definitions()
-    said = standard_agents.read_app(definitions, defining.display_path)
-    return replace(said, problems=(*problems, *said.problems))
+    part = standard_agents.read_app(definitions, defining.display_path)
+    return replace(part, problems=(*problems, *part.problems))
 
 
-def _restrict_untrusted(said: PartialApp) -> PartialApp:
-    """Agents without their words: hooks may belong to them by id, so they stay."""
+def _restrict_untrusted(part: PartialApp) -> PartialApp:
+    """Keeps the agents, because hooks may refer to their ids, but none of their text."""
     agents = [
-        replace(placed, value=_strip_agent(placed.value))
-        for placed in said.agents
-        if _PLAIN_ID.fullmatch(placed.value.id)
+        replace(declared, value=_strip_agent(declared.value))
+        for declared in part.agents
+        if _PLAIN_ID.fullmatch(declared.value.id)
     ]
-    return PartialApp(tuple(agents), skills=said.skills, problems=said.problems)
+    return PartialApp(tuple(agents), skills=part.skills, problems=part.problems)
 
 
 def _strip_agent(agent: Agent) -> Agent:
-    """Nor does another AI answer it: that would cost as many calls of a model as there may be."""
+    """Also without a second AI: two AIs could use up every model call they are allowed."""
     return replace(agent, side_a=_strip_side(agent.side_a), side_b=None, name="", description="", model=None)
 
 
@@ -260,12 +263,12 @@ def _strip_side(side: AgentSide) -> AgentSide:
     return replace(side, prompt=prompt, label="", stop_on_response=True)
 
 
-def _untrusted_problem(held: ParsedFile) -> Iterator[PartialApp]:
-    wanted = [each.name for each in held.capabilities] + [folder.display_path for folder in held.folders]
+def _untrusted_problem(parsed: ParsedFile) -> Iterator[PartialApp]:
+    wanted = [each.name for each in parsed.capabilities] + [folder.display_path for folder in parsed.folders]
     if not wanted:
         return
-    line = min([each.line for each in held.capabilities] + [folder.line for folder in held.folders])
+    line = min([each.line for each in parsed.capabilities] + [folder.line for folder in parsed.folders])
     shown = ", ".join(wanted[:_MAX_SHOWN]) + (" and more" if len(wanted) > _MAX_SHOWN else "")
-    what = f"this file is not trusted yet, so it goes without {shown}."
-    hint = "Look at it and run `hookline trust`."
-    yield PartialApp(problems=(Problem("not-trusted", held.source.display_path, line, what, hint, Severity.WARNING),))
+    what = f"this file is not trusted yet, so these are ignored: {shown}."
+    hint = "Review it and run `hookline trust`."
+    yield PartialApp(problems=(Problem("not-trusted", parsed.source.display_path, line, what, hint, Severity.WARNING),))

@@ -1,4 +1,4 @@
-"""The app of a digitorn file. Keys that are not ours are none of our business."""
+"""Reads the app from a digitorn file. Unknown keys are ignored: they belong to digitorn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hookline.runtime.apps.app import MAX_STEPS, Agent, AgentSide, NamedModel, P
 from hookline.runtime.apps.fields import DEFAULT_PROMPT, BaseDirectory, Declaration, PartialApp
 
 MODULES: Final = ("filesystem", "memory", "lsp", "workspace")
-"""Modules that the runtime has itself."""
+"""Modules with the same name in the runtime."""
 
 _COORDINATOR_ROLES: Final = ("coordinator", "orchestrator", "main", "primary")
 _PROMPT_KEYS: Final = PROMPT_KEYS[:-1]
@@ -40,7 +40,7 @@ def read_app(document: Document, base: BaseDirectory) -> PartialApp:
 
 
 def _servers_node(at: Node | None) -> Node | None:
-    """`mcp: {servers: {…}}` as well as `mcp: {…}`."""
+    """Accepts `mcp: {servers: {…}}` and `mcp: {…}`."""
     below = None if at is None else at.get("servers")
     return below if below is not None and isinstance(below.value, dict) else at
 
@@ -48,7 +48,7 @@ def _servers_node(at: Node | None) -> Node | None:
 def _read_agents(
     at: Node | None, turns: int | None
 ) -> Iterator[tuple[Declaration[Agent], Declaration[NamedModel] | None]]:
-    """Whoever coordinates comes first: it is talked to."""
+    """The coordinator comes first: it is the agent that you talk to."""
     if at is None or not isinstance(at.value, list):
         return
     found = [place for place in at.items() if isinstance(place.value, dict)]
@@ -79,7 +79,7 @@ def _read_agent(at: Node, id: str, model: str | None, specialists: tuple[str, ..
 
 
 def _read_brain(at: Node, id: str) -> tuple[str | None, Declaration[NamedModel] | None]:
-    """The model's name; one with a limit of its own is a model of the app, named after its agent."""
+    """The model's name. A model with its own limit becomes a named model of the app."""
     brain = at.get("brain")
     if brain is None or not isinstance(brain.value, dict):
         return (brain.value if brain is not None and isinstance(brain.value, str) else None), None
@@ -99,7 +99,7 @@ def _read_brain(at: Node, id: str) -> tuple[str | None, Declaration[NamedModel] 
 
 
 def _read_tools(at: Node) -> tuple[str, ...] | None:
-    """What an agent may use, if it says so: modules and single tools."""
+    """The modules and tools that the agent lists; None if it lists none."""
     listed = [_entry_names(place.value) for key in ("modules", "tools") if (place := at.get(key)) is not None]
     if not listed:
         return None
@@ -116,7 +116,7 @@ def _entry_names(value: Any) -> list[str]:
 
 
 def _tool_patterns(name: str) -> Iterator[str]:
-    """A module is all of its tools; a module or tool that the runtime calls otherwise is found by both names."""
+    """A module stands for all its tools. If the runtime uses another name, both names match."""
     is_module = "." not in name and name not in _KNOWN_TOOLS
     yield f"{name}.*" if is_module else name
     if name in MODULES:

@@ -1,7 +1,4 @@
-"""The parts of an app that every format writes alike: models, servers, triggers, folders of skills.
-
-What one file, or one folder of definitions, says of an app.
-"""
+"""The app that one file describes, and readers for the fields that several formats share."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ DEFAULT_PROMPT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Declaration(Generic[T]):
-    """Something with a name of its own, and where it was written."""
+    """A named part of an app, and where it was written."""
 
     name: str
     value: T
@@ -60,13 +57,13 @@ class PartialApp:
 
 @dataclass(frozen=True, slots=True)
 class BaseDirectory:
-    """Where the paths of a file begin, and what they may not leave."""
+    """Where relative paths of a file start, and the root that they must not leave."""
 
     directory: Path
-    root: Path | None = None  # None: the user's own file may name any
+    root: Path | None = None  # None: the user's own files may name any path
 
     def resolve(self, named: str) -> Path | None:
-        """None if it leads out of the root, by a link too."""
+        """None if the path leads out of the root, also through a link."""
         path = Path(os.path.abspath(self.directory / os.path.expanduser(named)))
         if self.root is None or Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.root)):
             return path
@@ -87,7 +84,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 _ROUTE: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+", re.ASCII)
 _HOST: Final = re.compile(r"[A-Za-z0-9_.:-]+", re.ASCII)
 _URL: Final = re.compile(r"https?://[^\s/]+\S*")
-_MODEL_HINT: Final = "Write provider:model, such as anthropic:claude-sonnet-4-5, or a name of models."
+_MODEL_HINT: Final = "Write provider:model, such as anthropic:claude-sonnet-4-5, or a name from `models`."
 
 
 def optional_text(at: Node, key: str, hint: str = "") -> str | None:
@@ -97,7 +94,7 @@ def optional_text(at: Node, key: str, hint: str = "") -> str | None:
 
 def optional_count(at: Node, key: str) -> int | None:
     place = at.get(key)
-    return None if place is None else place.integer(least=1, hint="Leave it out for no limit of its own.")
+    return None if place is None else place.integer(least=1, hint="Leave it out for no limit.")
 
 
 def optional_names(at: Node, key: str) -> tuple[str, ...] | None:
@@ -145,7 +142,7 @@ def read_store_url(at: Node | None) -> str | None:
     if url is None or url.startswith(STORE_SCHEMES):
         return url
     at.add_problem(
-        "unknown-store", f"{at.location}: this is no store.", "Write sqlite:///path/to/file.db or postgresql://…."
+        "unknown-store", f"{at.location}: not a store URL.", "Write sqlite:///path/to/file.db or postgresql://…."
     )
     return None
 
@@ -161,7 +158,7 @@ def _read_host(at: Node) -> str | None:
     if host is None or _HOST.fullmatch(host):
         return host
     at.add_problem(
-        "bad-host", f"{at.location}: this is no host.", "Write a name or an address, with :PORT for one port only."
+        "bad-host", f"{at.location}: not a host.", "Write a name or an address; add :PORT to allow only one port."
     )
     return None
 
@@ -171,7 +168,7 @@ def _read_entries(at: Node | None, what: str, read: Callable[[str, Node], T | No
         return
     for name, place in at.entries():
         if not _NAME.fullmatch(name):
-            text = f"{place.location}: {name!r} is no name for one of {what}."
+            text = f"{place.location}: {name!r} is not a valid name in {what}."
             place.add_problem("bad-name", text, "Use letters, digits, - and _.", at_key=True)
             continue
         value = read(name, place)
@@ -195,7 +192,7 @@ def _read_model(name: str, at: Node) -> NamedModel | None:
 
 
 def with_url(model: str, url: str | None) -> str:
-    """`provider:model@URL`, for a server that speaks the provider's API."""
+    """`provider:model@URL`, for another server with the provider's API."""
     return model if url is None else f"{model}@{url}"
 
 
@@ -206,7 +203,7 @@ def _read_server(name: str, at: Node) -> McpServer | None:
     at.check_keys(SERVER_KEYS, "an MCP server")
     command_at, url_at = at.get("command"), at.get("url")
     if (command_at is None) is (url_at is None):
-        at.add_problem("missing-key", f"{at.location}: a server has a command or a url.", "Write one of them.")
+        at.add_problem("missing-key", f"{at.location}: a server needs either command or url.", "Write one of them.")
         return None
     command = () if command_at is None else _read_command(command_at, at.get("args"))
     url = "" if url_at is None else _read_url(url_at) or ""
@@ -225,7 +222,7 @@ def _read_language_server(name: str, at: Node) -> LanguageServer | None:
         return None
     command_at, files_at = at.get("command"), at.get("files")
     if command_at is None or files_at is None:
-        text = f"{at.location}: a language server has a command and files."
+        text = f"{at.location}: a language server needs command and files."
         at.add_problem("missing-key", text, 'Write command: [ruff, server] and files: ["*.py"].')
         return None
     command, files = _read_command(command_at, at.get("args")), files_at.texts()
@@ -237,7 +234,7 @@ def _read_language_server(name: str, at: Node) -> LanguageServer | None:
 
 
 def _read_command(at: Node, args: Node | None) -> tuple[str, ...]:
-    """Words, or one text that is split into words as a shell would, and given to none."""
+    """A list of words, or one text that is split like in a shell. No shell runs it."""
     if isinstance(at.value, str) and args is None:
         try:
             words = tuple(shlex.split(at.value))
@@ -264,7 +261,7 @@ def _read_url(at: Node) -> str | None:
     url = at.text()
     if url is None or _URL.fullmatch(url):
         return url
-    at.add_problem("bad-url", f"{at.location}: this is no address.", "Write http://… or https://….")
+    at.add_problem("bad-url", f"{at.location}: not a URL.", "Write http://… or https://….")
     return None
 
 
@@ -276,7 +273,7 @@ def _read_trigger(at: Node, index: int) -> Trigger | None:
     written = [(key, place) for key in KIND_OF_KEY if (place := at.get(key)) is not None]
     if len(written) != 1:
         at.add_problem(
-            "missing-key", f"{at.location}: a trigger has one of cron, files and http.", "Write one of them."
+            "missing-key", f"{at.location}: a trigger needs exactly one of cron, files and http.", "Write one of them."
         )
         return None
     [(key, place)] = written
@@ -301,7 +298,7 @@ def _check_trigger(at: Node, kind: TriggerKind, when: str, zone: str | None) -> 
         case TriggerKind.FILE:
             _check_glob(at, when)
         case TriggerKind.HTTP if not _ROUTE.fullmatch(when):
-            at.add_problem("bad-route", f"{at.location}: {when!r} is no route.", "Write a path such as /deploy.")
+            at.add_problem("bad-route", f"{at.location}: {when!r} is not a route.", "Write a path such as /deploy.")
 
 
 def _check_cron(at: Node, fields: str, zone: str | None) -> None:
@@ -321,35 +318,35 @@ def _check_glob(at: Node, glob: str) -> None:
         return
     if os.path.isabs(glob) or ".." in Path(glob).parts:
         at.add_problem(
-            "outside-project", f"{at.location}: this leads out of the workspace.", "Write a path inside of it."
+            "outside-project", f"{at.location}: this path is outside the workspace.", "Write a path inside it."
         )
 
 
 def _read_trigger_prompt(at: Node) -> str | None:
     place = at.get("prompt")
     if place is None:
-        at.add_problem("missing-key", f"{at.location}: prompt is missing.", "Write what the agent shall do.")
+        at.add_problem("missing-key", f"{at.location}: prompt is missing.", "Write what the agent should do.")
         return None
     text = place.text()
     try:
         return None if text is None else prompt_template(text).source
     except BadTemplate as bad:
-        hint = "Placeholders are {{trigger.path}}, {{trigger.body}} and other facts of the trigger."
+        hint = "Use {{trigger.path}}, {{trigger.body}} or another fact of the trigger."
         place.add_problem("bad-template", f"{place.location}: {bad.what}.", hint)
         return None
 
 
 def _read_folder(at: Node, base: BaseDirectory) -> Path | None:
-    named = at.text(hint="Write the path of a folder that holds skills.")
+    named = at.text(hint="Write the path of a folder that contains skills.")
     if named is None:
         return None
     path = base.resolve(named)
     if path is None:
-        at.add_problem(
-            "outside-project", f"{at.location}: {named} is outside of the project.", "Name a folder inside of it."
-        )
+        at.add_problem("outside-project", f"{at.location}: {named} is outside the project.", "Name a folder inside it.")
     elif not path.is_dir():
-        at.add_problem("no-folder", f"{at.location}: there is no folder {named}.", "Name a folder that holds skills.")
+        at.add_problem(
+            "no-folder", f"{at.location}: the folder {named} does not exist.", "Name a folder that contains skills."
+        )
     else:
         return path
     return None

@@ -1,4 +1,4 @@
-"""The app of a `hookline.yaml`."""
+"""Reads the app from a `hookline.yaml`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIDE_KEYS: Final = (
     "session_stop",
     "session_fail",
 )
-_MAX_PROMPT_BYTES: Final = 1_000_000  # bytes
+_MAX_PROMPT_BYTES: Final = 1_000_000
 
 
 def read_app(document: Document, base: BaseDirectory) -> PartialApp:
@@ -97,7 +97,7 @@ def _report_misplaced_keys(at: Node) -> None:
     for key in SIDE_KEYS:
         place = at.get(key)
         if place is not None:
-            text = f"{place.location}: {key} belongs into side_a, which stands beside it."
+            text = f"{place.location}: {key} belongs in side_a."
             place.add_problem("twice", text, "Move it there.", at_key=True)
 
 
@@ -128,7 +128,9 @@ def _read_prompt(at: Node, base: BaseDirectory, name: str, model: str | None, to
         return default_prompt(name, model, tools)
     text, file = written.get("text"), written.get("file")
     if (text is None) is (file is None):
-        written.add_problem("missing-key", f"{written.location}: a prompt has a text or a file.", "Write one of them.")
+        written.add_problem(
+            "missing-key", f"{written.location}: a prompt needs either text or file.", "Write one of them."
+        )
     said = text.text(empty=True) if text is not None else None if file is None else _read_prompt_file(file, base)
     return Prompt(
         fields.optional_text(written, "name") or name,
@@ -144,9 +146,7 @@ def _read_prompt_file(at: Node, base: BaseDirectory) -> str | None:
     if named is None:
         return None
     if path is None:
-        at.add_problem(
-            "outside-project", f"{at.location}: {named} is outside of the project.", "Name a file inside of it."
-        )
+        at.add_problem("outside-project", f"{at.location}: {named} is outside the project.", "Name a file inside it.")
         return None
     try:
         return _read_regular_file(path)
@@ -157,12 +157,12 @@ def _read_prompt_file(at: Node, base: BaseDirectory) -> str | None:
 
 
 def _read_regular_file(path: Path) -> str:
-    """Of a regular file, so that it never waits for a pipe."""
+    """Only a regular file: opening a pipe could wait forever."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("not a regular file")
         data = file.read(_MAX_PROMPT_BYTES + 1)
     if len(data) > _MAX_PROMPT_BYTES:
-        raise ValueError(f"it is larger than {_MAX_PROMPT_BYTES // 1_000_000} MB")
+        raise ValueError(f"larger than {_MAX_PROMPT_BYTES // 1_000_000} MB")
     return data.decode("utf-8")

@@ -1,4 +1,4 @@
-"""The app that definitions in Python make."""
+"""Builds the app from definitions in Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hookline.standard_agents.definitions import AgentDefinition, Definitions, P
 
 
 def read_app(definitions: Definitions, shown: Callable[[str], str]) -> PartialApp:
-    """`shown` says how messages show a file."""
+    """`shown` returns the path of a file as messages display it."""
     problems: list[Problem] = []
     agents = [
         _declare_agent(each.name, _build_agent(each, definitions, problems, shown), each.place, shown)
@@ -79,13 +79,13 @@ def _find_prompt(
         return _build_prompt(found, definitions)
     guess = closest_match(name, definitions.prompts)
     hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(definitions.prompts) or 'none'}."
-    text = f"the agent {agent.name} names the prompt {name!r}, which is not defined."
+    text = f"the agent {agent.name} refers to the prompt {name!r}, which does not exist."
     problems.append(Problem("unknown-prompt", shown(agent.place.file), agent.place.line, text, hint))
     return default_prompt(name, tools=())
 
 
 def _build_prompt(prompt: PromptDefinition, definitions: Definitions) -> Prompt:
-    """Of what it lists as tools, the agents and prompts are started, not called."""
+    """Agents and prompts in the list of tools are started as sub-agents, not called."""
     tools = tuple(name for name in prompt.tools if not _is_agent(name, definitions))
     return Prompt(prompt.name, prompt.prompt, prompt.model, tools)
 
@@ -100,7 +100,7 @@ def _subagent_names(prompts: list[PromptDefinition], definitions: Definitions) -
 
 
 def _prompts_used_as_agents(definitions: Definitions) -> Iterator[PromptDefinition]:
-    """The prompts that another one lists among its tools: each is an agent of its own."""
+    """Prompts that another prompt lists as a tool: each becomes an agent."""
     listed = dict.fromkeys(name for prompt in definitions.prompts.values() for name in prompt.tools)
     for name in listed:
         if _is_agent(name, definitions) and name not in definitions.agents:
