@@ -8,21 +8,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
-from hookline.hooks.actions.ask_model import AskModel
-from hookline.hooks.actions.call_tool import CallTool
-from hookline.hooks.actions.chain import Chain
-from hookline.hooks.actions.change import ChangeFacts
-from hookline.hooks.actions.diagnose import Diagnose
+from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
-from hookline.hooks.actions.post import PostEvent
-from hookline.hooks.actions.python_function import CustomAction
-from hookline.hooks.actions.run_program import RunProgram
-from hookline.hooks.actions.script import RunScript
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook
-from hookline.hooks.protocols import Action, Condition, May, TextPattern
+from hookline.hooks.protocols import Action, Condition, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tools import VOCABULARIES, ToolName, Vocabulary
 from hookline.patterns.matchers import Shorthand, shorthand
@@ -137,32 +128,8 @@ class NotExpressible(Exception):
     """The dialect has no way to write this. The message names the thing: "its scope", "the event stop"."""
 
 
-_ACTION_NAMES: Final[dict[type, str]] = {
-    CallTool: "call",
-    Chain: "chain",
-    ChangeFacts: "change",
-    CustomAction: "custom",
-    Diagnose: "diagnose",
-    AskModel: "judge",
-    Log: "log",
-    Notify: "notify",
-    PostEvent: "post",
-    RunProgram: "run",
-    RunScript: "script",
-}
-
-
 def action_not_expressible(action: Action) -> NotExpressible:
-    if isinstance(action, (FixedAnswer, TemplateAnswer)):
-        return NotExpressible(f"an answer of its own ({_describe_answer(action.may)})")
-    return NotExpressible(
-        f"the action {_ACTION_NAMES[type(action)]}" if type(action) in _ACTION_NAMES else "its action"
-    )
-
-
-def _describe_answer(may: May) -> str:
-    words = {May.DENY: "deny", May.ASK: "ask", May.ALLOW: "allow", May.HALT: "halt", May.COMPACT: "compact"}
-    return next((word for flag, word in words.items() if flag in may), "tell")
+    return NotExpressible(action.label)
 
 
 def condition_not_expressible(condition: Condition) -> NotExpressible:

@@ -65,6 +65,13 @@ class Action(Protocol):
     def reads(self) -> Iterable[FactPath]:
         """The facts that it reads."""
 
+    @property
+    def label(self) -> str:
+        """A noun phrase for messages: "the action run", "an answer of its own (deny)"."""
+
+    def describe(self) -> Iterable[tuple[str, str]]:
+        """What it would do, as pairs of a verb and its object, for a person who decides whether to trust it."""
+
     async def run(self, event: Event, host: Host) -> Outcome: ...
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome
@@ -13,10 +15,14 @@ from hookline.hooks.templates import Template
 
 @dataclass(frozen=True, slots=True)
 class FixedAnswer:
-    """Always the same outcome, made at load."""
+    """Always the same outcome, made when the config is loaded."""
 
     constant: Outcome
     instant = True
+
+    @property
+    def label(self) -> str:
+        return _answer_label(self.may)
 
     @property
     def may(self) -> May:
@@ -27,6 +33,9 @@ class FixedAnswer:
 
     def reads(self) -> tuple[FactPath, ...]:
         return ()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        return describe_outcome(self.constant)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         return self.constant
@@ -43,6 +52,10 @@ class TemplateAnswer:
     constant = None
 
     @property
+    def label(self) -> str:
+        return _answer_label(self.may)
+
+    @property
     def may(self) -> May:
         return may_of(self.outcome) | (May.NOTES if self.notes else May.NOTHING)
 
@@ -50,10 +63,21 @@ class TemplateAnswer:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
-        templates = [text for _, text in self.notes] + ([self.reason] if self.reason else [])
-        return tuple(path for text in templates for path in text.reads())
+        return tuple(path for text in self._templates() for path in text.reads())
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield from describe_outcome(self.outcome)
+        yield from (("say", text.source) for text in self._templates())
+
+    def _templates(self) -> list[Template]:
+        return [text for _, text in self.notes] + ([self.reason] if self.reason else [])
 
     async def run(self, event: Event, host: Host) -> Outcome:
         reason = self.reason.render(event) if self.reason else self.outcome.reason
         notes = tuple(replace(note, text=text.render(event)) for note, text in self.notes)
         return replace(self.outcome, reason=reason, notes=self.outcome.notes + notes)
+
+
+def _answer_label(may: May) -> str:
+    words = {May.DENY: "deny", May.ASK: "ask", May.ALLOW: "allow", May.HALT: "halt", May.COMPACT: "compact"}
+    return f"an answer of its own ({next((word for flag, word in words.items() if flag in may), 'tell')})"

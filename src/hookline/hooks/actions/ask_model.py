@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ class AskModel:
     arguments: DataTemplate
     instant = False
     constant = None
+    label = "the action judge"
     may = May.DENY | May.NOTES
 
     def changes(self) -> tuple[FactPath, ...]:
@@ -43,6 +45,9 @@ class AskModel:
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.arguments.reads()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "ask the model", self.prompt
 
     async def run(self, event: Event, host: Host) -> Outcome:
         given = self.arguments.render_json(event)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import Event, FactPath
@@ -40,6 +42,7 @@ class CallTool:
     result_parser: ResultParser | None = None  # what it returned is an answer, as if a program had written it
     instant = False
     constant = None
+    label = "the action call"
 
     @property
     def may(self) -> May:
@@ -51,6 +54,10 @@ class CallTool:
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.input.reads()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        input = self.input.value if isinstance(self.input.value, dict) else {"": self.input.value}
+        yield "call", f"{self.tool} {describe_json({**dict(self.literal), **input})}"
 
     async def run(self, event: Event, host: Host) -> Outcome:
         input = {**copy.deepcopy(dict(self.literal)), **self.input.render(event)}

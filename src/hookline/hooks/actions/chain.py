@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import reduce
@@ -44,6 +45,7 @@ class Chain:
     steps: tuple[ChainStep, ...]
     stop_on_failure: bool = False
     constant = None
+    label = "the action chain"
 
     @property
     def instant(self) -> bool:
@@ -58,6 +60,10 @@ class Chain:
 
     def reads(self) -> tuple[FactPath, ...]:
         return tuple(path for step in self.steps for path in step.action.reads())
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        for step in self.steps:
+            yield from step.action.describe()
 
     async def run(self, event: Event, host: Host) -> Outcome:
         heard, applied = CombinedOutcome(), False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hookline.errors import UndecidedError
+from hookline.hooks.actions.description import describe_value
 from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, path_text
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcome
@@ -28,6 +29,7 @@ class Edit(Protocol):
     def path(self) -> FactPath: ...
     def reads(self) -> Iterable[FactPath]: ...
     def new_value(self, old: Any, event: Event) -> Any: ...
+    def describe(self) -> tuple[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,9 @@ class Set:
     def new_value(self, old: Any, event: Event) -> Any:
         return self.value.render(event)
 
+    def describe(self) -> tuple[str, str]:
+        return "set", f"{path_text(self.path)} = {describe_value(self.value.value)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Remove:
@@ -51,6 +56,9 @@ class Remove:
 
     def new_value(self, old: Any, event: Event) -> Any:
         return MISSING if old is MISSING else REMOVED
+
+    def describe(self) -> tuple[str, str]:
+        return "remove", path_text(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,9 @@ class Append:
         added = self.text.render(event)
         held = old if isinstance(old, str) else "" if old in (MISSING, None) else _dump_json(old)
         return held + added if not held or added.startswith("\n") else f"{held}\n{added}"
+
+    def describe(self) -> tuple[str, str]:
+        return "append", f"{path_text(self.path)} + {describe_value(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,10 @@ class Replace:
             what = f"could not replace {self.pattern.source} in {path_text(self.path)}: {undecided}"
             raise ActionError(FailureKind.TIMEOUT, what) from None
 
+    def describe(self) -> tuple[str, str]:
+        found, new = describe_value(self.pattern.source), describe_value(self.new)
+        return "replace", f"{path_text(self.path)}: {found} → {new}"
+
     def _replace_in(self, value: Any, deadline: float, depth: int) -> Any:
         if isinstance(value, str):
             return self.pattern.replace(value, self.new, deadline)
@@ -104,6 +119,7 @@ class ChangeFacts:
     edits: tuple[Edit, ...]
     instant = True
     constant = None
+    label = "the action change"
     may = May.CHANGE
 
     def changes(self) -> tuple[FactPath, ...]:
@@ -111,6 +127,9 @@ class ChangeFacts:
 
     def reads(self) -> tuple[FactPath, ...]:
         return tuple(path for edit in self.edits for path in edit.reads())
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        return (edit.describe() for edit in self.edits)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         changes: Changes = ()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.errors import UnavailableError
 from hookline.hooks.actions.call_tool import describe_result
+from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import MISSING, Changes, Event, FactPath
 from hookline.hooks.host import Host, Notice
@@ -44,6 +46,7 @@ class Diagnose:
     read_from_disk: bool = True
     instant = False
     constant = None
+    label = "the action diagnose"
 
     @property
     def may(self) -> May:
@@ -55,6 +58,9 @@ class Diagnose:
     def reads(self) -> tuple[FactPath, ...]:
         fields = (*self.path_fields, *self.content_fields)
         return (*(("tool", "input", field) for field in fields), _RESULT_PATH, ("workspace",))
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "diagnose", describe_json(self)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         path = _first_text(event, self.path_fields)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from hookline.hooks.actions.description import describe_json
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
@@ -20,12 +22,16 @@ class InvalidAction:
     kind: FailureKind = FailureKind.CANNOT_START
     instant = True
     constant = None
+    label = "its action"
 
     def changes(self) -> tuple[FactPath, ...]:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
         return ()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "broken", describe_json(self)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         raise ActionError(self.kind, self.why)
@@ -38,6 +44,7 @@ class UntrustedAction:
     action: Action
     instant = True
     constant = None
+    label = "its action"
 
     @property
     def may(self) -> May:
@@ -48,6 +55,9 @@ class UntrustedAction:
 
     def reads(self) -> tuple[FactPath, ...]:
         return tuple(self.action.reads())
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield from self.action.describe()
 
     async def run(self, event: Event, host: Host) -> NoReturn:
         raise ActionError(FailureKind.NOT_TRUSTED, "is not trusted yet; look at it and run `hookline trust`")

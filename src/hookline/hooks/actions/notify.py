@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +31,7 @@ class Log:
     level: str = "info"  # a key of LEVELS
     instant = True
     constant = None
+    label = "the action log"
     may = May.NOTHING
 
     def changes(self) -> tuple[FactPath, ...]:
@@ -37,6 +39,9 @@ class Log:
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.text.reads()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "log", self.text.source
 
     async def run(self, event: Event, host: Host) -> Outcome:
         _log.log(LEVELS[self.level], "[%s] %s", current_hook_id(), self.text.render(event))
@@ -51,6 +56,7 @@ class Notify:
     tag: str = ""
     instant = False
     constant = None
+    label = "the action notify"
     may = May.NOTHING
 
     def changes(self) -> tuple[FactPath, ...]:
@@ -58,6 +64,9 @@ class Notify:
 
     def reads(self) -> tuple[FactPath, ...]:
         return (*self.message.reads(), *self.title.reads())
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "notify", ": ".join(filter(None, (self.title.source, self.message.source)))
 
     async def run(self, event: Event, host: Host) -> Outcome:
         message, title = self.message.render(event), self.title.render(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -28,6 +29,7 @@ class PostEvent:
     variables: tuple[str, ...] = ()  # of the environment, that the headers may name
     instant = False
     constant = None
+    label = "the action post"
 
     @property
     def may(self) -> May:
@@ -38,6 +40,10 @@ class PostEvent:
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.body.reads()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "post", self.url
+        yield from (("header", f"{name}: {text}") for name, text in self.headers)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         body = self.body.render_json(event).encode("utf-8", "backslashreplace")

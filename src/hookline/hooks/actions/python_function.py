@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from hookline.errors import UnavailableError
+from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import Changes, Event, FactPath
 from hookline.hooks.host import FunctionCall, Host
@@ -30,12 +31,16 @@ class CustomAction:
     may: May = May.JUDGE | May.CHANGE | May.NOTES | May.HALT | May.COMPACT
     instant = False
     constant = None
+    label = "the action custom"
 
     def changes(self) -> tuple[FactPath, ...]:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
         return ((),)
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "custom", describe_json(self)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         returned: object = await self.function(self.params, Event(event.name, copy.deepcopy(event.facts)), host)
@@ -83,6 +88,7 @@ class RunPython:
     function: Callable[..., Any] = field(repr=False)
     instant = False
     constant = None
+    label = "its action"
 
     @property
     def may(self) -> May:
@@ -93,6 +99,9 @@ class RunPython:
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.calling.reads
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "runpython", describe_json(self)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         returned = await _call_function(

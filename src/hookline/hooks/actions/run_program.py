@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -50,6 +52,11 @@ class CommandTemplate:
         paths += self.stdin.reads() if self.stdin else ()
         return tuple(paths)
 
+    def describe(self) -> str:
+        words = self.shell.source if self.shell else shlex.join(part.source for part in self.argv)
+        env = "".join(f"{name}={shlex.quote(text.source)} " for name, text in self.env if text)
+        return f"{env}{words}" + (f"  (in {self.cwd.source})" if self.cwd else "")
+
 
 @dataclass(frozen=True, slots=True)
 class RunProgram:
@@ -60,6 +67,7 @@ class RunProgram:
     only_if_timeout: timedelta = timedelta(seconds=1)
     instant = False
     constant = None
+    label = "the action run"
 
     @property
     def total_timeout(self) -> timedelta:
@@ -75,6 +83,11 @@ class RunProgram:
 
     def reads(self) -> tuple[FactPath, ...]:
         return (*self.program.reads(), *(self.only_if.reads() if self.only_if else ()))
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "run", self.program.describe()
+        if self.only_if is not None:
+            yield "only_if", self.only_if.describe()
 
     async def run(self, event: Event, host: Host) -> Outcome:
         if self.only_if is not None and not await self._should_run(self.only_if, event, host):

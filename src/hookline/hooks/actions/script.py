@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -25,6 +26,7 @@ class RunScript:
     timeout: timedelta
     instant = False
     constant = None
+    label = "the action script"
     may = May.JUDGE | May.CHANGE
 
     def changes(self) -> tuple[FactPath, ...]:
@@ -32,6 +34,9 @@ class RunScript:
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.variables.reads()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "script", self.source
 
     async def run(self, event: Event, host: Host) -> Outcome:
         returned = await host.run_script(ScriptCall(self.source, self.variables.render(event), self.timeout))
