@@ -17,7 +17,6 @@ from hookline.dialects.native.keys import (
     ActionKey,
     Key,
     choice_key,
-    escape_braces,
     flag_key,
     integer_key,
     key_table,
@@ -30,7 +29,7 @@ from hookline.hooks.conditions.numbers import COMPARISONS
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience
 from hookline.hooks.placeholders import PlaceholderResolver
-from hookline.hooks.templates import parse_template
+from hookline.hooks.templates import escape_braces, parse_template
 from hookline.hooks.tools import VOCABULARIES
 from hookline.patterns.matchers import MATCHERS
 

@@ -50,7 +50,7 @@ def parse_action(at: Node, info: HookInfo) -> Action | None:
     if action is not None or not errors or has_disabling_error(errors):
         return action
     intended = ACTIONS[_main_key(at.value)].intended(at, info)
-    return InvalidAction(f"cannot do what it says: {errors[0].what.removesuffix('.')}", intended)
+    return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", intended)
 
 
 def has_disabling_error(problems: list[Problem]) -> bool:
