@@ -157,3 +157,8 @@ def _is_at_known_location(document: Document, dialect: Dialect) -> bool:
 
 def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity is Severity.ERROR for problem in problems)
+
+
+def has_disabling_error(problems: Iterable[Problem]) -> bool:
+    """Whether an error leaves no hook. A hook with a bad placeholder stays, and fails when it runs."""
+    return has_errors(problem for problem in problems if problem.code != "bad-template")

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.claude_code.handlers import has_disabling_error, parse_handler
+from hookline.dialects.claude_code.handlers import parse_handler
 from hookline.dialects.claude_code.matchers import TOOL_FAILED, parse_matcher, parse_permission_rule
 from hookline.dialects.claude_code.names import (
     CONTINUE,
@@ -27,7 +27,7 @@ from hookline.dialects.claude_code.names import (
     is_plugin_file,
 )
 from hookline.dialects.claude_code.plugins import plugin_hooks_files
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_disabling_error, has_errors
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
     TOOL_SUCCEEDED,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.node import Node
-from hookline.config.problem import Problem, Severity
+from hookline.config.problem import Severity
 from hookline.dialects.claude_code.names import (
     BLOCK,
     CONTINUE,
@@ -25,6 +25,7 @@ from hookline.dialects.claude_code.names import (
     stdin_template,
     stdin_templates,
 )
+from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, MIN_TIMEOUT_SECONDS, literal_shell_template
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
@@ -37,7 +38,6 @@ from hookline.hooks.protocols import Action
 from hookline.hooks.templates import DataTemplate, Template, escape_braces, parse_template
 
 PLACEHOLDER: Final = re.compile(r"\$\{([\w.]+)\}")
-_BAD_TEMPLATE: Final = "bad-template"
 _FACT_TEMPLATE: Final = re.compile(r"\{\{([\w.]+)[^}]*\}\}")
 
 
@@ -56,11 +56,6 @@ def parse_handler(at: Node, event_name: str) -> tuple[Action, timedelta] | None:
         failure.one_of((CONTINUE, BLOCK))
     action = _PARSERS[type_](at, event_name, timeout)
     return None if action is None or has_disabling_error(at.problems[before:]) else (action, timeout)
-
-
-def has_disabling_error(problems: list[Problem]) -> bool:
-    """Whether an error leaves no hook. A hook with an unknown placeholder stays, and fails when it runs."""
-    return any(each.severity is Severity.ERROR and each.code != _BAD_TEMPLATE for each in problems)
 
 
 def _parse_type(at: Node) -> str | None:
@@ -166,7 +161,7 @@ def _interpolate(at: Node, event_name: str) -> Any:
     text = PLACEHOLDER.sub(replace_placeholder, escape_braces(at.value))
     if unknown:
         what = f"{at.location}: {event_name} has no value for {unknown[0]}."
-        at.add_problem(_BAD_TEMPLATE, what, f"Known: {', '.join(known)}.")
+        at.add_problem("bad-template", what, f"Known: {', '.join(known)}.")
         return at.value
     return parse_template(text, PlaceholderResolver(VOCABULARY))
 

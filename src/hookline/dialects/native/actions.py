@@ -7,15 +7,15 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.node import Node
-from hookline.config.problem import Problem, Severity
+from hookline.config.problem import Severity
 from hookline.config.scalars import format_duration
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible, action_not_expressible
+from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.native.answers import ANSWER_KEYS
 from hookline.dialects.native.changes import CHANGE_KEYS
 from hookline.dialects.native.host_actions import HOST_KEYS
 from hookline.dialects.native.keys import (
-    BAD_TEMPLATE,
     CUSTOM,
     NOT_WRITTEN,
     ActionKey,
@@ -51,11 +51,6 @@ def parse_action(at: Node, info: HookInfo) -> Action | None:
         return action
     intended = ACTIONS[_main_key(at.value)].intended(at, info)
     return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", intended)
-
-
-def has_disabling_error(problems: list[Problem]) -> bool:
-    """Whether one of the problems leaves no hook. With a bad placeholder the hook stays, and fails when it runs."""
-    return any(each.severity is Severity.ERROR and each.code != BAD_TEMPLATE for each in problems)
 
 
 def _parse_action(at: Node, info: HookInfo) -> Action | None:

@@ -13,9 +13,8 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import MAX_DURATION, format_duration
 from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible
-from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
+from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult, has_disabling_error
 from hookline.dialects.native.actions import (
-    has_disabling_error,
     may_fail,
     may_stop,
     own_timeout,
