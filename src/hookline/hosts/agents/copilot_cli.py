@@ -48,7 +48,14 @@ _SNAKE_CASE_KEYS: Final = {
     "agentType": "agent_type",
     "permissionSuggestions": "permission_suggestions",
 }
+_FLAT_OUTPUT_EVENTS: Final = {"approval.request"}
+_EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # Copilot's last line
 _FAILURE_EVENTS: Final = {"postToolUseFailure", "PostToolUseFailure"}
+
+_DENIED_PROMPT: Final = (
+    "The user's prompt was blocked by a hook and is not shown to you. The reason: {reason}\n"
+    "Use no tools. Tell the user only that the prompt was blocked, and why."
+)
 
 
 @dataclass(frozen=True)
@@ -95,10 +102,6 @@ class CopilotCli(CodingAgent):
             "COPILOT_OFFLINE": "true",
         }
         return HeadlessRun(("-p", HEADLESS_PROMPT, "--allow-all-tools", "--trust-folder"), environment)
-
-
-_FLAT_OUTPUT_EVENTS: Final = {"approval.request"}
-_EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # Copilot's last line
 
 
 def _tool_result_facts(payload: Mapping[str, Any]) -> Facts:
@@ -155,11 +158,6 @@ def _prompt_output(payload: Mapping[str, Any], answer: MergedDecision) -> dict[s
         return {}
     return {"modifiedTransformedPrompt": join_texts((sent, answer.context))}
 
-
-_DENIED_PROMPT: Final = (
-    "The user's prompt was blocked by a hook and is not shown to you. The reason: {reason}\n"
-    "Use no tools. Tell the user only that the prompt was blocked, and why."
-)
 
 AGENT = CopilotCli(
     name="copilot-cli",

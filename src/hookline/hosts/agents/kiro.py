@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
@@ -26,6 +26,8 @@ from hookline.hosts.agents.payload import (
     result_facts,
     tool_facts,
 )
+
+_WRITE_TOOLS: Final = {"fs_write", "write"}
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,6 @@ class Kiro(CodingAgent):
             "tool_name": "execute_bash",
             "tool_input": {"command": SAMPLE_COMMAND},
         }
-
-
-_WRITE_TOOLS = {"fs_write", "write"}
 
 
 def _agent_files(machine: Machine, scope: InstallScope) -> tuple[Path, ...]:

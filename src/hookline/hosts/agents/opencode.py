@@ -55,6 +55,7 @@ from hookline.hosts.agents.payload import (
 )
 
 _PLUGIN_SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
+_CHANGE_KEYS: Final = {"tool.before": "args", "prompt.submit": "prompt", "tool.after": "result"}
 
 
 @dataclass(frozen=True)
@@ -167,9 +168,6 @@ class Opencode(CodingAgent):
 def _tool_result_facts(output: Mapping[str, Any]) -> Facts:
     code = first_mapping(output, "metadata").get("exit")
     return shell_result_facts(code if type(code) is int else 0, output.get("output"))
-
-
-_CHANGE_KEYS = {"tool.before": "args", "prompt.submit": "prompt", "tool.after": "result"}
 
 
 def _approval_facts(event: str, hook_input: Mapping[str, Any]) -> Facts:

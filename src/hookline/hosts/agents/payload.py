@@ -26,6 +26,11 @@ from typing import Any, Final
 
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name
 
+Facts = dict[str, Any]
+CallPart = tuple[ToolKind, Any]
+
+_PATCH_TOOLS: Final = {"apply_patch", "ApplyPatch", "applyPatch", "patch"}
+_PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 _PATCH_HEADER: Final = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to|Environment ID): ?(.*)")
@@ -39,7 +44,7 @@ class _PatchedFile:
     target: str = ""
 
 
-def split_patch(text: str) -> list[tuple[ToolKind, dict[str, Any]]]:
+def split_patch(text: str) -> list[CallPart]:
     """One call for each file: a write for an added file, an edit for one that is updated, deleted or moved.
 
     A text that is not a valid patch becomes one edit with the whole text, and one for each path that it mentions, so
@@ -58,7 +63,7 @@ def _mentioned_paths(text: str) -> list[str]:
     return [path for header in headers if header and (path := header[2].strip())]
 
 
-def _split_file(file: _PatchedFile) -> list[tuple[ToolKind, dict[str, Any]]]:
+def _split_file(file: _PatchedFile) -> list[CallPart]:
     moved = [f"*** Move to: {file.target}"] if file.target else []
     patch = "\n".join((f"*** {file.verb}: {file.path}", *moved, *file.lines))
     if file.verb == "Add File":
@@ -128,13 +133,6 @@ def _start_file(files: list[_PatchedFile], verb: str, path: str, *, first: bool)
         return False
     files[-1].target = path
     return True
-
-
-_PATCH_TOOLS: Final = {"apply_patch", "ApplyPatch", "applyPatch", "patch"}
-_PATCH_FIELDS: Final = ("command", "patch", "patchText", "input", "patch_text")
-
-Facts = dict[str, Any]
-CallPart = tuple[ToolKind, Any]
 
 
 def first_text(values: Any, *names: str) -> str:

@@ -30,6 +30,10 @@ from hookline.hosts.install.plan import apply_changes, plan_install
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds
 _ROUNDS: Final = 5
+_AGENT_TIMEOUT: Final = 60.0  # seconds
+_MAX_OUTPUT: Final = 200
+_INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
+_CLOSED_PROXY: Final = "http://127.0.0.1:9"
 _AGENT_VARIABLE_PREFIXES: Final = ("CLAUDE", "CODEX_", "COPILOT_", "CURSOR_", "GEMINI_", "QWEN_")
 TEST_HOOK: Final = """\
 hooks:
@@ -102,12 +106,6 @@ def _run_launcher(arguments: list[str], payload: str, environ: Mapping[str, str]
         timeout=_LAUNCHER_TIMEOUT,
     )
     return Reply(done.stdout, done.stderr, done.returncode)
-
-
-_AGENT_TIMEOUT: Final = 60.0  # seconds
-_MAX_OUTPUT: Final = 200
-_INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
-_CLOSED_PROXY: Final = "http://127.0.0.1:9"
 
 
 def prove_with_agent(agent: CodingAgent, program: Path, machine: Machine) -> Finding | None:

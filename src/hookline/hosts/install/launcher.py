@@ -31,7 +31,26 @@ _COMPILE_TIMEOUT: Final = 60.0  # seconds
 _DYNAMIC_FLAGS: Final = ("-std=c11", "-O2", "-s")
 _STATIC_FLAGS: Final = (*_DYNAMIC_FLAGS, "-static")  # starts in half the time; not every system can
 
+_MAX_SHEBANG: Final = 120  # bytes of a first line that every kernel reads completely
+_SCRIPT: Final = """\
+import sys
+sys.path.append({bridge!r})
+import client
+client.main(sys.argv[1:])
+"""
+_SHELL_PREAMBLE: Final = """\
+#!/bin/sh
+'''exec' {python} -I -S "$0" "$@"
+' '''
+"""
+
 log = logging.getLogger("hookline")
+
+
+class LauncherKind(StrEnum):
+    COMPILED = "compiled"
+    PYTHON = "python"
+    """A Python script, three times as slow, used if there is no C compiler."""
 
 
 def python_client() -> list[str]:
@@ -82,26 +101,6 @@ def _c_string(text: str) -> str:
     """The text as a C string literal."""
     plain = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@ "
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
-
-
-_MAX_SHEBANG: Final = 120  # bytes of a first line that every kernel reads completely
-_SCRIPT: Final = """\
-import sys
-sys.path.append({bridge!r})
-import client
-client.main(sys.argv[1:])
-"""
-_SHELL_PREAMBLE: Final = """\
-#!/bin/sh
-'''exec' {python} -I -S "$0" "$@"
-' '''
-"""
-
-
-class LauncherKind(StrEnum):
-    COMPILED = "compiled"
-    PYTHON = "python"
-    """A Python script, three times as slow, used if there is no C compiler."""
 
 
 def install_launcher(launcher: Path) -> LauncherKind:

@@ -34,16 +34,6 @@ from hookline.hosts.install.undo import (
     save_record,
 )
 
-
-def unified_diff(before: str | None, after: str | None, file: str) -> str:
-    """None means that the file does not exist."""
-    names = ["/dev/null" if text is None else file for text in (before, after)]
-    lines = difflib.unified_diff(
-        (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), names[0], names[1]
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-
 BACKUP_SUFFIX: Final = ".before-hookline"
 
 
@@ -64,6 +54,15 @@ class FileChange:
 
     def diff(self, machine: Machine) -> str:
         return unified_diff(self.before, self.after, machine.display_path(self.path))
+
+
+def unified_diff(before: str | None, after: str | None, file: str) -> str:
+    """None means that the file does not exist."""
+    names = ["/dev/null" if text is None else file for text in (before, after)]
+    lines = difflib.unified_diff(
+        (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), names[0], names[1]
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def desired_files(

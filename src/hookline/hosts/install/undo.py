@@ -28,6 +28,7 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.text_files import remove_file, write_atomically
 
 _RECORD_VERSION: Final = 1
+HOOKS_KEY: Final = "hooks"
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,6 @@ def _parse_record(values: dict[str, Any]) -> InstallRecord:
         created_directories=tuple(map(Path, values["made"])),
         mode=None if values.get("mode") is None else int(values["mode"]) & 0o7777,
     )
-
-
-HOOKS_KEY: Final = "hooks"
 
 
 def restore_text(text: str, file: str, agent: str, record: InstallRecord | None) -> str | None:
