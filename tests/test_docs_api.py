@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hookline
+import hookline.hooks
 import hookline.register
 import hookline.standard_agents
 import hookline.testing
@@ -32,7 +33,9 @@ def _first_cells(section: str, head: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", [hookline, hookline.testing, hookline.register, hookline.standard_agents], ids=lambda each: each.__name__
+    "module",
+    [hookline, hookline.hooks, hookline.testing, hookline.register, hookline.standard_agents],
+    ids=lambda each: each.__name__,
 )
 def test_every_public_name_is_listed(module: object) -> None:
     name: str = module.__name__  # type: ignore[attr-defined]
