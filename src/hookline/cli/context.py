@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
+from hookline.hooks.host import Host
 from hookline.project import Source, Trust, find_sources, load, load_all, trust_file_path
 
 
@@ -58,11 +59,11 @@ def _absolute_variable(name: str) -> Path | None:
     return Path(value) if os.path.isabs(value) else None
 
 
-def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = True) -> Book:
-    """The hooks of the named files, read as `dialect` and trusted, or else those in force here, all of them."""
+def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = True, host: Host | None = None) -> Book:
+    """The hooks of the named files, which are trusted and read as `dialect`; without files, all active hooks."""
     if not configs:
-        return load_all(sources(), trust(), importing=importing)
-    books = [load(path, dialect, importing=importing) for path in configs]
+        return load_all(sources(), trust(), importing=importing, host=host)
+    books = [load(path, dialect, importing=importing, host=host) for path in configs]
     if len(books) == 1:
         return books[0]
     layers = [layer for book in books for layer in book.layers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +16,14 @@ from hookline.cli.decision_text import exit_code, show_decision
 from hookline.cli.dry_run import RecordingHost
 from hookline.cli.facts_input import read_facts
 from hookline.cli.options import EventName, Verb, config_option, dialect_option, json_option
-from hookline.cli.output import err, out_json
+from hookline.cli.output import err, out, out_json
 from hookline.engine.book import Book
-from hookline.engine.decision import Decision
+from hookline.engine.decision import Decision, background_time
 from hookline.engine.limits import FireCounts
 from hookline.hooks.event import Event
+from hookline.hooks.events import event_named
 from hookline.hooks.session_facts import SessionInfo, session_facts
 from hookline.runners.local_host import LocalHost
-from hookline.testing.case import event_named
-from hookline.testing.scripted_host import background_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,21 @@ def verb(event: str, **options: Any) -> int:
 
     Exit codes: 0 proceed, 1 a problem with the config or the call, 2 denied or halted, 3 somebody must be asked.
     """
-    asked = FireOptions(**options)
-    given = read_facts(asked.facts, asked.tool, asked.input, asked.prompt)
-    book = load_book(asked.configs, asked.dialect)
+    chosen = FireOptions(**options)
+    given = read_facts(chosen.facts, chosen.tool, chosen.input, chosen.prompt)
+    host = RecordingHost() if chosen.dry_run else LocalHost(FireCounts(), warm=False)
+    book = load_book(chosen.configs, chosen.dialect, host=host)
     for problem in book.problems:
         err(str(problem))
-    name = event_named(event, asked.dialect) or event
+    name = event_named(event, chosen.dialect) or event
     before = Event(name, session_facts(name, given, _new_session()))
-    dry = RecordingHost() if asked.dry_run else None
-    decision = run_async(_decide_and_drain(book, before, dry, asked.explain))
-    if asked.as_json:
+    decision = run_async(_decide_and_drain(book, before, host, chosen.explain))
+    if chosen.as_json:
         out_json(decision.as_json())
     else:
-        show_decision(decision, before, explain=asked.explain)
-    _print_dry_run(dry, asked.as_json)
+        show_decision(decision, before, explain=chosen.explain)
+    if isinstance(host, RecordingHost):
+        _print_requests(host, err if chosen.as_json else out)  # with --json, stdout is for the decision alone
     return exit_code(decision)
 
 
@@ -85,16 +86,12 @@ def _new_session() -> SessionInfo:
     return SessionInfo(f"fire-{uuid.uuid4().hex[:12]}", user_name(), current_directory(), time.time())
 
 
-async def _decide_and_drain(book: Book, event: Event, dry: RecordingHost | None, explain: bool) -> Decision:
-    host = dry or LocalHost(FireCounts(), warm=False)
+async def _decide_and_drain(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:
     decision = await book.decide(event, host, explain)
     await host.drain(background_time(decision))
     return decision
 
 
-def _print_dry_run(dry: RecordingHost | None, as_json: bool) -> None:
-    """On stderr where stdout belongs to a program."""
-    from hookline.cli.output import out
-
-    for each in dry.requests if dry else ():
-        (err if as_json else out)(f"would {each['would']}: {each['text']}  [{each['hook']}]")
+def _print_requests(host: RecordingHost, show: Callable[[str], None]) -> None:
+    for request in host.requests:
+        show(f"would {request['would']}: {request['text']}  [{request['hook']}]")

@@ -18,7 +18,7 @@ from hookline.cli.async_runner import run_async
 from hookline.cli.context import current_directory, sources, trust, user_name
 from hookline.cli.options import Verb, config_option
 from hookline.cli.output import err
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, extra_required
 from hookline.formatting import printable
 from hookline.hosts.mcp.client_config import HEADERS_VARIABLE
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
@@ -57,6 +57,8 @@ def verb(
         raise click.UsageError("Give either the server's command after -- or its --url.")
     if url is not None:
         _check_url(url)
+        with extra_required("hookline mcp --url needs an MCP client", "mcp"):
+            import hookline.hosts.mcp.upstream_http  # noqa: F401
     held = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
     watched = BookWatcher(_config_sources(configs), trust())
     for problem in watched.book.problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from hookline.hooks.event import REMOVED, Event, path_text
@@ -119,3 +120,9 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
     if outcome.halt:
         fields["halt"] = True
     return fields
+
+
+def background_time(decision: Decision) -> timedelta:
+    """How long its background hooks may take, one after the other, plus a moment for their programs to end."""
+    started = [account.hook.timeout for account in decision.trace if not account.hook.wait and not account.skip_reason]
+    return sum(started, timedelta(seconds=5)) if started else timedelta()

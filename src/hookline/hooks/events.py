@@ -305,6 +305,12 @@ def canonical_event(name: str) -> str | None:
     return next((kind.name for kind in _EVENT_KINDS for names in kind.names.values() if name in names), None)
 
 
+def event_named(name: str, dialect: str | None) -> str | None:
+    """The event that `name` means in this dialect; if it means none there, what it means in any."""
+    own = events_by_name(dialect).get(name) if dialect else None
+    return own or canonical_event(name)
+
+
 def all_event_names() -> Iterable[str]:
     for kind in _EVENT_KINDS:
         yield kind.name

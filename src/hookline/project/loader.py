@@ -16,14 +16,16 @@ from hookline.project.sources import Source, SourceLayer, find_sources, named_so
 from hookline.project.trust_store import EffectiveFile, Trust, trust_file_path
 
 
-def load(path: str | os.PathLike[str], dialect: str | None = None, *, importing: bool = True) -> Book:
+def load(
+    path: str | os.PathLike[str], dialect: str | None = None, *, importing: bool = True, host: Host | None = None
+) -> Book:
     """Loads one file or folder of code as trusted. Problems in parts of it are in `book.problems`.
 
     With `importing=False` no code runs: the hooks of folders are missing, and a problem says so. Raises ConfigError if
     the file cannot be read, or if no dialect or more than one recognises it.
     """
     with gc_paused():
-        return _build_book(read_source(named_source(os.fspath(path), dialect)), importing)
+        return _build_book(read_source(named_source(os.fspath(path), dialect)), importing, host)
 
 
 def load_text(text: str, file: str, dialect: str | None = None) -> Book:
@@ -36,7 +38,7 @@ def load_text(text: str, file: str, dialect: str | None = None) -> Book:
         )
 
 
-def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True) -> Book:
+def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True, host: Host | None = None) -> Book:
     """Builds one layer for each SourceLayer. A file with errors becomes a problem; the others stay active."""
     with gc_paused():
         effective = [_resolve_folders(trust.effective_file(read_source(source)), importing) for source in sources]
@@ -45,7 +47,7 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True)
             for layering in SourceLayer
             if (of_layer := [each for each in effective if each.parsed.source.layer is layering])
         ]
-        return Book(layers, make_local_host(), _collect_problems(effective))
+        return Book(layers, host or make_local_host(), _collect_problems(effective))
 
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
@@ -61,11 +63,11 @@ def make_local_host() -> Host:
     return LocalHost(FireCounts())
 
 
-def _build_book(parsed: ParsedFile, importing: bool) -> Book:
+def _build_book(parsed: ParsedFile, importing: bool, host: Host | None = None) -> Book:
     if parsed.dialect is None:
         raise ConfigError(parsed.problems)
     effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
-    return Book([Layer(parsed.source.layer, effective.hooks)], make_local_host(), _collect_problems([effective]))
+    return Book([Layer(parsed.source.layer, effective.hooks)], host or make_local_host(), _collect_problems([effective]))
 
 
 def _resolve_folders(effective: EffectiveFile, importing: bool) -> EffectiveFile:

@@ -13,7 +13,7 @@ from hookline.config.problem import Problem
 from hookline.config.reader import read_file
 from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.errors import ConfigError, HooklineError
-from hookline.hooks.events import EVENTS, all_event_names, canonical_event, events_by_name
+from hookline.hooks.events import EVENTS, all_event_names, event_named
 from hookline.hooks.host import ToolResult
 from hookline.testing.expectation import LOAD_KEYS, Expected, read_expected
 
@@ -277,9 +277,3 @@ def _read_event(at: Node, dialect: str | None) -> tuple[str | None, dict[str, An
         name.add_problem("unknown-event", f"{name.location}: there is no event {text!r}.", hint)
     facts = {} if isinstance(at.value, str) else {key: value for key, value in at.value.items() if key != "name"}
     return found, facts
-
-
-def event_named(name: str, dialect: str | None) -> str | None:
-    """The event with this name in the dialect, or in hookline, or in any dialect."""
-    own = events_by_name(dialect).get(name) if dialect else None
-    return own or canonical_event(name)

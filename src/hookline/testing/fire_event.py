@@ -11,10 +11,11 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.errors import ConfigError, HooklineError
 from hookline.hooks.event import Event
+from hookline.hooks.events import event_named
 from hookline.hooks.host import Host
 from hookline.hooks.session_facts import SessionInfo, session_facts
 from hookline.project import load, load_text
-from hookline.testing.case import Case, event_named, load_cases
+from hookline.testing.case import Case, load_cases
 from hookline.testing.case_runner import SESSION_ID, USER_NAME, config_text, default_file_name, run_case, run_sync
 from hookline.testing.scripted_host import ScriptedHost
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.engine.book import Book
-from hookline.engine.decision import Decision
+from hookline.engine.decision import Decision, background_time
 from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import HooklineError, UnavailableError
@@ -191,9 +191,3 @@ class ScriptedHost(LocalHost):
             return {}
         names = self.env if command.inherit_env is True else command.inherit_env
         return {name: self.env[name] for name in names if name in self.env and name not in command.without_env}
-
-
-def background_time(decision: Decision) -> timedelta:
-    """The longest time that its background hooks can take, one after the other, plus a moment for their programs to exit."""
-    started = [account.hook.timeout for account in decision.trace if not account.hook.wait and not account.skip_reason]
-    return sum(started, timedelta(seconds=5)) if started else timedelta()
