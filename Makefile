@@ -1,4 +1,4 @@
-# Everything works from a fresh clone: each goal first makes .venv, with uv fetched by pip where it is not installed.
+# Every goal works from a fresh clone: it first creates .venv and, if uv is missing, installs uv there with pip.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,38 +13,41 @@ unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 .PHONY: help run test test-slow fuzz test-agents test-mcp check format bench bench-load lock clean
 .DEFAULT_GOAL := help
 
-help:  ## what each goal does
+help:  ## list the goals
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 run: $(VENV)/.ready  ## a scripted agent session with real hooks, offline
 	@$(BIN)/hookline run --demo
 
-# Deadlines are part of what is tested, and a busy machine misses some: what failed is tried once more, by itself.
-define tested
-$(BIN)/python -m pytest -n 3 -m "$(1)" || { echo 'what failed, once more:'; $(BIN)/python -m pytest -m "$(1)" --lf --lfnf=none; }
+# A busy machine misses deadlines, so failed tests run once more, alone. Arguments: marker expression, pytest options.
+define run_tests
+$(BIN)/python -m pytest -m "$(1)" $(2) || { echo 'Running the failed tests once more:'; $(BIN)/python -m pytest -m "$(1)" --lf --lfnf=none; }
 endef
 
-test: $(VENV)/.ready  ## every test but the slow ones
-	@$(call tested,not slow)
+# Tests that measure time come last and run one by one.
+test: $(VENV)/.ready  ## all tests except the slow ones
+	@$(call run_tests,not slow and not timing,-n 3)
+	@$(call run_tests,timing and not slow)
 
-test-slow: $(VENV)/.ready  ## those that start servers, kill processes or wait
-	@$(call tested,slow)
+test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wait
+	@$(call run_tests,slow and not timing,-n 3)
+	@$(call run_tests,timing and slow)
 
-fuzz: $(VENV)/.ready  ## the property tests, with examples that nobody has tried yet
+fuzz: $(VENV)/.ready  ## the property tests with new random examples
 	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis
 
-# Without npm, or without a network, a line says that it was skipped; a failure is tried once more before it counts.
+# Without npm or a network, the goal is skipped with a message. Failed tests run once more.
 define with_packages
 	@reason=$$(.ci/npm-install $(2)/npm $(3)); code=$$?; \
-	if [ $$code -eq 75 ]; then echo "$(1): skipped, for $$reason"; exit 0; fi; \
+	if [ $$code -eq 75 ]; then echo "$(1): skipped: $$reason"; exit 0; fi; \
 	[ $$code -eq 0 ] || exit 1; \
-	$(4) $(BIN)/python -m pytest $(2) || { echo "$(1): once more, what failed"; $(BIN)/python -m pytest $(2) --last-failed; }
+	$(4) $(BIN)/python -m pytest $(2) || { echo "$(1): running the failed tests once more"; $(BIN)/python -m pytest $(2) --last-failed; }
 endef
 
-test-agents: $(VENV)/.ready  ## the real coding agents, from npm, with a model of ours
+test-agents: $(VENV)/.ready  ## the real coding agents from npm, with a scripted model
 	$(call with_packages,test-agents,tests_agents,$(AGENTS),)
 
-test-mcp: $(VENV)/.ready  ## the MCP reference servers, with and without the proxy
+test-mcp: $(VENV)/.ready  ## the MCP reference servers from npm, with and without the proxy
 	$(call with_packages,test-mcp,tests_mcp,$(MCP),$(MAKE) -s $(MCP)/python/.ready &&)
 
 $(MCP)/python/.ready: tests_mcp/requirements.lock
@@ -57,20 +60,20 @@ check: $(VENV)/.ready  ## lint, format, types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-format: $(VENV)/.ready  ## rewrite the sources the way `check` wants them
+format: $(VENV)/.ready  ## format the sources and apply the fixes of ruff
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(VENV)/.bench  ## our figures beside the others', in one run
+bench: $(VENV)/.bench  ## compare our speed with that of other libraries
 	@$(BIN)/python -m bench
 
-bench-load: $(VENV)/.ready  ## a thousand sessions of our agent at once
+bench-load: $(VENV)/.ready  ## run a thousand sessions of our agent at once
 	@$(BIN)/python -m bench.sessions
 
-# Every extra is in the lock: the goals install all of them.
+# The lock has every extra: the goals install all of them.
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-lock: $(VENV)/.ready  ## resolve the dependencies anew
+lock: $(VENV)/.ready  ## update requirements.lock and bench/requirements.lock
 	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
 	@$(COMPILE) --group bench -c requirements.lock pyproject.toml -o bench/requirements.lock
 
@@ -86,5 +89,5 @@ $(VENV)/.bench: $(VENV)/.ready bench/requirements.lock
 	@$(BIN)/uv pip install --quiet --require-hashes -r bench/requirements.lock
 	@touch $@
 
-clean:  ## remove what the goals made
+clean:  ## remove everything that the goals created
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache

@@ -15,6 +15,7 @@ HINT = "if this is meant to be so, run `python -m tests.fault_matrix`"
 
 
 @pytest.mark.parametrize(("dialect", "what"), fault_matrix.TABLES, ids=lambda each: each)
+@pytest.mark.timing
 def test_the_table_is_true(dialect: str, what: str, tmp_path: Path) -> None:
     began = time.monotonic()
     table = asyncio.run(fault_matrix.table(dialect, what, tmp_path))

@@ -38,6 +38,7 @@ def test_help_imports_no_verb_and_nothing_heavy():
     assert done.stderr.strip() == "[]"
 
 
+@pytest.mark.timing
 def test_help_comes_quickly(process):
     begun = time.perf_counter()
     assert process("--help").returncode == 0

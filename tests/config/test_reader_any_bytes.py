@@ -13,6 +13,8 @@ from hookline.config.document import ConflictingKeys, Document, UnreadableValue,
 from hookline.config.problem import Problem
 from hookline.config.reader import FileFormat, read_text, salvage_text
 
+pytestmark = pytest.mark.timing
+
 VALID = {
     FileFormat.JSON: '{"hooks": {"PreToolUse": [ // c\n {"matcher": "^a\\\\d$", "timeout": 5000, "on": [true, null, -1.5e3,]}]}}',
     FileFormat.YAML: "%YAML 1.2\n---\na: &x {k: [1, 'q', \"\\n\"], <<: {z: 0x1}}\nb: *x\n? c\n: |\n  t\nd: !!str 5\ne:\n- ~\n- .inf\n",

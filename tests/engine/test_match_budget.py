@@ -45,6 +45,7 @@ def undecided() -> Condition:
     return command_matches(SLOW)
 
 
+@pytest.mark.timing
 def test_the_pattern_of_these_tests_cannot_be_decided() -> None:
     from hookline.patterns.pattern import UndecidedError
 
@@ -58,6 +59,7 @@ def test_the_pattern_of_these_tests_cannot_be_decided() -> None:
     "wrap", [lambda c: c, lambda c: All((tool_matches("bash"), c)), Not, lambda c: AnyOf((tool_matches("x1"), c))]
 )
 @pytest.mark.parametrize("then", [DENY, ASK, FixedAnswer(Outcome(halt=True))])
+@pytest.mark.timing
 def test_an_undecided_constant_guard_holds(wrap: object, then: FixedAnswer) -> None:
     begun = time.perf_counter()
     decision = make_book(make_hook(then, wrap(undecided()))).decide_now(tool_call_event(TEXT))  # type: ignore[operator]
@@ -99,6 +101,7 @@ def test_trace_names_an_undecided_condition() -> None:
     assert decision.trace[0].why == "its condition could not be evaluated in time"
 
 
+@pytest.mark.timing
 def test_many_slow_patterns_share_one_budget() -> None:
     hooks = [make_hook(ALLOW, command_matches(SLOW + str(n))) for n in range(40)]
     begun = time.perf_counter()
@@ -115,6 +118,7 @@ def test_a_slow_hook_does_not_put_an_easy_one_to_sleep() -> None:
     assert len(easy.events) == len(always.events) == 1
 
 
+@pytest.mark.timing
 def test_many_guards_and_a_long_text_made_against_them_end_in_time() -> None:
     chance = random.Random(1)
     words = ["".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(10_000)]
@@ -134,6 +138,7 @@ def test_a_long_plain_text_is_decided_by_many_guards() -> None:
     assert guards.decide_now(tool_call_event(plain + words[77])).denied
 
 
+@pytest.mark.timing
 def test_waiting_for_a_program_is_not_matching() -> None:
     async def wait(event: Event, host: Host) -> Outcome:
         await asyncio.sleep(0.3)
@@ -169,6 +174,7 @@ class _Elsewhere:
 
 
 @pytest.mark.parametrize("seconds", [0.12, 0.3])
+@pytest.mark.timing
 def test_a_busy_machine_does_not_make_a_guard_hold(seconds: float) -> None:
     guards = [make_hook(DENY, command_matches(source)) for source in ("^(?=rm)", "(?<!x)rm", "rm")]
     held = make_book(make_hook(ALLOW, _Elsewhere(seconds)), *guards)

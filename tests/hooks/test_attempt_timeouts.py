@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from hookline.hooks.attempt import attempt, pause_timeouts
 from hookline.hooks.event import Event
 from hookline.hooks.host import NO_HOST, Host
 from hookline.hooks.outcome import Failure, FailureKind, Outcome
+
+pytestmark = pytest.mark.timing
 
 SHORT = timedelta(seconds=0.1)
 LONG = 0.3

@@ -31,6 +31,7 @@ def test_starts_matches_programs(rule: str, yes: list[str], no: list[str]) -> No
 
 
 @pytest.mark.parametrize("rule", ["rm *", "* a * b * c", "git * main"])
+@pytest.mark.timing
 def test_no_length_silences_a_rule(rule: str) -> None:
     begun = time.monotonic()
     asked = shorthand("starts", rule)

@@ -63,6 +63,7 @@ SOURCES = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.timing
 def test_a_decision_about_a_megabyte_comes_in_time(text):
     for source in SOURCES:
         compiled = pattern(source)
@@ -110,6 +111,7 @@ def test_a_long_text_is_searched_to_its_end_by_windows(source):
         "(?i:" + "[a-z]" * 10_000 + ")",
     ],
 )
+@pytest.mark.timing
 def test_a_monstrous_pattern_is_refused_or_read_in_time(source, syntax):
     started = time.perf_counter()
     with contextlib.suppress(BadPattern, UndecidedError):

@@ -329,6 +329,7 @@ def test_a_name_through_a_link_is_that_of_the_file_behind_it(project: Project) -
         "cd " + " ".join(f"e{number}" for number in range(70)),
     ],
 )
+@pytest.mark.timing
 def test_a_text_that_takes_too_long_to_look_up_is_never_trusted(project: Project, command: str) -> None:
     for number in range(70):
         (project.root / f"e{number}").mkdir()

@@ -169,6 +169,7 @@ def test_a_long_command_does_not_travel_as_an_argument() -> None:
     assert finished.stdout.split() == [str(5 * 40_000), "still", "here"]
 
 
+@pytest.mark.timing
 def test_what_is_left_in_the_background_is_killed(tmp_path: Path) -> None:
     finished = ran(Command("sleep 100 & echo $!; exit 4", timeout=LONG))
     assert finished.exit_code == 4
@@ -182,6 +183,7 @@ def test_output_that_comes_just_after_the_end_is_kept() -> None:
     assert ran(Command("(sleep 0.02; echo late) & echo early")).stdout == "early\nlate\n"
 
 
+@pytest.mark.timing
 def test_a_child_that_left_the_session_is_not_waited_for() -> None:
     finished = ran(Command("setsid sleep 20 & echo $!; sleep 0.05", timeout=LONG))
     assert finished.seconds < 10
@@ -260,6 +262,7 @@ def test_a_coroutine_that_is_thrown_away_takes_its_program_along(tmp_path: Path)
     assert not belongings() - before
 
 
+@pytest.mark.timing
 def test_fifty_hung_programs_all_end_at_their_deadline() -> None:
     async def work() -> list[Any]:
         slots = ProcessLimit(50)

@@ -166,6 +166,7 @@ def test_an_absent_value_is_an_empty_word() -> None:
     assert parse_shell_template("x {{v}} y", resolve).render(Event("e", {"v": None})) == "x '' y"
 
 
+@pytest.mark.timing
 def test_reading_a_long_text_takes_time_in_proportion() -> None:
     begun = time.monotonic()
     assert len(parse_shell_template('echo "{{v}}" # c\n' * 20_000, resolve).names) == 20_000

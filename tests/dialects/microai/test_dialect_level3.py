@@ -128,6 +128,7 @@ class TestProvideVariableSubstitution:
 
 
 class TestImplementTimeoutHandling:
+    @pytest.mark.timing
     def test_the_configured_timeout_is_respected(self) -> None:
         began = time.monotonic()
         decided = fire(

@@ -74,6 +74,7 @@ def test_that_a_hook_waits_for_trust_is_said_once(desk: BridgeSandbox) -> None:
     assert decided(desk.call(agent="codex")) == Reply()
 
 
+@pytest.mark.timing
 def test_at_the_deadline_each_hook_s_own_on_error_speaks(desk: BridgeSandbox) -> None:
     desk.write_hooks(
         f"hooks:\n  - {{id: first, on: tool.before, then: {SLOW}, on_error: open}}\n"

@@ -193,6 +193,7 @@ def test_told_to_end_it_answers_first(desk: BridgeSandbox, c_client: list[str], 
     assert engine.wait(timeout=20) == 0
 
 
+@pytest.mark.timing
 def test_a_changed_file_counts_within_a_second(desk: BridgeSandbox, c_client: list[str], engine: Engine) -> None:
     assert desk.run_client(c_client, desk.payload()) == ("", "", 0)
     for reason in ("One.", "Two, and longer."):
@@ -374,6 +375,7 @@ def test_an_engine_that_stops_in_the_middle_does_not_let_the_tool_run(
     assert "in time" in said["permissionDecisionReason"]
 
 
+@pytest.mark.timing
 def test_an_agent_that_goes_away_takes_its_programs_along(
     desk: BridgeSandbox, c_client: list[str], engine: Engine
 ) -> None:

@@ -488,6 +488,7 @@ def test_the_server_and_its_children_end_with_the_proxy(project: Project, how: s
     asyncio.run(run())
 
 
+@pytest.mark.timing
 def test_a_server_that_never_answers_the_handshake_costs_nothing(project: Project) -> None:
     async def run() -> None:
         argv = project.argv(sys.executable, "-c", "import sys; sys.stdin.read()")

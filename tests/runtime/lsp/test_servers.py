@@ -164,6 +164,7 @@ def test_what_it_asks_is_answered(workspace: Path) -> None:
         (("refuses",), "no license"),
     ],
 )
+@pytest.mark.timing
 def test_a_hostile_server_is_a_clear_error_in_time(workspace: Path, ways: tuple[str, ...], why: str) -> None:
     (workspace / "a.txt").write_text("bad")
 

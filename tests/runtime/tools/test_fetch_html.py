@@ -25,6 +25,7 @@ def test_words_without_marks(page: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["<", "<!--", "<script", "<a ", "</", "&#", "<p>", "<script></script "])
+@pytest.mark.timing
 def test_a_broken_page_is_no_slower(piece: str) -> None:
     began = time.monotonic()
     html_to_text(piece * (1_000_000 // len(piece)))

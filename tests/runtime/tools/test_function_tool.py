@@ -111,6 +111,7 @@ async def test_what_it_raises_is_its_answer(place) -> None:
     assert (await function_tool(leaving).perform({}, place)).error == "SystemExit: 3"
 
 
+@pytest.mark.timing
 async def test_it_has_a_deadline(place) -> None:
     async def forever() -> None:
         await asyncio.sleep(1000)

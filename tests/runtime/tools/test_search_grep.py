@@ -46,6 +46,7 @@ async def test_a_pattern_that_cannot_be_read_is_an_error(do, tree: Path) -> None
     assert "cannot be read" in (await do("grep", pattern="(")).error
 
 
+@pytest.mark.timing
 async def test_a_pattern_made_to_hang_does_not(do, workspace: Path) -> None:
     (workspace / "evil").write_text("a" * 5000 + "!\n")
     began = time.monotonic()
