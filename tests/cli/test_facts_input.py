@@ -31,12 +31,12 @@ def test_options_say_it_over_the_facts():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not JSON"),
+        ("", "invalid JSON"),
         ("{", "line 1"),
         ('{"a": NaN}', "NaN is not a number"),
         ('{"a": -Infinity}', "-Infinity is not a number"),
         ('{"a": 1e999}', "too large"),
-        ('{"a": {"b": 1, "c": 2, "b": 3}}', "'b' stands twice in one object"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "'b' appears twice in one object"),
         ('{"a": ' + "9" * 5000 + "}", "--facts: "),
         ("[" * 100_000, "nested"),
         ('{"a":' * 101 + "1" + "}" * 101, "nested"),

@@ -84,7 +84,9 @@ def test_with_explain_every_hook_on_the_event_is_accounted_for(fire):
 
 def test_people_see_the_verdict_first_then_what_changed(fire):
     result = fire("tool.before", "--tool", "bash", "--input", '{"command": "ls"}')
-    assert result.stdout == 'silent: no hook objects; it proceeds\n  changed tool.input.command: "ls" → "ls -a"\n'
+    assert (
+        result.stdout == 'silent: no hook decided; the event proceeds\n  changed tool.input.command: "ls" → "ls -a"\n'
+    )
     assert "  note for the agent: be careful\n" in fire("UserPromptSubmit", "--prompt", "deploy").stdout
 
 
@@ -199,10 +201,10 @@ def test_a_tool_of_another_shape_has_no_place_for_options(fire):
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ('{"tool": "bash"}', "tool: an object is expected, not text"),
-        ('{"tool": null}', "tool: an object is expected, not null"),
-        ('{"tool": {"name": ["bash"]}}', "tool.name is expected to be text, not a list"),
-        ('{"tool": {"name": "bash", "input": ["ls"]}}', "tool.input: an object is expected, not a list"),
+        ('{"tool": "bash"}', "tool: expected an object, not text"),
+        ('{"tool": null}', "tool: expected an object, not null"),
+        ('{"tool": {"name": ["bash"]}}', "tool.name must be text, not a list"),
+        ('{"tool": {"name": "bash", "input": ["ls"]}}', "tool.input: expected an object, not a list"),
     ],
 )
 def test_a_tool_that_no_hook_could_see_is_an_error(fire, facts, said):

@@ -34,7 +34,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(hookline, settings):
 def test_install_twice_then_uninstall(hookline, settings):
     first = hookline("install", "claude-code")
     assert first.exit_code == 0, first.output
-    assert "Claude Code calls hookline now, on 11 events: ~/.claude/settings.json" in first.stdout
+    assert "Claude Code now calls hookline on 11 events: ~/.claude/settings.json" in first.stdout
     assert os.access(settings.parents[1] / ".local/share/hookline/bridge", os.X_OK)
     assert "already" in hookline("install", "claude-code").stdout
     assert "-  // mine" not in hookline("uninstall", "claude-code", "--dry-run").stdout
@@ -48,7 +48,7 @@ def test_who_has_it_everywhere_can_bring_it_into_a_project_for_others(hookline):
     hookline("install", "claude-code")
     result = hookline("install", "claude-code", "--project")
     assert result.exit_code == 0
-    assert "~/.claude/settings.json calls hookline too; what both tell of is decided once." in result.stderr
+    assert "~/.claude/settings.json calls hookline too. An event that both report is decided once." in result.stderr
     assert "hookline is not installed here" in Path(".claude/settings.json").read_text()
 
 
@@ -76,12 +76,12 @@ def test_it_asks_about_each_agent_that_is_here(hookline, settings, monkeypatch):
     result = hookline("install", input="n\ny\n")
     assert result.exit_code == 0, result.output
     assert "Claude Code?" in result.stdout
-    assert "Cursor calls hookline now" in result.stdout
+    assert "Cursor now calls hookline" in result.stdout
     assert "not verified by running" in result.stdout
     assert settings.read_text() == TEXT
     unanswered = hookline("install", input="")
     assert (unanswered.exit_code, "--yes" in unanswered.stderr) == (3, True)
-    assert "Claude Code calls hookline now" in hookline("install", "--yes").stdout
+    assert "Claude Code now calls hookline" in hookline("install", "--yes").stdout
 
 
 def test_one_that_cannot_be_edited_does_not_hold_up_the_others(hookline, settings, monkeypatch):
@@ -91,7 +91,7 @@ def test_one_that_cannot_be_edited_does_not_hold_up_the_others(hookline, setting
     result = hookline("install", "--yes")
     assert result.exit_code == 1
     assert "settings.json:1" in result.stderr
-    assert "Qwen Code calls hookline now" in result.stdout
+    assert "Qwen Code now calls hookline" in result.stdout
 
 
 def test_no_agent_installed(hookline, settings, monkeypatch):
@@ -157,7 +157,7 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, settings, monkeypat
     assert "!!  trust: not trusted: SessionStart" in result.stdout
     assert "ok  answer: a test call was denied" in result.stdout
     assert "ask-before-push  on tool.before  hookline.yaml:15" in result.stdout
-    assert "not plugged in: claude-code" in result.stdout
+    assert "not calling hookline: claude-code" in result.stdout
 
 
 def test_doctor_for_programs(hookline, settings, monkeypatch):

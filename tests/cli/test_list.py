@@ -35,7 +35,7 @@ def test_a_projects_program_waits_for_trust_and_a_named_files_does_not(hookline)
         hook["waits_for_trust"] for hook in json.loads(hookline("list", "--json", "--config", "hookline.yaml").stdout)
     ]
     assert (waiting, named) == ([False, True], [False, False])
-    assert "waits for trust" in hookline("list").stdout
+    assert "not trusted yet" in hookline("list").stdout
 
 
 def test_the_table_shows_what_a_person_looks_for(hookline):
@@ -43,7 +43,7 @@ def test_the_table_shows_what_a_person_looks_for(hookline):
     rows = hookline("list", "--config", "a.yaml", "--dialect", "native").stdout.splitlines()
     assert rows[0].split() == ["order", "id", "event", "where", "scope", "tags", "on", "error"]
     assert "a.yaml:3" in rows[1]
-    assert "switched off" in rows[1]
+    assert "disabled" in rows[1]
     assert "agent coder" in rows[2]
 
 

@@ -21,7 +21,7 @@ def test_help_names_every_verb_and_the_exit_codes(hookline):
     result = hookline("--help")
     assert result.exit_code == 0
     assert all(f"\n  {verb} " in result.stdout for verb in VERBS)
-    assert "3 somebody must be asked" in " ".join(result.stdout.split())
+    assert "3 a person must approve" in " ".join(result.stdout.split())
 
 
 def test_without_a_verb_the_help_is_shown(hookline):

@@ -17,7 +17,7 @@ CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s"}}\n'
 def test_it_is_either_a_command_or_a_url(hookline, arguments):
     result = hookline("mcp", *arguments)
     assert result.exit_code == 1
-    assert "either the server's command after -- or its --url" in result.stderr
+    assert "either the server's command after -- or --url" in result.stderr
 
 
 @pytest.mark.parametrize("url", ["", "example.org", "ftp://example.org", "http://", "http://a:b:c/", "http://a/\n"])

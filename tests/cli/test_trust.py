@@ -17,7 +17,7 @@ def test_it_shows_the_commands_asks_and_accepts(hookline):
     result = hookline("trust", input="y\n")
     assert result.exit_code == 0
     assert "run: sh ./check.sh" in result.stdout
-    assert "check.sh" in result.stdout.split("names the file")[1]
+    assert "check.sh" in result.stdout.split("refers to the file")[1]
     assert hookline("fire", "stop").exit_code == 2
 
 
@@ -29,7 +29,7 @@ def test_without_a_yes_nothing_is_accepted(hookline, answer):
 
 def test_yes_accepts_without_a_question_until_a_file_changes(hookline):
     assert hookline("trust", "--yes").exit_code == 0
-    assert "Nothing here waits" in hookline("trust").stdout
+    assert "Nothing here needs your trust" in hookline("trust").stdout
     Path("check.sh").write_text("exit 0\n")
     assert hookline("trust", input="n\n").exit_code == 3
 

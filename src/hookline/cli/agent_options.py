@@ -1,4 +1,4 @@
-"""The coding agents as the command line names them, and the machine on which they are."""
+"""Options of the verbs about coding agents, and the machine that they work on."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class AgentName(NameParameter):
 
 
 agent_argument = click.argument("agent", type=AgentName(), required=False)
-user_option = click.option("--user", is_flag=True, help="For all of your sessions, as without --project.")
-project_option = click.option("--project", is_flag=True, help="In this project, for everyone who works in it.")
+user_option = click.option("--user", is_flag=True, help="For you, in every project (the default).")
+project_option = click.option("--project", is_flag=True, help="For everyone who works in this project.")
 mcp_option = click.option(
     "--mcp",
     "servers",
     metavar="FILE",
     type=click.Path(),
-    help="Instead of an agent, the MCP servers that a file lists.",
+    help="Instead of an agent: the MCP servers listed in this file.",
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
 
 
 def machine() -> Machine:
@@ -46,5 +46,5 @@ def machine() -> Machine:
 
 def scope_of(user: bool, project: bool) -> InstallScope:
     if user and project:
-        raise click.UsageError("Give either --user or --project.")
+        raise click.UsageError("Give either --user or --project, not both.")
     return InstallScope.PROJECT if project else InstallScope.USER

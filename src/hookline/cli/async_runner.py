@@ -1,4 +1,4 @@
-"""Async work of a verb. However the process is told to end, the programs that it started end with it."""
+"""Runs the async part of a verb. On SIGTERM and Ctrl-C it ends the programs that it started."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 async def _cancel_on_sigterm(work: Coroutine[Any, Any, T]) -> T:
     task = asyncio.ensure_future(work)
-    told: list[bool] = []
+    was_terminated = False
 
     def stop() -> None:
-        told.append(True)
+        nonlocal was_terminated
+        was_terminated = True
         task.cancel()
 
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # not on Windows, nor outside of the main thread
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
     try:
         return await task
     except asyncio.CancelledError:
-        if told:
+        if was_terminated:
             raise TerminatedError("terminated") from None
         raise

@@ -1,4 +1,4 @@
-"""`hookline bridge`: what a coding agent calls."""
+"""`hookline bridge`"""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from hookline.cli.options import Verb
 from hookline.errors import HooklineError
 
 
-@click.command("bridge", cls=Verb, short_help="What a coding agent calls: its payload on stdin, its answer on stdout.")
+@click.command("bridge", cls=Verb, short_help="Answer an event of a coding agent: payload on stdin, reply on stdout.")
 @click.argument("agent")
 @click.argument("event")
-@click.option("--direct", is_flag=True, help="Decide in this process instead of asking the engine.")
+@click.option("--direct", is_flag=True, help="Decide in this process instead of in the engine.")
 @click.option("--overdue", is_flag=True, hidden=True)
 @click.option("--spent", type=click.IntRange(min=0), default=0, hidden=True)
 def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> None:
-    """Decide about what an agent is going to do, or has done.
+    """Answer one event of a coding agent. `hookline install` makes the agent call this.
 
     \b
     hookline bridge claude-code PreToolUse < payload.json
 
-    AGENT and EVENT are as the agent calls them; the payload is on stdin. The answer is the agent's own: its words on
-    stdout and stderr, and its exit code.
+    EVENT is the agent's own name for it, and the payload is on stdin. The reply follows the agent's own protocol:
+    stdout, stderr and the exit code.
     """
     if sys.platform == "win32":
         raise HooklineError("coding agents cannot call hookline on Windows yet")
@@ -39,8 +39,7 @@ def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> Non
 
 
 def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta) -> None:
-    from hookline.hosts.bridge import client
-    from hookline.hosts.bridge import responder as bridge
+    from hookline.hosts.bridge import client, responder
     from hookline.hosts.bridge.log_file import log_to_file
     from hookline.hosts.bridge.protocol import AgentCall
 
@@ -50,7 +49,7 @@ def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta) 
     stderr = os.dup(2)
     if not is_debugging():
         log_to_file(call.user_directories.hookline_state)
-    reply = bridge.overdue_reply(agent, event) if overdue else run_async(bridge.respond_directly(call))
+    reply = responder.overdue_reply(agent, event) if overdue else run_async(responder.respond_directly(call))
     for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
         client._write_all(descriptor, text.encode("utf-8", "replace"))
     os._exit(reply.exit_code)

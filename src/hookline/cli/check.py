@@ -11,8 +11,7 @@ from hookline.cli.context import skill_files, sources
 from hookline.cli.options import Verb, dialect_option, json_option
 from hookline.cli.output import out, out_json
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.dialect import FolderDialect
-from hookline.dialects.dialect import get_dialect as named_dialect
+from hookline.dialects.dialect import FolderDialect, get_dialect
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.hook import Hook
 from hookline.project import Source, SourceLayer, named_source
@@ -22,26 +21,26 @@ from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.skills import skill_problems
 
 
-@click.command(cls=Verb, short_help="Every problem in every config, and what to write instead.")
+@click.command(cls=Verb, short_help="Report every problem in the config files.")
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
 @dialect_option
 @json_option
 def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
-    """Show every problem in the files and directories named, or else in the files in force here: what cannot be read,
-    and also hooks that can never act, are shadowed, or contradict each other. Nothing of a project is imported or run.
+    """Report every problem in these files and directories, or else in the files that apply here. Besides errors, it
+    warns about hooks that can never act, are shadowed or contradict each other. It imports and runs nothing.
 
     \b
     hookline check
     hookline check hookline.yaml .microai/ --json
 
-    Exit codes: 0 no problem, or only warnings; 1 at least one error.
+    Exit codes: 0 no errors (warnings are allowed), 1 at least one error.
     """
     groups = [_sources_of_path(path, dialect) for path in paths] or [_filter_by_dialect(sources(), dialect)]
     read_groups = [[read_source(source) for source in group] for group in groups]
     found = {problem for group in read_groups for problem in _find_problems(group)}
     problems = sorted(found if paths or dialect else found.union(skill_problems(skill_files())))
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
-    files = [held for group in read_groups for held in group]
+    files = [file for group in read_groups for file in group]
     if as_json:
         out_json(_report_json(problems, files))
     else:
@@ -50,7 +49,7 @@ def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
 
 
 def _sources_of_path(path: str, dialect: str | None) -> Sequence[Source]:
-    """A directory stands for the hooks files in it; the user's own files are none of them."""
+    """A directory means the hooks files in it, without the user's own files."""
     if not Path(path).is_dir() or _is_folder_dialect(dialect):
         return [named_source(path, dialect)]
     return [
@@ -59,7 +58,7 @@ def _sources_of_path(path: str, dialect: str | None) -> Sequence[Source]:
 
 
 def _is_folder_dialect(name: str | None) -> bool:
-    return name is not None and isinstance(named_dialect(name), FolderDialect)
+    return name is not None and isinstance(get_dialect(name), FolderDialect)
 
 
 def _filter_by_dialect(found: Sequence[Source], dialect: str | None) -> Sequence[Source]:
@@ -67,22 +66,22 @@ def _filter_by_dialect(found: Sequence[Source], dialect: str | None) -> Sequence
 
 
 def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
-    for held in group:
-        yield from held.problems
-    hooks = [hook for held in group for hook in held.hooks]
+    for file in group:
+        yield from file.problems
+    hooks = [hook for file in group for hook in file.hooks]
     yield from lint_hooks(hooks)
     yield from _find_script_problems(hooks)
     yield from app_problems(group)
 
 
 def _find_script_problems(hooks: Sequence[Hook]) -> Iterator[Problem]:
-    """Only here: a script is read with the first call, and reading all of them would make every start wait."""
+    """Other verbs compile a script on its first call: compiling all of them would slow every start."""
     for hook in hooks:
-        for script in (deed for deed in leaf_actions(hook.then) if isinstance(deed, RunScript)):
+        for script in (action for action in leaf_actions(hook.then) if isinstance(action, RunScript)):
             from hookline.runners.javascript import syntax_error
 
             if (found := syntax_error(script.source)) is not None:
-                what = f"the script of {hook.id} cannot be read: {found[1]}, on its line {found[0]}."
+                what = f"the script of {hook.id} has a syntax error on its line {found[0]}: {found[1]}."
                 yield Problem("bad-script", hook.origin.file, hook.origin.line, what)
 
 
@@ -90,7 +89,7 @@ def _report_json(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> di
     return {
         "problems": [problem.as_json() for problem in problems],
         "files": [
-            {"file": held.source.display_path, "dialect": held.dialect, "hooks": len(held.hooks)} for held in files
+            {"file": file.source.display_path, "dialect": file.dialect, "hooks": len(file.hooks)} for file in files
         ],
     }
 
@@ -100,14 +99,14 @@ def _print_report(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> N
         warning = " (warning)" if problem.severity is Severity.WARNING else ""
         out(f"{problem}{warning}")
     if not files:
-        out("There is no hooks file here. `hookline init` writes one.")
+        out("No hooks file found. `hookline init` writes one.")
         return
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    hooks = sum(len(held.hooks) for held in files)
+    hooks = sum(len(file.hooks) for file in files)
     found = (
         f"{_format_count(errors, 'error')}, {_format_count(len(problems) - errors, 'warning')}"
         if problems
-        else "no problem"
+        else "no problems"
     )
     out(f"{_format_count(len(files), 'file')}, {_format_count(hooks, 'hook')}: {found}")
 

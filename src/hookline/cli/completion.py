@@ -9,7 +9,7 @@ from hookline.cli.options import Verb
 from hookline.cli.output import out_as_is
 
 
-@click.command(cls=Verb, short_help="The script that completes verbs, options and names in a shell.")
+@click.command(cls=Verb, short_help="Print a shell completion script.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def verb(context: click.Context, shell: str) -> None:
@@ -21,6 +21,6 @@ def verb(context: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"click knows no completion for {shell}")
+        raise click.UsageError(f"click has no completion for {shell}")
     script = kind(context.find_root().command, {}, "hookline", "_HOOKLINE_COMPLETE")
     out_as_is(ShellComplete.source(script))

@@ -1,4 +1,4 @@
-"""Where the command was called, and which hooks are in force there. What the environment says of it is read here."""
+"""Where the command was called, and which hooks are active there. Reads the environment for it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def current_directory() -> Path:
     try:
         return Path.cwd()
     except OSError as error:
-        raise HooklineError("the current directory does not exist any more") from error
+        raise HooklineError("the current directory no longer exists") from error
 
 
 def home() -> Path:
-    if not os.path.isabs(os.environ.get("HOME", "/")):  # an empty one would be the root directory
-        raise HooklineError("HOME is not an absolute path; set it to your home directory, or unset it")
+    if not os.path.isabs(os.environ.get("HOME", "/")):  # an empty HOME would mean the root directory
+        raise HooklineError("HOME is not an absolute path. Set it to your home directory, or unset it.")
     try:
         return Path.home()
     except RuntimeError as error:
-        raise HooklineError("there is no home directory; set HOME") from error
+        raise HooklineError("no home directory found. Set HOME.") from error
 
 
 def user_name() -> str:
@@ -41,12 +41,12 @@ def trust() -> Trust:
 
 
 def sources(below: Path | None = None) -> tuple[Source, ...]:
-    """The files in force for a session there, or here."""
+    """The config files that apply to a session there, or else in the current directory."""
     return find_sources(below or current_directory(), home(), _absolute_variable("XDG_CONFIG_HOME"))
 
 
 def skill_files() -> tuple[Source, ...]:
-    """The skills of an agent here, whoever they came with."""
+    """The skill files that an agent here would find."""
     from hookline.runtime.apps.app_loader import skill_folders
     from hookline.runtime.skills import skill_sources
 
@@ -54,7 +54,7 @@ def skill_files() -> tuple[Source, ...]:
 
 
 def _absolute_variable(name: str) -> Path | None:
-    """A relative path in such a variable counts as unset, as its specification says."""
+    """The XDG specification: a relative path counts as unset."""
     value = os.environ.get(name, "")
     return Path(value) if os.path.isabs(value) else None
 

@@ -8,29 +8,29 @@ from hookline.cli.options import DialectName, Verb, dialect_option
 from hookline.cli.output import err, format_json, out_as_is
 
 
-@click.command(cls=Verb, short_help="A hooks file in the words of another dialect.")
+@click.command(cls=Verb, short_help="Convert a hooks file to another dialect.")
 @click.argument("file", type=click.Path())
 @click.option("--to", "to", type=DialectName(), required=True, metavar="DIALECT", help="The dialect to write.")
 @dialect_option
 def verb(file: str, to: str, dialect: str | None) -> int:
-    """Print a hooks file in the words of another dialect. What has no words there is named on stderr, and the exit
-    code is 1; the rest is printed all the same. Nothing of the project is run.
+    """Print a hooks file as another dialect. What that dialect cannot express is listed on stderr and makes the exit
+    code 1; the rest is still printed. It runs nothing of the project.
 
     \b
     hookline convert .microai/settings.json --to native > hookline.yaml
     """
     from hookline.config.problem import Severity
     from hookline.dialects.conversion import with_vocabulary
-    from hookline.dialects.dialect import get_dialect as named
+    from hookline.dialects.dialect import get_dialect
     from hookline.project import load
 
     book = load(file, dialect, importing=False)
     errors = [each for each in book.problems if each.severity is Severity.ERROR or each.code == "not-imported"]
     for problem in book.problems:
         err(str(problem))
-    written = named(to).write(with_vocabulary(to, (hook for layer in book.layers for hook in layer.hooks)))
+    written = get_dialect(to).write(with_vocabulary(to, (hook for layer in book.layers for hook in layer.hooks)))
     for missing in written.not_expressible:
-        err(f"not said in {to}: {missing}")
+        err(f"not expressible in {to}: {missing}")
     out_as_is(_format_output(written.value, written.kind).rstrip("\n"))
     return 1 if errors or written.not_expressible else 0
 

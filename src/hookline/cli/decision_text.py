@@ -1,4 +1,4 @@
-"""A decision for people: the verdict and its reason first, then why."""
+"""Prints a decision: the verdict and its reason first, then why."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hookline.hooks.outcome import Verdict
 
 _EXIT_CODES: Final = {Verdict.SILENT: 0, Verdict.ALLOW: 0, Verdict.ASK: 3, Verdict.DENY: 2}
 _MEANINGS: Final = {
-    Verdict.SILENT: "no hook objects; it proceeds",
-    Verdict.ALLOW: "it proceeds",
-    Verdict.ASK: "somebody must be asked",
-    Verdict.DENY: "it does not happen",
+    Verdict.SILENT: "no hook decided; the event proceeds",
+    Verdict.ALLOW: "the event proceeds",
+    Verdict.ASK: "a person must approve",
+    Verdict.DENY: "the event is blocked",
 }
 _MOST_CHANGES: Final = 20
 
@@ -41,17 +41,17 @@ def show_decision(decision: Decision, before: Event, *, explain: bool) -> None:
         why = f": {failure.text}" if failure.text not in decision.reason else ""
         out(f"  failed {failure.hook} ({failure.kind}){why}")
     if explain:
-        _show_accounts(decision.trace)
+        _show_trace(decision.trace)
 
 
 def _origin_text(decision: Decision) -> str:
-    found = next((each.hook.origin for each in decision.trace if each.hook.id == decision.by), None)
-    return f"  {found.file}:{found.line}" if found else ""
+    origin = next((each.hook.origin for each in decision.trace if each.hook.id == decision.by), None)
+    return f"  {origin.file}:{origin.line}" if origin else ""
 
 
-def _show_accounts(trace: tuple[TraceEntry, ...]) -> None:
+def _show_trace(trace: tuple[TraceEntry, ...]) -> None:
     if not trace:
-        out("  no hook hears this event")
+        out("  no hook listens to this event")
         return
     rows = [
         (
@@ -66,12 +66,12 @@ def _show_accounts(trace: tuple[TraceEntry, ...]) -> None:
     print_table(("hook", "where", "answer", "ms", "why"), rows)
 
 
-def _answer_text(account: TraceEntry) -> str:
-    if account.skip_reason:
+def _answer_text(entry: TraceEntry) -> str:
+    if entry.skip_reason:
         return "-"
-    if account.failure is not None:
-        return f"failed: {account.failure.kind}"
-    return "in the background" if account.outcome is None else account.outcome.verdict.word
+    if entry.failure is not None:
+        return f"failed: {entry.failure.kind}"
+    return "background" if entry.outcome is None else entry.outcome.verdict.word
 
 
 def _changed_facts(path: FactPath, old: Any, new: Any) -> Iterator[tuple[FactPath, Any, Any]]:
@@ -83,4 +83,4 @@ def _changed_facts(path: FactPath, old: Any, new: Any) -> Iterator[tuple[FactPat
 
 
 def _short_json(value: Any) -> str:
-    return "(nothing)" if value is MISSING else shorten(format_json(value, indent=None))
+    return "(unset)" if value is MISSING else shorten(format_json(value, indent=None))

@@ -12,8 +12,7 @@ from hookline.cli.context import sources, trust
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json
 from hookline.engine.book import Book
-from hookline.hosts.agents import AGENT_NAMES
-from hookline.hosts.agents import get_agent as agent_named
+from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.doctor.checks import examine_agent, is_plugged_in
 from hookline.hosts.doctor.finding import Diagnosis, Mark
@@ -23,13 +22,13 @@ from hookline.project import load_all
 _SIGNS: Final = {Mark.GOOD: "ok", Mark.PROBLEM: "!!", Mark.UNKNOWN: "??"}
 
 
-@click.command(cls=Verb, short_help="Prove that hooks really fire in the coding agents.")
+@click.command(cls=Verb, short_help="Check that hooks fire in your coding agents.")
 @agent_argument
 @json_option
 def verb(agent: str | None, as_json: bool) -> int:
-    """Prove that hooks really fire: the agent's version, our entries in its file, its trust, a test call through the
-    launcher and how long it takes, and the hooks that would act here; for each problem, what to do. Without AGENT, for
-    every agent that has an entry of ours.
+    """Check that hooks fire: the agent's version, hookline's entries in its settings, its trust, a test call and how
+    long it takes, and the hooks that apply here. Each problem comes with a fix. Without AGENT, it checks every agent
+    that calls hookline.
 
     \b
     hookline doctor
@@ -38,17 +37,17 @@ def verb(agent: str | None, as_json: bool) -> int:
     Exit codes: 0 no problem, 1 problems.
     """
     here = machine()
-    names = [agent] if agent else [name for name in AGENT_NAMES if is_plugged_in(agent_named(name), here)]
-    diagnoses = [examine_agent(agent_named(name), here, _load_agent_book(agent_named(name))) for name in names]
+    names = [agent] if agent else [name for name in AGENT_NAMES if is_plugged_in(get_agent(name), here)]
+    diagnoses = [examine_agent(get_agent(name), here, _load_agent_book(get_agent(name))) for name in names]
     others = [
-        name for name in AGENT_NAMES if not agent and name not in names and is_agent_present(agent_named(name), here)
+        name for name in AGENT_NAMES if not agent and name not in names and is_agent_present(get_agent(name), here)
     ]
     if as_json:
         out_json({"agents": [each.as_json() for each in diagnoses], "not_plugged_in": others})
     else:
         _print_diagnoses(diagnoses, others)
     if not diagnoses:
-        err("hookline: no coding agent calls hookline here. Try: hookline install")
+        err("hookline: no coding agent calls hookline. Run `hookline install`.")
     return 0 if diagnoses and all(each.is_good for each in diagnoses) else 1
 
 
@@ -59,16 +58,16 @@ def _load_agent_book(agent: CodingAgent) -> Book:
 
 def _print_diagnoses(diagnoses: Sequence[Diagnosis], others: Sequence[str]) -> None:
     for each in diagnoses:
-        out(each.title if each.verified else f"{each.title} (from its documentation: not verified by running)")
+        out(each.title if each.verified else f"{each.title} (based on its documentation: not verified by running)")
         for finding in each.findings:
             out(f"  {_SIGNS[finding.mark]}  {finding.about}: {finding.message}")
             if finding.fix:
                 out(f"      {finding.fix}")
         if each.hooks:
-            out(f"  {len(each.hooks)} {'hook' if len(each.hooks) == 1 else 'hooks'} would act here:")
+            out(f"  {len(each.hooks)} {'hook applies' if len(each.hooks) == 1 else 'hooks apply'} here:")
             for hook in each.hooks:
                 out(f"    {hook}")
         else:
-            out("  No hook would act here.")
+            out("  No hook applies here.")
     if others:
-        out(f"Also here, and not plugged in: {', '.join(others)}")
+        out(f"Also found, but not calling hookline: {', '.join(others)}")

@@ -1,4 +1,4 @@
-"""A host that writes down what it was asked and does nothing."""
+"""The host behind --dry-run: it records what hooks would do and does nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hookline.hooks.host import (
 
 
 class RecordingHost:
-    """Every program ends well and says nothing, every script returns nothing, every tool has nothing to say."""
+    """Programs exit with 0 and print nothing, scripts return nothing, tools return an empty result."""
 
     def __init__(self) -> None:
         self.limits = FireCounts()
@@ -63,12 +63,12 @@ class RecordingHost:
         self._waiting.append(work)
 
     def thread(self, id: str) -> Thread:
-        raise UnavailableError("there are no threads here")
+        raise UnavailableError("a dry run has no threads")
 
     async def drain(self, timeout: timedelta) -> None:
         while self._waiting:
             await self._waiting.pop(0)()
 
     def _record(self, what: str, text: str) -> None:
-        who = current_hook.get()
-        self.requests.append({"hook": who.hook if who else "", "would": what, "text": text})
+        running = current_hook.get()
+        self.requests.append({"hook": running.hook if running else "", "would": what, "text": text})

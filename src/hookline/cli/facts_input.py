@@ -1,4 +1,4 @@
-"""Facts that were given on the command line: any JSON, of any size and shape, is either facts or a clear error."""
+"""Parses the facts given on the command line. Any text gives either facts or a clear error."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from typing import Any, Final, NoReturn
 from hookline.errors import HooklineError
 from hookline.formatting import printable, shorten
 
-MAX_CHARACTERS: Final = 10_000_000  # characters
+MAX_CHARACTERS: Final = 10_000_000
 MAX_NESTING: Final = 100
 
 
 def read_facts(facts: str | None, tool: str | None, input: str | None, prompt: str | None) -> dict[str, Any]:
-    """What --facts says, with the tool, its input and the prompt as their own options say them."""
-    known = {} if facts is None else parse_json_object_argument(_read_facts_text(facts), "--facts")
+    """--facts, with --tool, --input and --prompt put over it."""
+    parsed = {} if facts is None else parse_json_object_argument(_read_facts_text(facts), "--facts")
     if tool is not None or input is not None:
-        known["tool"] = _merge_tool(known.get("tool", {}), tool, input)
+        parsed["tool"] = _merge_tool(parsed.get("tool", {}), tool, input)
     if prompt is not None:
-        known["prompt"] = prompt
-    _check_tool(known)
-    return known
+        parsed["prompt"] = prompt
+    _check_tool(parsed)
+    return parsed
 
 
 def _check_tool(facts: dict[str, Any]) -> None:
-    """A tool that no condition could see would pass every guard."""
+    """A malformed tool would match no condition and so pass every guard."""
     tool = facts.get("tool", {})
     if not isinstance(tool, dict):
         raise HooklineError(_describe_not_object("--facts: tool", tool, "--facts"))
     if not isinstance(tool.get("name", ""), str):
-        raise HooklineError(f"--facts: tool.name is expected to be text, not {_json_type_name(tool['name'])}")
+        raise HooklineError(f"--facts: tool.name must be text, not {_json_type_name(tool['name'])}")
     if not isinstance(tool.get("input", {}), dict):
         raise HooklineError(_describe_not_object("--facts: tool.input", tool["input"], "--facts"))
 
 
-def _merge_tool(held: Any, name: str | None, input: str | None) -> dict[str, Any]:
-    if not isinstance(held, dict):
-        raise HooklineError("--facts: tool is not an object, so --tool and --input have no place in it")
-    tool = dict(held)
+def _merge_tool(given: Any, name: str | None, input: str | None) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise HooklineError("--facts: tool is not an object, so --tool and --input cannot be put into it")
+    tool = dict(given)
     if name is not None:
         tool["name"] = name
     if input is not None:
@@ -56,7 +56,7 @@ def parse_json_object_argument(text: str, what: str) -> dict[str, Any]:
 
 
 def _describe_not_object(what: str, value: Any, option: str) -> str:
-    return f"{what}: an object is expected, not {_json_type_name(value)}. Write {{…}}, such as {_EXAMPLES[option]}"
+    return f"{what}: expected an object, not {_json_type_name(value)}. Write {{…}}, such as {_EXAMPLES[option]}"
 
 
 def _json_type_name(value: Any) -> str:
@@ -72,7 +72,7 @@ _EXAMPLES: Final = {
 
 def parse_json_argument(text: str, what: str) -> Any:
     if len(text) > MAX_CHARACTERS:
-        raise HooklineError(f"{what}: more than {MAX_CHARACTERS // 1_000_000} MB of JSON are not read")
+        raise HooklineError(f"{what}: the JSON is larger than {MAX_CHARACTERS // 1_000_000} MB")
     try:
         value = json.loads(
             text, parse_constant=_reject_constant, parse_float=_parse_finite, object_pairs_hook=_reject_duplicates
@@ -80,8 +80,8 @@ def parse_json_argument(text: str, what: str) -> Any:
     except json.JSONDecodeError as error:
         near = shorten(printable(text[error.pos : error.pos + 40]))
         at = f"line {error.lineno}, column {error.colno}"
-        raise HooklineError(f"{what}: this is not JSON: {error.msg} at {at}" + (f": {near}" if near else "")) from None
-    except ValueError as error:  # of ours, or a number with too many digits
+        raise HooklineError(f"{what}: invalid JSON: {error.msg} at {at}" + (f": {near}" if near else "")) from None
+    except ValueError as error:  # from our own checks, or a number with too many digits
         raise HooklineError(f"{what}: {str(error).partition(';')[0]}") from None
     except RecursionError:
         raise HooklineError(f"{what}: values are nested more than {MAX_NESTING} deep") from None
@@ -91,11 +91,11 @@ def parse_json_argument(text: str, what: str) -> Any:
 
 
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) < len(pairs):
-        twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
-        raise ValueError(f"{shorten(printable(twice))!r} stands twice in one object")
-    return held
+    parsed = dict(pairs)
+    if len(parsed) < len(pairs):
+        duplicate = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+        raise ValueError(f"{shorten(printable(duplicate))!r} appears twice in one object")
+    return parsed
 
 
 def _is_deeper(value: Any, most: int) -> bool:
@@ -119,7 +119,7 @@ def _reject_constant(word: str) -> NoReturn:
 def _parse_finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{shorten(text)} is too large a number")
+        raise ValueError(f"{shorten(text)} is too large for a number")
     return number
 
 

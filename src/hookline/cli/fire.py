@@ -28,8 +28,6 @@ from hookline.runners.local_host import LocalHost
 
 @dataclass(frozen=True, slots=True)
 class FireOptions:
-    """The options of one call."""
-
     configs: tuple[str, ...]
     dialect: str | None
     facts: str | None
@@ -41,28 +39,28 @@ class FireOptions:
     as_json: bool
 
 
-@click.command(cls=Verb, short_help="One event through the hooks in force: the decision and why.")
+@click.command(cls=Verb, short_help="Send one event through the hooks and show the decision.")
 @click.argument("event", type=EventName())
 @config_option
 @dialect_option
-@click.option("--facts", metavar="JSON|@FILE|-", help="The event's facts: JSON, a file with it, or - for stdin.")
-@click.option("--tool", metavar="NAME", help="The tool's name.")
-@click.option("--input", metavar="JSON", help="The tool's input.")
-@click.option("--prompt", metavar="TEXT", help="The user's text.")
-@click.option("--dry-run", is_flag=True, help="Run no program, script or tool; say what would be run.")
-@click.option("--explain", is_flag=True, help="Account for every hook, also for those that were not asked.")
+@click.option("--facts", metavar="JSON|@FILE|-", help="The event's facts as JSON: inline, @FILE, or - for stdin.")
+@click.option("--tool", metavar="NAME", help="Name of the tool.")
+@click.option("--input", metavar="JSON", help="Input of the tool.")
+@click.option("--prompt", metavar="TEXT", help="Text of the user's prompt.")
+@click.option("--dry-run", is_flag=True, help="Run no program, script or tool; print what would run.")
+@click.option("--explain", is_flag=True, help="Explain every hook, including those that did not run.")
 @json_option
 def verb(event: str, **options: Any) -> int:
-    """Send one event through the hooks in force here and show the decision and why. EVENT is an event's own name
-    (tool.before) or any dialect's (PreToolUse). Facts that are not given are filled in as a session in this
-    directory would have them.
+    """Send one event through the active hooks and show the decision and why. EVENT is an event's own name
+    (tool.before) or a dialect's (PreToolUse). Facts that you leave out are filled in as in a session in this
+    directory.
 
     \b
     hookline fire tool.before --tool bash --input '{"command": "git push"}'
     hookline fire UserPromptSubmit --prompt 'deploy it' --explain
     echo '{"tool": {"name": "bash", "input": {"command": "ls"}}}' | hookline fire PreToolUse --facts - --json
 
-    Exit codes: 0 proceed, 1 a problem with the config or the call, 2 denied or halted, 3 somebody must be asked.
+    Exit codes: 0 proceed, 1 a problem with the config or the call, 2 denied or halted, 3 a person must approve.
     """
     chosen = FireOptions(**options)
     given = read_facts(chosen.facts, chosen.tool, chosen.input, chosen.prompt)

@@ -13,9 +13,9 @@ from hookline.errors import HooklineError
 
 FILE_NAME: Final = "hookline.yaml"
 TEMPLATE: Final = """\
-# Hooks for every agent that works in this directory. After a change: hookline check
+# Hooks for every agent that works in this directory. After a change, run: hookline check
 hooks:
-  # No agent writes a secret into an environment file, whatever its tool for writing is called.
+  # Keep secrets out of .env files, whichever tool writes them.
   - id: no-secrets-in-env-files
     on: tool.before
     when:
@@ -24,9 +24,9 @@ hooks:
       any:
         - input: {content: '(?i)(api_?key|secret|token|password)'}
         - input: {new_string: '(?i)(api_?key|secret|token|password)'}
-    then: {deny: Secrets do not belong into .env files. Ask the user to put it there.}
+    then: {deny: Do not write secrets into .env files. Ask the user to add them.}
 
-  # A person looks at every push before it leaves this machine.
+  # Ask before every push.
   - id: ask-before-push
     on: tool.before
     when: {kind: shell, input: {command: '(?s)\\bgit\\b.*\\bpush\\b'}}
@@ -38,10 +38,10 @@ hooks:
 """
 
 
-@click.command(cls=Verb, short_help="Write a small commented hookline.yaml with two useful hooks.")
-@click.option("--force", is_flag=True, help="Overwrite a hookline.yaml that is already there.")
+@click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks.")
+@click.option("--force", is_flag=True, help="Overwrite an existing hookline.yaml.")
 def verb(force: bool) -> None:
-    """Write a small commented hookline.yaml with two useful hooks into the current directory.
+    """Write a commented hookline.yaml with two example hooks into the current directory.
 
     \b
     hookline init
@@ -52,7 +52,7 @@ def verb(force: bool) -> None:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(TEMPLATE)
     except FileExistsError:
-        raise HooklineError(f"{FILE_NAME} is already here; --force overwrites it") from None
+        raise HooklineError(f"{FILE_NAME} already exists. Use --force to overwrite it.") from None
     except OSError as error:
         raise HooklineError(f"{FILE_NAME} cannot be written: {error.strerror}") from None
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")

@@ -1,7 +1,4 @@
-"""`hookline install`
-
-The MCP servers that a client's file lists, with the proxy in front of them and without.
-"""
+"""`hookline install`, for coding agents and for the MCP servers that a client's file lists"""
 
 from __future__ import annotations
 
@@ -42,13 +39,131 @@ from hookline.hosts.install.plan import (
 from hookline.hosts.install.text_files import file_mode, read_file_text, remove_file, write_atomically
 from hookline.hosts.mcp.client_config import NotWrappableError, unwrap_servers, unwrappable_servers, wrap_servers
 
+NO_ANSWER: Final = 3
+
+
+@click.command(cls=Verb, short_help="Install the hooks into a coding agent.")
+@agent_argument
+@user_option
+@project_option
+@dry_run_option
+@click.option("--yes", is_flag=True, help="Without AGENT: install into every agent found, without asking.")
+@click.option(
+    "--missing",
+    type=click.Choice([each.value for each in MissingPolicy]),
+    default=MissingPolicy.CLOSED.value,
+    show_default=True,
+    help="If hookline is missing when the agent calls it: closed blocks every call, open runs it without hooks.",
+)
+@mcp_option
+def verb(
+    agent: str | None,
+    user: bool,
+    project: bool,
+    dry_run: bool,
+    yes: bool,
+    missing: str,
+    servers: str | None,
+) -> int:
+    """Install the hooks into a coding agent: one entry per event in the agent's own settings file. Everything else in
+    the file stays as it is, and a backup is written beside it. Without AGENT, it asks about each agent found here.
+
+    \b
+    hookline install claude-code
+    hookline install --yes --dry-run
+    hookline install --mcp .mcp.json
+
+    Exit codes: 0 done or nothing to do, 1 a file cannot be edited, 3 it asked and got no answer.
+    """
+    if servers is not None:
+        return wrap_file(Path(servers), shutil.which("hookline") or "hookline", dry_run)
+    options = _InstallOptions(scope_of(user, project), dry_run, MissingPolicy(missing))
+    if agent is None:
+        return _install_found(options, yes)
+    _install_agent(agent, options)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _InstallOptions:
+    scope: InstallScope
+    dry_run: bool
+    missing: MissingPolicy
+
+
+def _install_found(options: _InstallOptions, yes: bool) -> int:
+    found = [name for name in AGENT_NAMES if is_agent_present(get_agent(name), machine())]
+    if not found:
+        out(f"No coding agent found. hookline supports {', '.join(AGENT_NAMES)}.")
+        return 0
+    code = 0
+    for name in found:
+        if not (yes or options.dry_run):
+            answer = _confirm_agent(name)
+            if answer is None:
+                err("\nhookline: no answer. Use `hookline install --yes`, or name an agent.")
+                return NO_ANSWER
+            if not answer:
+                continue
+        try:
+            _install_agent(name, options)
+        except HooklineError as error:
+            err(f"hookline: {get_agent(name).title}: {error}")
+            code = 1
+    return code
+
+
+def _confirm_agent(name: str) -> bool | None:
+    """None if stdin ends without an answer."""
+    try:
+        return click.confirm(f"Install hooks into {get_agent(name).title}?", default=True)
+    except click.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise
+        return None
+
+
+def _install_agent(name: str, options: _InstallOptions) -> None:
+    agent, here = get_agent(name), machine()
+    _warn_of_other_scope(agent, here, options.scope)
+    changes = plan_install(agent, here, options.scope, options.missing)
+    needed = [change for change in changes if change.is_needed]
+    if options.dry_run:
+        for change in needed:
+            out_as_is(change.diff(here).rstrip("\n"))
+        out(f"{agent.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
+        return
+    launcher.install_launcher(here.launcher)
+    apply_changes(changes, here)
+    _print_installed(agent, here, changes, bool(needed))
+
+
+def _warn_of_other_scope(agent: CodingAgent, here: Machine, scope: InstallScope) -> None:
+    """An event with two entries is decided once, so one of them is of no use."""
+    other = next((path for found, path, _ in installed_entries(agent, here) if found is not scope), None)
+    if other is not None:
+        err(f"hookline: {here.display_path(other)} calls hookline too. An event that both report is decided once.")
+
+
+def _print_installed(agent: CodingAgent, here: Machine, changes: tuple[FileChange, ...], needed: bool) -> None:
+    paths = list(
+        dict.fromkeys(here.display_path(change.path if len(changes) == 1 else change.path.parent) for change in changes)
+    )
+    state = "now" if needed else "already"
+    out(f"{agent.title} {state} calls hookline on {len(agent.events)} events: {', '.join(paths)}")
+    if not agent.verified:
+        out("  Based on its documentation: not verified by running.")
+    if agent.advice:
+        out(f"  {agent.advice}")
+    out(f"  Next: hookline doctor {agent.name}")
+
 
 def wrap_file(file: Path, command: str, dry_run: bool) -> int:
     before, after = _edit_file(file, lambda text: wrap_servers(text, command))
     if before != after and not dry_run:
         write_atomically(_backup_path(file), unwrap_servers(before), file_mode(file))
         write_atomically(file, after)
-    _print_file_change(file, before, after, dry_run, "has hooks in front of its servers")
+    _print_file_change(file, before, after, dry_run, "hooks are now in front of its servers")
     for name in unwrappable_servers(after):
         out(f"  {name}: this server cannot be wrapped")
     return 0
@@ -60,7 +175,7 @@ def unwrap_file(file: Path, dry_run: bool) -> int:
         write_atomically(file, after)
         if read_file_text(_backup_path(file)) == after:
             remove_file(_backup_path(file))
-    _print_file_change(file, before, after, dry_run, "has no hooks in front of its servers")
+    _print_file_change(file, before, after, dry_run, "hooks are no longer in front of its servers")
     return 0
 
 
@@ -80,127 +195,8 @@ def _print_file_change(file: Path, before: str, after: str, dry_run: bool, state
     elif before == after:
         out(f"{file}: nothing to do")
     else:
-        out(f"{file} {state} now.")
+        out(f"{file}: {state}")
 
 
 def _backup_path(file: Path) -> Path:
     return file.with_name(file.name + BACKUP_SUFFIX)
-
-
-NOBODY_ANSWERED: Final = 3
-
-
-@click.command(cls=Verb, short_help="Plug the hooks into a coding agent.")
-@agent_argument
-@user_option
-@project_option
-@dry_run_option
-@click.option("--yes", is_flag=True, help="Without AGENT: into every agent that is here, without a question.")
-@click.option(
-    "--missing",
-    type=click.Choice([each.value for each in MissingPolicy]),
-    default=MissingPolicy.CLOSED.value,
-    show_default=True,
-    help="Where hookline is not installed: hold everything back, or go on without hooks.",
-)
-@mcp_option
-def verb(
-    agent: str | None,
-    user: bool,
-    project: bool,
-    dry_run: bool,
-    yes: bool,
-    missing: str,
-    servers: str | None,
-) -> int:
-    """Plug the hooks into a coding agent: one entry for each of its events in its own file, where everything else
-    stays as it is, and a backup beside it. Without AGENT, you are asked about each agent that is on this machine.
-
-    \b
-    hookline install claude-code
-    hookline install --yes --dry-run
-    hookline install --mcp .mcp.json
-
-    Exit codes: 0 done or nothing to do, 1 a file cannot be edited, 3 somebody must be asked.
-    """
-    if servers is not None:
-        return wrap_file(Path(servers), shutil.which("hookline") or "hookline", dry_run)
-    wish = _InstallOptions(scope_of(user, project), dry_run, MissingPolicy(missing))
-    if agent is None:
-        return _install_found(wish, yes)
-    _install_agent(agent, wish)
-    return 0
-
-
-@dataclass(frozen=True, slots=True)
-class _InstallOptions:
-    scope: InstallScope
-    dry_run: bool
-    missing: MissingPolicy
-
-
-def _install_found(wish: _InstallOptions, yes: bool) -> int:
-    here = [name for name in AGENT_NAMES if is_agent_present(get_agent(name), machine())]
-    if not here:
-        out(f"No coding agent was found here. hookline knows {', '.join(AGENT_NAMES)}.")
-        return 0
-    code = 0
-    for name in here:
-        if not (yes or wish.dry_run):
-            answer = _confirm_agent(name)
-            if answer is None:
-                err("\nhookline: nobody answered. Try: hookline install --yes, or name the agent.")
-                return NOBODY_ANSWERED
-            if not answer:
-                continue
-        try:
-            _install_agent(name, wish)
-        except HooklineError as error:
-            err(f"hookline: {get_agent(name).title}: {error}")
-            code = 1
-    return code
-
-
-def _confirm_agent(name: str) -> bool | None:
-    """None where nobody answers."""
-    try:
-        return click.confirm(f"Plug into {get_agent(name).title}?", default=True)
-    except click.Abort as abort:
-        if isinstance(abort.__context__, KeyboardInterrupt):
-            raise
-        return None
-
-
-def _install_agent(name: str, wish: _InstallOptions) -> None:
-    agent, here = get_agent(name), machine()
-    _warn_of_other_scope(agent, here, wish.scope)
-    changes = plan_install(agent, here, wish.scope, wish.missing)
-    needed = [change for change in changes if change.is_needed]
-    if wish.dry_run:
-        for change in needed:
-            out_as_is(change.diff(here).rstrip("\n"))
-        out(f"{agent.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
-        return
-    launcher.install_launcher(here.launcher)
-    apply_changes(changes, here)
-    _print_installed(agent, here, changes, bool(needed))
-
-
-def _warn_of_other_scope(agent: CodingAgent, here: Machine, scope: InstallScope) -> None:
-    """Two entries for one event: it is decided once, and still one of them is of no use on this machine."""
-    other = next((path for found, path, _ in installed_entries(agent, here) if found is not scope), None)
-    if other is not None:
-        err(f"hookline: {here.display_path(other)} calls hookline too; what both tell of is decided once.")
-
-
-def _print_installed(agent: CodingAgent, here: Machine, changes: tuple[FileChange, ...], needed: bool) -> None:
-    paths = list(
-        dict.fromkeys(here.display_path(change.path if len(changes) == 1 else change.path.parent) for change in changes)
-    )
-    done = "calls hookline now" if needed else "calls hookline already"
-    out(f"{agent.title} {done}, on {len(agent.events)} events: {', '.join(paths)}")
-    if not agent.verified:
-        out("  This is from its documentation: not verified by running.")
-    if agent.advice:
-        out(f"  {agent.advice}")
-    out(f"  Next: hookline doctor {agent.name}")

@@ -15,13 +15,13 @@ from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome
 
 
-@click.command(cls=Verb, short_help="The hooks in force here, in the order in which they are asked.")
+@click.command(cls=Verb, short_help="List the active hooks in the order in which they run.")
 @config_option
 @dialect_option
 @json_option
 def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
-    """Show the hooks in force here in the order in which they are asked, with their file, scope and tags, and what
-    counts when one fails: open lets the event proceed, closed denies it.
+    """List the active hooks in the order in which they run, with their file, scope and tags, and what happens when
+    one fails: open lets the event proceed, closed denies it.
 
     \b
     hookline list
@@ -34,7 +34,7 @@ def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
     if as_json:
         out_json([_hook_json(hook) for hook in hooks])
     elif not hooks:
-        out("No hooks are in force here. `hookline init` writes two.")
+        out("No active hooks. `hookline init` writes two.")
     else:
         head = ("order", "id", "event", "where", "scope", "tags", "on error", "")
         print_table(head, [_table_row(hook) for hook in hooks])
@@ -63,9 +63,9 @@ def _table_row(hook: Hook) -> tuple[str, ...]:
     scope = ", ".join(f"{key} {value}" for key, value in _scope_json(hook.scope).items())
     reads = _exit_code_format(hook)
     remarks = [
-        "" if hook.enabled else "switched off",
-        "" if hook.wait else "in the background",
-        "waits for trust" if _waits_for_trust(hook) else "",
+        "" if hook.enabled else "disabled",
+        "" if hook.wait else "background",
+        "not trusted yet" if _waits_for_trust(hook) else "",
     ]
     return (
         str(hook.order),
@@ -80,12 +80,12 @@ def _table_row(hook: Hook) -> tuple[str, ...]:
 
 
 def _scope_json(scope: Scope) -> dict[str, str]:
-    held = {"agent": scope.agent, "prompt": scope.prompt, "session": scope.session}
-    return {key: value for key, value in held.items() if value is not None}
+    parts = {"agent": scope.agent, "prompt": scope.prompt, "session": scope.session}
+    return {key: value for key, value in parts.items() if value is not None}
 
 
 def _exit_code_format(hook: Hook) -> str | None:
-    """How its program's exit code is read, if it runs one: together with on_error it says what a failure means."""
+    """How the exit code of its program is read, if it runs one. With on_error, this says what a failure means."""
     action = hook.then.action if isinstance(hook.then, UntrustedAction) else hook.then
     return str(action.result_parser.format) if isinstance(action, RunProgram) else None
 
@@ -97,5 +97,5 @@ def _waits_for_trust(hook: Hook) -> bool:
 def error_word(outcome: Outcome) -> str:
     from hookline.dialects.native.on_error import ON_ERROR, undo_withhold_result
 
-    said = undo_withhold_result(outcome)
-    return next((word for word, known in ON_ERROR.items() if known == said), said.verdict.word)
+    answer = undo_withhold_result(outcome)
+    return next((word for word, known in ON_ERROR.items() if known == answer), answer.verdict.word)

@@ -1,4 +1,4 @@
-"""The one log, on stderr: a level and a line, with the hook's id as the one who logged it gave it."""
+"""The log on stderr: one line per record, with its level. Secrets are masked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEVEL_VARIABLES: Final = ("HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL")
 
 
 class _LineFormatter(logging.Formatter):
-    """One record is one line: what an agent or a program said can neither begin a line nor move the cursor."""
+    """Text of an agent or a program can neither start a new line nor move the cursor."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.levelname.lower()}: {printable(mask(record.getMessage(), secret_values(os.environ)))}"
@@ -35,12 +35,12 @@ class _ScreenHandler(logging.Handler):
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not hasattr(record, "notice") and not hasattr(record, "failure"):  # a screen shows them by itself
+        if not hasattr(record, "notice") and not hasattr(record, "failure"):  # the screen shows these itself
             self._show(self.format(record))
 
 
 def start_log(*, debug: bool = False) -> None:
-    """From now on the log goes to stderr, and only there."""
+    """Sends the log to stderr, and only there."""
     log = logging.getLogger(_LOGGER_NAME)
     handler = _StderrHandler(sys.stderr)
     handler.setFormatter(_LineFormatter())
@@ -51,7 +51,7 @@ def start_log(*, debug: bool = False) -> None:
 
 
 def log_to(show: Callable[[str], None]) -> None:
-    """From now on a screen shows the log, between its own lines."""
+    """Shows the log on a screen, between its own lines, instead of on stderr."""
     handler = _ScreenHandler(show)
     handler.setFormatter(_LineFormatter())
     logging.getLogger(_LOGGER_NAME).handlers = [handler]

@@ -1,4 +1,4 @@
-"""The `hookline` command. A verb is imported when it is called: `--help` pays for none of them."""
+"""The `hookline` command. A verb is imported when it is called, so `--help` imports none."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from hookline.cli.options import debug_option
 from hookline.errors import HooklineError
 
 VERBS: Final = {
-    "init": ("hookline.cli.init", "Write a small commented hookline.yaml with two useful hooks."),
-    "check": ("hookline.cli.check", "Every problem in every config, and what to write instead."),
-    "list": ("hookline.cli.list", "The hooks in force here, in the order in which they are asked."),
-    "fire": ("hookline.cli.fire", "One event through the hooks in force: the decision and why."),
-    "test": ("hookline.cli.test", "Run case files: config and event against the expected decision."),
-    "trust": ("hookline.cli.trust", "Look at and accept the commands that a project's files bring."),
-    "convert": ("hookline.cli.convert", "A hooks file in the words of another dialect."),
-    "schema": ("hookline.cli.schema", "The JSON Schema of a dialect, for editors."),
-    "install": ("hookline.cli.install", "Plug the hooks into a coding agent."),
-    "uninstall": ("hookline.cli.uninstall", "Take the hooks out of a coding agent."),
-    "doctor": ("hookline.cli.doctor", "Prove that hooks really fire in the coding agents."),
-    "mcp": ("hookline.cli.mcp", "Hooks in front of any MCP server."),
-    "run": ("hookline.cli.chat.run", "An agent with hooks, in the terminal."),
-    "bridge": ("hookline.cli.bridge", "What a coding agent calls: its payload on stdin, its answer on stdout."),
-    "serve": ("hookline.cli.serve", "The warm local engine behind the bridge."),
-    "completion": ("hookline.cli.completion", "The script that completes verbs, options and names in a shell."),
+    "init": ("hookline.cli.init", "Write a hookline.yaml with two example hooks."),
+    "check": ("hookline.cli.check", "Report every problem in the config files."),
+    "list": ("hookline.cli.list", "List the active hooks in the order in which they run."),
+    "fire": ("hookline.cli.fire", "Send one event through the hooks and show the decision."),
+    "test": ("hookline.cli.test", "Run case files: a config, an event and the expected decision."),
+    "trust": ("hookline.cli.trust", "Review and accept what a project's hooks run."),
+    "convert": ("hookline.cli.convert", "Convert a hooks file to another dialect."),
+    "schema": ("hookline.cli.schema", "Print the JSON Schema of a dialect, for editors."),
+    "install": ("hookline.cli.install", "Install the hooks into a coding agent."),
+    "uninstall": ("hookline.cli.uninstall", "Remove the hooks from a coding agent."),
+    "doctor": ("hookline.cli.doctor", "Check that hooks fire in your coding agents."),
+    "mcp": ("hookline.cli.mcp", "Put hooks in front of an MCP server."),
+    "run": ("hookline.cli.chat.run", "Chat with an agent that works under your hooks."),
+    "bridge": ("hookline.cli.bridge", "Answer an event of a coding agent: payload on stdin, reply on stdout."),
+    "serve": ("hookline.cli.serve", "Run the local engine that answers the bridge."),
+    "completion": ("hookline.cli.completion", "Print a shell completion script."),
 }
-"""Verb → its module, which has it as `verb`, and one line about it."""
+"""Verb → its module, which defines it as `verb`, and its short help."""
 
 INTERRUPTED: Final = 130
-BROKEN: Final = 1
+FAILED: Final = 1
 
 
 class VerbGroup(click.Group):
@@ -43,8 +43,8 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        found: click.Command = import_module(VERBS[cmd_name][0]).verb
-        return found
+        command: click.Command = import_module(VERBS[cmd_name][0]).verb
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -55,7 +55,7 @@ class VerbGroup(click.Group):
 
         guess = closest_match(args[0], VERBS)
         hint = f"Did you mean {guess}?" if guess else f"The verbs are {', '.join(VERBS)}."
-        raise click.UsageError(f"There is no verb {printable(args[0])!r}. {hint}", ctx)
+        raise click.UsageError(f"Unknown verb {printable(args[0])!r}. {hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
@@ -69,7 +69,7 @@ class VerbGroup(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Ends the process with the verb's exit code. Errors become exit codes here and nowhere else."""
+        """Ends the process with the verb's exit code. Only here do errors become exit codes."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
@@ -84,8 +84,8 @@ class VerbGroup(click.Group):
     cls=VerbGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 proceed or fine, 1 a problem with the config or the call, 2 denied or halted, "
-    "3 somebody must be asked.",
+    epilog="Exit codes: 0 proceed or success, 1 a problem with the config or the call, 2 denied or halted, "
+    "3 a person must approve.",
 )
 @click.version_option(package_name="hookline", message="hookline %(version)s")
 @click.pass_context
@@ -104,25 +104,25 @@ cli.params.append(debug_option())
 
 
 def handle_error(error: Exception) -> int:
-    """Says what went wrong, and returns the exit code. An error that nobody foresaw is a bug of ours."""
+    """Prints what went wrong and returns the exit code. Any exception that is not a HooklineError is a bug."""
     from hookline.cli.output import err
 
     if isinstance(error, click.Abort):
-        return INTERRUPTED if _was_interrupted(error) else BROKEN
+        return INTERRUPTED if _was_interrupted(error) else FAILED
     if isinstance(error, click.ClickException):
         error.show()
-        return BROKEN
+        return FAILED
     if isinstance(error, HooklineError):
         err(f"hookline: {error}")
         return error.exit_code
     if isinstance(error, BrokenPipeError):
-        return BROKEN
+        return FAILED
     _report_bug(error)
-    return BROKEN
+    return FAILED
 
 
 def _flush_streams() -> None:
-    """Whoever has stopped reading changes nothing, the exit code least of all."""
+    """A reader that has closed the pipe does not change the exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -145,13 +145,13 @@ def _report_bug(error: Exception) -> None:
         import traceback
 
         err("".join(traceback.format_exception(error)).rstrip())
-    said = " ".join(str(error).split())[:300]
-    more = "" if is_debugging() else " (--debug shows where)"
-    err(f"hookline: this is a bug in hookline: {type(error).__name__}: {said}{more}")
+    text = " ".join(str(error).split())[:300]
+    hint = "" if is_debugging() else " (--debug shows the traceback)"
+    err(f"hookline: this is a bug in hookline: {type(error).__name__}: {text}{hint}")
 
 
 def main() -> None:
     try:
         cli.main(prog_name="hookline")
-    except KeyboardInterrupt:  # one that came before or after click was listening
+    except KeyboardInterrupt:  # before or after click handles it
         sys.exit(INTERRUPTED)

@@ -32,47 +32,49 @@ if TYPE_CHECKING:
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n\0]*)")
 
 
-@click.command(cls=Verb, short_help="Hooks in front of any MCP server.")
+@click.command(cls=Verb, short_help="Put hooks in front of an MCP server.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
-@click.option("--url", metavar="URL", help="The server is behind this URL (streamable HTTP) instead of a command.")
-@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Send this with every HTTP request.")
+@click.option("--url", metavar="URL", help="URL of the server (streamable HTTP), instead of a command.")
 @click.option(
-    "--name", default="", metavar="NAME", help="What hooks call the server; without it, what it calls itself."
+    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Send this header with every HTTP request."
+)
+@click.option(
+    "--name", default="", metavar="NAME", help="Name of the server in hooks; by default, the name that it reports."
 )
 @config_option
 def verb(
     command: tuple[str, ...], url: str | None, headers: tuple[str, ...], name: str, configs: tuple[str, ...]
 ) -> int:
-    """Stand between an MCP client and a server: everything passes unchanged, each tool call is judged by the hooks in
-    force here. The client starts this instead of the server.
+    """Run between an MCP client and a server. Everything passes unchanged, but the active hooks decide about each tool
+    call. Configure the client to start this instead of the server.
 
     \b
     hookline mcp -- npx -y @modelcontextprotocol/server-filesystem .
     hookline mcp --name notes --url http://127.0.0.1:8000/mcp
 
-    Hooks match a tool as mcp.<server>.<tool>. A denied call is a tool error with the reason; `ask` shows a form where
-    the client can, else it denies. Exit codes: 0 the client left, 1 the server failed.
+    Hooks match a tool as mcp.<server>.<tool>. A denied call returns a tool error with the reason. `ask` shows a form if
+    the client supports it, and otherwise denies. Exit codes: 0 the client left, 1 the server failed.
     """
     if bool(command) == (url is not None):
-        raise click.UsageError("Give either the server's command after -- or its --url.")
+        raise click.UsageError("Give either the server's command after -- or --url.")
     if url is not None:
         _check_url(url)
         with extra_required("hookline mcp --url needs an MCP client", "mcp"):
             import hookline.hosts.mcp.upstream_http  # noqa: F401
-    held = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
+    parsed = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
     watched = BookWatcher(_config_sources(configs), trust())
     for problem in watched.book.problems:
         err(str(problem))
     with watched:
-        ended = run_async(_run_proxy(command, url, held, name, watched))
-    if ended is None:
+        failure = run_async(_run_proxy(command, url, parsed, name, watched))
+    if failure is None:
         return 0
-    err(f"hookline: {ended}")
+    err(f"hookline: {failure}")
     return 1
 
 
 def _config_sources(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
-    """Files that are named must be readable now; those in force here may come and go."""
+    """Files given with --config must be readable now; files found here may come and go."""
     if not configs:
         return sources
     for path in configs:
@@ -83,11 +85,11 @@ def _config_sources(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
 async def _run_proxy(
     command: tuple[str, ...], url: str | None, headers: Mapping[str, str], name: str, watched: BookWatcher
 ) -> str | None:
-    place = SessionIdentity(f"mcp-{uuid.uuid4().hex[:12]}", user_name(), current_directory())
+    identity = SessionIdentity(f"mcp-{uuid.uuid4().hex[:12]}", user_name(), current_directory())
     client = await Stdio.claim()
     server = await ProcessUpstream.start(command) if url is None else _connect_url(url, headers)
     try:
-        return await Proxy(client, server, ProxySession(lambda: watched.book, place), name).run()
+        return await Proxy(client, server, ProxySession(lambda: watched.book, identity), name).run()
     finally:
         await server.close()
         with suppress(PipeClosedError):
@@ -95,7 +97,7 @@ async def _run_proxy(
 
 
 def _connect_url(url: str, headers: Mapping[str, str]) -> HttpUpstream:
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its tracebacks are no lines for our log
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # keeps its tracebacks out of the log
     from hookline.hosts.mcp.upstream_http import HttpUpstream
 
     return HttpUpstream(url, headers)
@@ -104,31 +106,31 @@ def _connect_url(url: str, headers: Mapping[str, str]) -> HttpUpstream:
 def _check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or True)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or True)
     except ValueError:
-        known = False
-    if not known or not url.isprintable():
+        is_valid = False
+    if not is_valid or not url.isprintable():
         raise HooklineError(f"--url: {printable(url)!r} is not an http or https URL")
 
 
 def _parse_headers(given: Iterable[str], stored: str) -> dict[str, str]:
-    """Those of the environment, where a client's file keeps them out of the command line, and those given here."""
-    held = _parse_stored_headers(stored) if stored else {}
+    """From the environment, where a client's file keeps them out of the command line, and from --header."""
+    headers = _parse_stored_headers(stored) if stored else {}
     for text in given:
         found = _HEADER.fullmatch(text)
         if found is None:
             raise HooklineError("--header: write it as 'Name: value'")
-        held[found[1]] = found[2]
-    return held
+        headers[found[1]] = found[2]
+    return headers
 
 
 def _parse_stored_headers(stored: str) -> dict[str, str]:
     try:
-        held = json.loads(stored)
+        parsed = json.loads(stored)
     except (ValueError, RecursionError):
-        held = None
-    lines = [f"{name}: {value}" for name, value in held.items()] if isinstance(held, dict) else None
+        parsed = None
+    lines = [f"{name}: {value}" for name, value in parsed.items()] if isinstance(parsed, dict) else None
     found = [_HEADER.fullmatch(line) for line in lines] if lines is not None else [None]
     if not all(found):
-        raise HooklineError(f"{HEADERS_VARIABLE}: an object of header names and texts is expected")
+        raise HooklineError(f"{HEADERS_VARIABLE}: expected a JSON object of header names and values")
     return {each[1]: each[2] for each in found if each}

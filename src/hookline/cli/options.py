@@ -1,4 +1,4 @@
-"""What every verb has: --debug, and words for the names that people type."""
+"""Options that verbs share, and the parameter types for names of events and dialects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def debug_option() -> click.Option:
 
 
 class Verb(click.Command):
-    """Its function returns the exit code, or None for 0."""
+    """A command with --debug. Its function returns the exit code, or None for 0."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -36,7 +36,7 @@ class Verb(click.Command):
 
 
 class NameParameter(click.ParamType):  # type: ignore[type-arg]
-    """One of a set of names that are known only when it is asked for."""
+    """One of a set of names. The set is imported only when a value is parsed or completed."""
 
     def known_names(self) -> Iterable[str]:
         raise NotImplementedError
@@ -48,11 +48,11 @@ class NameParameter(click.ParamType):  # type: ignore[type-arg]
         from hookline.formatting import closest_match, printable
 
         guess = closest_match(value, self.known_names())
-        self.fail(f"there is no {self.name} {printable(value)!r}. {f'Did you mean {guess}?' if guess else hint}", *at)
+        self.fail(f"unknown {self.name} {printable(value)!r}. {f'Did you mean {guess}?' if guess else hint}", *at)
 
 
 class EventName(NameParameter):
-    """An event by its own name or any dialect's; left as written, because only the dialect says what it means."""
+    """An event's own name or a dialect's. It stays as typed: what it means depends on --dialect."""
 
     name = "event"
 
@@ -84,14 +84,14 @@ class DialectName(NameParameter):
 
 
 dialect_option = click.option(
-    "--dialect", type=DialectName(), metavar="NAME", help="Read the files as this dialect instead of recognising it."
+    "--dialect", type=DialectName(), metavar="NAME", help="Read the files as this dialect instead of detecting it."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 config_option = click.option(
     "--config",
     "configs",
     multiple=True,
     metavar="PATH",
     type=click.Path(),
-    help="Use this file instead of those in force here; may be given several times.",
+    help="Use this file instead of the ones found here; can be repeated.",
 )

@@ -1,4 +1,4 @@
-"""What a verb prints: text and tables for people, JSON for programs. Whoever stops reading stops nothing."""
+"""Prints text, tables and JSON. A reader that closes the pipe is not an error."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def err(text: str) -> None:
 
 
 def out_as_is(text: str) -> None:
-    """Text that is somebody's file: not a character of it is escaped that the terminal's encoding can say."""
+    """For the content of files: escapes only what the terminal's encoding lacks."""
     _write(sys.stdout, text)
 
 
 def write_now(text: str) -> None:
-    """Without a line's end, and seen at once."""
+    """Without a newline at the end, and flushed."""
     _write(sys.stdout, printable_lines(text), end="")
     _flush()
 
@@ -40,7 +40,7 @@ def err_line(line: str) -> None:
 
 
 def printable_lines(text: str) -> str:
-    """The text with escapes for whatever could move a cursor or hide something; its lines stay lines."""
+    """Escapes characters that could move the cursor or hide text; keeps line breaks."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
@@ -49,13 +49,13 @@ def out_json(value: Any) -> None:
 
 
 def out_json_line(value: Any) -> None:
-    """One line, seen at once."""
+    """On one line, and flushed."""
     _write(sys.stdout, format_json(value, indent=None))
     _flush()
 
 
 def format_json(value: Any, indent: int | None = 2) -> str:
-    """Always JSON that any program can read: what a hook or host put there and JSON has no word for is made plain."""
+    """Always valid JSON: values of a hook or host that JSON cannot express are converted."""
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
@@ -69,9 +69,9 @@ def _to_plain(value: Any, depth: int) -> Any:
     if depth > _MAX_NESTING:
         return "…"
     if isinstance(value, dict):
-        return {str(key): _to_plain(held, depth + 1) for key, held in value.items()}
+        return {str(key): _to_plain(each, depth + 1) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_to_plain(held, depth + 1) for held in value]
+        return [_to_plain(each, depth + 1) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
@@ -121,10 +121,10 @@ def _flush() -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """The reader has gone: what is still buffered, and what still comes, goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+    """Discards what is buffered and what follows: the reader has closed the pipe."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
 
 
 def _supports_unicode(stream: TextIO | None) -> bool:

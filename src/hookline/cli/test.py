@@ -1,7 +1,4 @@
-"""`hookline test`
-
-Results as JUnit XML, which build servers read.
-"""
+"""`hookline test`"""
 
 from __future__ import annotations
 
@@ -22,32 +19,9 @@ from hookline.testing.case import CASE_PATTERNS, Case, find_case_files, load_cas
 from hookline.testing.case_runner import Result, run_case
 
 
-def write_junit(path: Path, ran: Sequence[CaseReport]) -> None:
-    failed = sum(not each.ok for each in ran)
-    seconds = f"{sum(each.seconds for each in ran):.3f}"
-    suite = ElementTree.Element(
-        "testsuite", name="hookline", tests=str(len(ran)), failures=str(failed), errors="0", skipped="0", time=seconds
-    )
-    for each in ran:
-        name = each.note or f"{each.file}:{each.line}"
-        attributes = {
-            "classname": printable_lines(each.file),
-            "name": printable_lines(name),
-            "time": f"{each.seconds:.3f}",
-        }
-        case = ElementTree.SubElement(suite, "testcase", attributes)
-        if not each.ok:
-            failure = ElementTree.SubElement(case, "failure", message="not as expected")
-            failure.text = printable_lines(each.report)
-    try:
-        ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise HooklineError(f"{path} cannot be written: {error.strerror}") from None
-
-
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """A case that was run, or a file whose cases could not even be read."""
+    """A case that ran, or a file whose cases cannot be read."""
 
     file: str
     line: int
@@ -73,16 +47,16 @@ class CaseReport:
         }
 
 
-@click.command(cls=Verb, short_help="Run case files: config and event against the expected decision.")
+@click.command(cls=Verb, short_help="Run case files: a config, an event and the expected decision.")
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
-@click.option("-k", "word", metavar="WORD", default="", help="Only cases with this word in their note or path.")
-@click.option("--watch", is_flag=True, help="Run again whenever a file here changes.")
+@click.option("-k", "word", metavar="WORD", default="", help="Run only cases with this word in their note or path.")
+@click.option("--watch", is_flag=True, help="Run again whenever a file changes.")
 @click.option("--junit", type=click.Path(), metavar="FILE", help="Also write the results as JUnit XML.")
 @json_option
 def verb(paths: tuple[str, ...], word: str, watch: bool, junit: str | None, as_json: bool) -> int:
-    """Run case files: each has a config, an event and the decision that is expected. Without a PATH, those below
-    tests/hooks, hooks_tests and .hookline/tests are run. The programs of the hooks run too, whether you trust the project
-    or not, as in any project's tests.
+    """Run case files: each has a config, an event and the expected decision. Without PATH, it runs the cases in
+    tests/hooks, hooks_tests and .hookline/tests. The hooks' programs run too, even if you do not trust the project, as
+    in any test suite.
 
     \b
     # tests/hooks/push.yaml
@@ -110,7 +84,7 @@ def _run_all(paths: Sequence[str], word: str, junit: str | None, as_json: bool) 
         if not as_json:
             write_now("." if each.ok else "F")
     if not ran:
-        raise HooklineError(f"no case has the word {word!r}" if word else "there are no cases in these files")
+        raise HooklineError(f"no case matches {word!r}" if word else "these files have no cases")
     if junit is not None:
         write_junit(Path(junit), ran)
     if as_json:
@@ -132,7 +106,7 @@ def _find_files(paths: Sequence[str]) -> list[Path]:
         found = [path.relative_to(here) for path in find_case_files(here)]
     if not found:
         where = ", ".join(paths) if paths else " or ".join(CASE_PATTERNS)
-        raise HooklineError(f"there is no case file in {where}")
+        raise HooklineError(f"no case file found in {where}")
     return found
 
 
@@ -144,7 +118,7 @@ def _run_files(files: Iterable[Path], word: str) -> Iterable[CaseReport]:
             if word in str(file).casefold():
                 yield CaseReport(str(file), 1, "", False, str(error))
             else:
-                err(f"{file} cannot be read and is left out, though it may have the word {word!r}")
+                err(f"skipped {file}: it cannot be read, so its cases cannot be compared with {word!r}")
             continue
         for case in cases:
             if word in f"{case.note} {file}".casefold():
@@ -168,13 +142,36 @@ def _print_summary(ran: Sequence[CaseReport], seconds: float) -> None:
 
 
 def _watch_files(again: Callable[[], object], own: Sequence[Path]) -> None:
-    """Until it is interrupted; a broken file is reported and waited for. What a run itself writes starts no other."""
+    """Runs until interrupted. A broken file is reported; files that a run itself writes (`own`) are ignored."""
     from watchfiles import DefaultFilter, watch
 
     here = current_directory()
-    err(f"watching {here}; Ctrl-C ends it")
+    err(f"watching {here}; press Ctrl-C to stop")
     for _ in watch(here, watch_filter=DefaultFilter(ignore_paths=own), raise_interrupt=True):
         try:
             again()
         except HooklineError as error:
             err(f"hookline: {error}")
+
+
+def write_junit(path: Path, ran: Sequence[CaseReport]) -> None:
+    failed = sum(not each.ok for each in ran)
+    seconds = f"{sum(each.seconds for each in ran):.3f}"
+    suite = ElementTree.Element(
+        "testsuite", name="hookline", tests=str(len(ran)), failures=str(failed), errors="0", skipped="0", time=seconds
+    )
+    for each in ran:
+        name = each.note or f"{each.file}:{each.line}"
+        attributes = {
+            "classname": printable_lines(each.file),
+            "name": printable_lines(name),
+            "time": f"{each.seconds:.3f}",
+        }
+        case = ElementTree.SubElement(suite, "testcase", attributes)
+        if not each.ok:
+            failure = ElementTree.SubElement(case, "failure", message="not as expected")
+            failure.text = printable_lines(each.report)
+    try:
+        ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise HooklineError(f"{path} cannot be written: {error.strerror}") from None

@@ -13,42 +13,42 @@ from hookline.cli.output import err, out, out_json
 from hookline.errors import HooklineError
 from hookline.project import Review
 
-NOBODY_ACCEPTED: Final = 3
+NOT_ACCEPTED: Final = 3
 
 
-@click.command(cls=Verb, short_help="Look at and accept the commands that a project's files bring.")
-@click.option("--yes", is_flag=True, help="Accept without a question.")
+@click.command(cls=Verb, short_help="Review and accept what a project's hooks run.")
+@click.option("--yes", is_flag=True, help="Accept without asking.")
 @json_option
 def verb(yes: bool, as_json: bool) -> int:
-    """Show what the hooks of this project's files would do beyond denying, asking and logging, what an agent here would
-    start and be told, and its skills, and accept it. Until then none of that counts. You are asked again when a file,
-    or a file that it names, changes.
+    """Show what the hooks of this project do beyond denying, asking and logging, what an agent here starts and is
+    told, and its skills, and ask you to accept it. Until you accept, none of it takes effect. When a file changes, or
+    a file that it refers to, you have to accept again.
 
     \b
     hookline trust
     hookline trust --yes --json
 
-    Exit codes: 0 nothing waits any more, 1 something cannot be trusted, 3 somebody must be asked.
+    Exit codes: 0 everything is trusted, 1 something cannot be trusted, 3 something is not trusted yet.
     """
-    known = trust()
+    store = trust()
     waiting, refused = [], False
-    for source in known.untrusted_sources((*sources(), *skill_files())):
+    for source in store.untrusted_sources((*sources(), *skill_files())):
         try:
-            waiting.append(known.review(source))
+            waiting.append(store.review(source))
         except HooklineError as error:
             refused = True
             err(f"{source.display_path}: {error}, so it cannot be trusted")
     accepted = bool(waiting) and (yes or (not as_json and _confirm_reviews(waiting)))
     if accepted:
-        known.accept(waiting)
+        store.accept(waiting)
     _print_result(waiting, accepted, as_json, yes)
-    return 1 if refused else 0 if accepted or not waiting else NOBODY_ACCEPTED
+    return 1 if refused else 0 if accepted or not waiting else NOT_ACCEPTED
 
 
 def _confirm_reviews(waiting: Sequence[Review]) -> bool:
     _print_reviews(waiting)
     try:
-        return click.confirm("Let these hooks act?")
+        return click.confirm("Trust these hooks?")
     except click.Abort as abort:
         if isinstance(abort.__context__, KeyboardInterrupt):
             raise
@@ -58,26 +58,26 @@ def _confirm_reviews(waiting: Sequence[Review]) -> bool:
 def _print_reviews(waiting: Sequence[Review]) -> None:
     for review in waiting:
         out(review.source.display_path)
-        for wish in review.hook_effects:
-            on = f"  on {wish.event}" if wish.event else ""
-            out(f"  {wish.hook}{on}  line {wish.line}")
-            for deed in wish.effects:
-                first, *more = deed.text.split("\n")
-                out(f"    {deed.what}: {first}" if first else f"    {deed.what}")
+        for hook in review.hook_effects:
+            event = f"  on {hook.event}" if hook.event else ""
+            out(f"  {hook.hook}{event}  line {hook.line}")
+            for effect in hook.effects:
+                first, *more = effect.text.split("\n")
+                out(f"    {effect.what}: {first}" if first else f"    {effect.what}")
                 for line in more:
                     out(f"      {line}")
         for name in review.names:
-            out(f"  it names the file {name}")
+            out(f"  refers to the file {name}")
 
 
 def _print_result(waiting: Sequence[Review], accepted: bool, as_json: bool, yes: bool) -> None:
     if as_json:
         out_json([{**review.as_json(), "trusted": accepted} for review in waiting])
     elif not waiting:
-        out("Nothing here waits for your trust.")
+        out("Nothing here needs your trust.")
     elif accepted:
         if yes:
             _print_reviews(waiting)
         out(f"Trusted: {', '.join(review.source.display_path for review in waiting)}")
     else:
-        out("Nothing was accepted; these hooks answer as if they had failed.")
+        out("Not trusted. Until you accept, these hooks answer as if they had failed.")

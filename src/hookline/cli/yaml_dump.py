@@ -1,4 +1,4 @@
-"""Plain data as YAML that people like to read: keys in order, block style, `on:` without quotes."""
+"""Writes plain data as readable YAML: keys in order, block style, `on:` without quotes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ import yaml
 from hookline.config.scalars import NumberTooLargeError, parse_core_scalar
 
 _NEVER_FOLD: Final = 2**31 - 1
-_ON_WORDS: Final = {
-    "on",
-    "On",
-    "ON",
-}  # YAML 1.1 reads these as true; our own reader, and every YAML 1.2 reader, as text
+# YAML 1.1 reads these as true; hookline, like every YAML 1.2 reader, as text.
+_ON_WORDS: Final = {"on", "On", "ON"}
 
 
 class _Dumper(yaml.SafeDumper):
@@ -45,14 +42,14 @@ def _scalar_style(value: str) -> str | None:
 
 
 def _is_text(word: str) -> bool:
-    """What YAML 1.1 takes for something else the emitter quotes by itself; this asks YAML 1.2."""
+    """Whether YAML 1.2 reads it as text. What YAML 1.1 reads otherwise, the emitter quotes by itself."""
     try:
         return isinstance(parse_core_scalar(word), str)
     except NumberTooLargeError:
         return False
 
 
-_PLAIN_TAG: Final = "tag:yaml.org,2002:bool"  # what the emitter takes a bare `on` for, and so leaves it bare
+_PLAIN_TAG: Final = "tag:yaml.org,2002:bool"  # the emitter resolves a bare `on` to this tag, so it leaves it bare
 
 _Dumper.add_representer(dict, _represent_mapping)
 _Dumper.add_representer(str, _represent_text)

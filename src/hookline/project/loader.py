@@ -67,7 +67,9 @@ def _build_book(parsed: ParsedFile, importing: bool, host: Host | None = None) -
     if parsed.dialect is None:
         raise ConfigError(parsed.problems)
     effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
-    return Book([Layer(parsed.source.layer, effective.hooks)], host or make_local_host(), _collect_problems([effective]))
+    return Book(
+        [Layer(parsed.source.layer, effective.hooks)], host or make_local_host(), _collect_problems([effective])
+    )
 
 
 def _resolve_folders(effective: EffectiveFile, importing: bool) -> EffectiveFile:

@@ -1,4 +1,4 @@
-"""`hookline run`: an agent with hooks, in the terminal."""
+"""`hookline run`"""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _MAX_PROMPT: Final = 1_000_000  # characters of a prompt from stdin
 _LAST_SESSION: Final = ""
 
 
-@click.command("run", cls=Verb, short_help="An agent with hooks, in the terminal.")
+@click.command("run", cls=Verb, short_help="Chat with an agent that works under your hooks.")
 @click.argument("first", metavar="[PROMPT]", required=False)
 @click.option(
-    "-p", "--print", "prompt", metavar="TEXT", help="Print the answer to this and end; - reads it from stdin."
+    "-p", "--print", "prompt", metavar="TEXT", help="Print the answer to this prompt and exit; - reads it from stdin."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print all that happens, one JSON object a line.")
-@click.option("--model", metavar="NAME", help="A model, as provider:model, or script:FILE; before all that files name.")
-@click.option("--agent", metavar="ID", help="Which agent of the app; without it, the first.")
-@click.option("--app", metavar="FILE", help="The app of this file, which is trusted, instead of the one found here.")
-@click.option("--config", metavar="FILE", help="Only the hooks of this file, which is trusted.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything that happens, one JSON object per line.")
+@click.option("--model", metavar="NAME", help="Use this model: provider:model or script:FILE. It overrides the config.")
+@click.option("--agent", metavar="ID", help="Use this agent of the app; by default, the first.")
+@click.option("--app", metavar="FILE", help="Use and trust the app in this file instead of the one found here.")
+@click.option("--config", metavar="FILE", help="Use and trust only the hooks in this file.")
 @click.option(
-    "--resume", is_flag=False, flag_value=_LAST_SESSION, metavar="[ID]", help="Go on with this session, or the last."
+    "--resume", is_flag=False, flag_value=_LAST_SESSION, metavar="[ID]", help="Resume this session, or the last one."
 )
 @click.option("--sessions", is_flag=True, help="List the sessions of this directory.")
-@click.option("--store", metavar="URL", help="Where sessions are kept: sqlite:///FILE or postgresql://…")
-@click.option("--yes", is_flag=True, help="With -p: whatever hooks ask about, the answer is yes.")
-@click.option("--serve", is_flag=True, help="Wait for the app's triggers until interrupted.")
+@click.option("--store", metavar="URL", help="Where to store sessions: sqlite:///FILE or postgresql://…")
+@click.option("--yes", is_flag=True, help="With -p: approve everything that hooks ask about.")
+@click.option("--serve", is_flag=True, help="Serve the app's triggers until interrupted.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
     metavar="PORT",
-    help="With --serve: where routes listen; else any.",
+    help="With --serve: port for HTTP triggers; by default, any free one.",
 )
-@click.option("--demo", is_flag=True, help="A scripted session, offline: it shows what hooks do and ends by itself.")
+@click.option("--demo", is_flag=True, help="Play a scripted session, offline, that shows what hooks do.")
 def verb(
     first: str | None,
     prompt: str | None,
@@ -54,16 +54,16 @@ def verb(
     demo: bool,
     **chosen: str | None,
 ) -> int | None:
-    """Talk to an agent that works in this directory under the hooks in force here.
+    """Chat with an agent that works in this directory under the active hooks.
 
     \b
-    hookline run                            a chat; /help says what it can do
+    hookline run                            a chat; /help lists its commands
     hookline run -p "What does this do?"    one answer, for scripts
-    hookline run --resume                   go on with the last session
+    hookline run --resume                   resume the last session
     hookline run --demo                     what hooks do, without a model or a key
 
-    With -p the exit code is 0 if there is an answer, 2 if hooks refused the prompt or stopped the agent, 3 if
-    somebody had to be asked, who was not there, 1 if it failed, and 130 or 143 if it was interrupted or terminated.
+    Exit codes with -p: 0 it answered, 1 it failed, 2 hooks refused the prompt or stopped the agent, 3 a person had to
+    approve something, 130 interrupted, 143 terminated.
     """
     with extra_required("hookline run needs our agent", "agent"):
         from hookline.cli.chat.start import RunOptions
@@ -71,14 +71,14 @@ def verb(
         _play_demo()
         return None
     if yes and prompt is None:
-        raise HooklineError("--yes answers for nobody where you can be asked: it goes with -p")
+        raise HooklineError("--yes works only with -p")
     options = RunOptions(**chosen)
     if sessions:
         return run_async(_list_sessions(options, as_json))
     if serve:
-        from hookline.cli.chat.trigger_server import serve_triggers as served
+        from hookline.cli.chat.trigger_server import serve_triggers
 
-        return run_async(served(options, port))
+        return run_async(serve_triggers(options, port))
     if prompt is not None or as_json or not _is_terminal():
         return _run_prompt(options, prompt if prompt is not None else first, as_json, yes)
     from hookline.cli.chat.terminal import run_chat
@@ -90,7 +90,7 @@ def _run_prompt(options: RunOptions, prompt: str | None, as_json: bool, yes: boo
     from hookline.cli.chat.one_shot import run_once
 
     if prompt is None and options.resume is None:
-        raise HooklineError("this is no terminal to chat in: give the prompt with -p TEXT, or -p - for stdin")
+        raise HooklineError("stdin or stdout is not a terminal. Give the prompt with -p TEXT, or with -p - on stdin.")
     return run_once(options, _read_stdin() if prompt == "-" else prompt, as_json=as_json, yes=yes)
 
 
@@ -105,7 +105,7 @@ async def _list_sessions(options: RunOptions, as_json: bool) -> None:
             out_json([asdict(row) for row in await sessions_here(runtime)])
             return
         head, rows = await session_table(runtime)
-        print_table(head, rows) if rows else out("There are no sessions of this directory yet.")
+        print_table(head, rows) if rows else out("No sessions in this directory yet.")
 
 
 def _is_terminal() -> bool:
@@ -117,7 +117,7 @@ def _read_stdin() -> str:
     if len(text) > _MAX_PROMPT:
         raise HooklineError(f"the prompt on stdin is longer than {_MAX_PROMPT:,} characters")
     if not text.strip():
-        raise HooklineError("there is no prompt on stdin")
+        raise HooklineError("the prompt on stdin is empty")
     return text
 
 
