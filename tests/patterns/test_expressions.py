@@ -110,7 +110,7 @@ def test_what_is_not_such_an_expression_is_refused(source):
 
 
 def test_a_refusal_says_why_and_where():
-    with pytest.raises(BadExpression, match="no nope here") as refused:
+    with pytest.raises(BadExpression, match="no nope;") as refused:
         expression("  turn + nope", NAMES)
     assert refused.value.position == 9
 

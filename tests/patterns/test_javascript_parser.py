@@ -103,8 +103,8 @@ def test_finds_what_javascript_finds(answers, source):
 
 
 @pytest.mark.parametrize("source", [r"(?:(a)|b)*\1", r"(?:a|(b))+\1c", r"(?:(?=(a)))?\1b"])
-def test_a_reference_to_what_an_earlier_round_left_is_refused(source):
-    with pytest.raises(BadPattern, match="earlier round"):
+def test_a_reference_to_what_an_earlier_iteration_left_is_refused(source):
+    with pytest.raises(BadPattern, match="earlier iteration"):
         pattern(source, Syntax.JAVASCRIPT)
 
 
@@ -168,7 +168,7 @@ def read(source: str):
     try:
         return pattern(source, Syntax.JAVASCRIPT)
     except BadPattern as refusal:
-        assume("earlier round" not in refusal.why)
+        assume("earlier iteration" not in refusal.why)
         return None
 
 

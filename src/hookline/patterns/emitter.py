@@ -1,4 +1,4 @@
-"""The tree of a pattern, written for RE2 or for the regex module."""
+"""Writes the syntax tree of a pattern as source for RE2 or for the regex module."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _RE2_BOUNDARIES = {Boundary.TEXT_START: r"\A", Boundary.TEXT_END: r"\z", Boundar
 
 
 class NotLinearError(Exception):
-    """RE2 has no word for a part of the tree."""
+    """RE2 cannot express a part of the tree."""
 
 
 def to_re2(tree: RegexNode, *, whole: bool) -> str:
-    """Raises NotLinear for look-around, back-references and a Python `$` that more text may follow."""
+    """Raises NotLinearError for look-around, back-references and a Python `$` that more text may follow."""
     return _Re2Writer(exact=True, whole=whole).write(tree, last=True)
 
 
 def to_re2_superset(tree: RegexNode) -> str:
-    """What RE2 finds wherever the tree is found, and perhaps elsewhere: look-around asks nothing here."""
+    """A pattern that RE2 finds wherever the tree matches, and perhaps elsewhere: look-around always matches."""
     return _Re2Writer(exact=False, whole=False).write(tree, last=False)
 
 
@@ -64,7 +64,7 @@ class _Re2Writer:
                 return "(?s:.*)" if isinstance(node, BackReference) else "(?:)"
 
     def bounded_repeat(self, repeat: Repeat) -> Repeat:
-        """RE2 counts to 1000 and takes braces with a larger number as plain text."""
+        """RE2 counts to 1000 and reads braces with a larger number as plain text."""
         if max(repeat.least, repeat.most or 0) <= RE2_MAX_COUNT:
             return repeat
         if self.exact:
@@ -76,13 +76,13 @@ class _Re2Writer:
             return _RE2_BOUNDARIES[edge]
         if not self.exact:
             return "(?:)"
-        if edge is Boundary.NOT_WORD or not last:  # RE2 sees \B between the bytes of one character
+        if edge is Boundary.NOT_WORD or not last:  # RE2 finds \B between the bytes of one character
             raise NotLinearError
         return r"\z" if self.whole else r"\n?\z"
 
 
 def to_regex(tree: RegexNode) -> str:
-    """Only groups that are referred to are captured. The result has no flags and needs none."""
+    """Captures only groups with references. The result needs no flags."""
     return _write_regex(tree, _referenced_groups(tree))
 
 
@@ -139,7 +139,7 @@ def _format_quantifier(repeat: Repeat) -> str:
 
 
 def write_set(chars: CharacterSet) -> str:
-    """A set of characters, as either engine reads it."""
+    """A character set that both engines read."""
     ranges = _without_surrogates(chars.ranges)
     if not chars.properties and ranges in (ALL_CHARACTERS, NO_CHARACTERS):
         return "(?s:.)" if (ranges == ALL_CHARACTERS) != chars.negated else _MATCH_NOTHING
@@ -153,7 +153,7 @@ def write_set(chars: CharacterSet) -> str:
 
 
 def _without_surrogates(ranges: Ranges) -> Ranges:
-    """A text has none when it is searched; a range that ends among them could not be written."""
+    """Searched texts have no surrogates, and a range that ends among them could not be written."""
     kept: list[tuple[int, int]] = []
     for low, high in ranges:
         low, high = (0xE000 if 0xD800 <= low <= 0xDFFF else low), (0xD7FF if 0xD800 <= high <= 0xDFFF else high)
@@ -163,7 +163,7 @@ def _without_surrogates(ranges: Ranges) -> Ranges:
 
 
 def escape_character(code: int) -> str:
-    """One character, as either engine reads it inside and outside a set."""
+    """One character that both engines read, inside and outside a set."""
     character = chr(code)
     if code >= 0xA0 or (character.isascii() and character.isalnum()):
         return character

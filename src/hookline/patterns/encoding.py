@@ -1,6 +1,6 @@
-"""Any str as UTF-8 that RE2 can read to its end: a byte sequence that is not UTF-8 would stop `.` and negated sets.
+"""Encodes any str as valid UTF-8 for RE2: `.` and negated sets stop at bytes that are not UTF-8.
 
-A surrogate becomes the character SURROGATE_OFFSET above it, in the last plane, which nobody has assigned.
+A surrogate becomes the character SURROGATE_OFFSET above it, in the last plane, which is unassigned.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ def encode_utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        data = text.encode("utf-8", "surrogatepass")  # the one codec that passes them without a call for each
-        for second in range(0xA0, 0xC0):  # ED A0…BF begins a surrogate, F4 8D A0…BF the character that it moves to
+        data = text.encode("utf-8", "surrogatepass")  # the only codec that passes surrogates without a call for each
+        for second in range(0xA0, 0xC0):  # ED A0…BF starts a surrogate, F4 8D A0…BF the character that replaces it
             data = data.replace(bytes((0xED, second)), bytes((0xF4, 0x8D, second)))
         return data
 
 
 def encode_utf16_units(text: str) -> bytes:
-    """As JavaScript sees it: a character beyond U+FFFF is two surrogates."""
+    """The text as JavaScript sees it: a character beyond U+FFFF is two surrogates."""
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) == 2 * len(text):
         return encode_utf8(text)
@@ -34,7 +34,7 @@ def encode_utf16_units(text: str) -> bytes:
 
 
 def _move_surrogates(wide: bytearray) -> bytes:
-    """A megabyte at once, without a step in Python for each character."""
+    """Works on the whole text at once, without a Python step for each character."""
     planes = wide[2::4]
     moving = int.from_bytes(wide[1::4].translate(_SURROGATE), "little") & int.from_bytes(
         planes.translate(_ZERO), "little"

@@ -1,10 +1,6 @@
-"""The two engines behind a pattern, each held to the time and memory that a search may cost.
+"""The two engines behind a pattern, RE2 and the regex module, each limited in time and memory.
 
-Searches that cannot be stopped at once: done on threads of their own, and left behind when the time is over.
-
-How large a pattern is once its repetitions are written out, and how much work a text can make of it.
-
-Writing something else wherever a pattern is found.
+Also estimates what a search may cost, and replaces matches.
 """
 
 from __future__ import annotations
@@ -42,17 +38,23 @@ from hookline.patterns.syntax_tree import (
 
 T = TypeVar("T")
 
-_search_slots = threading.BoundedSemaphore(2)  # searches at a time; each may need memory
+SEARCH_SECONDS = 0.1  # for one search
+REPLACE_SECONDS: Final = 1.0  # for one replacement, whatever the deadline
+_MAX_REPLACE_BYTES = 16_000_000
+_MAX_ALWAYS_BEGUN = 64
+_RANGES_PER_STEP = 16
+
+_search_slots = threading.BoundedSemaphore(2)  # concurrent searches; each may need much memory
 
 
 def search_with_timeout(work: Callable[[], T], seconds: float) -> T:
-    """What `work` returns or raises; TimeoutError once the time is over, while it may still go on for a moment."""
-    begun = time.perf_counter()
+    """Runs a search that cannot be stopped in a thread. Raises TimeoutError; the abandoned thread ends a moment later."""
+    started = time.perf_counter()
     if not _search_slots.acquire(timeout=seconds):
         raise TimeoutError
     answers: Queue[tuple[Any, BaseException | None]] = Queue(1)
     threading.Thread(target=_run_search, args=(work, answers), name="hookline-search", daemon=True).start()
-    value: T = _wait_for_answer(answers, seconds - (time.perf_counter() - begun))
+    value: T = _wait_for_answer(answers, seconds - (time.perf_counter() - started))
     return value
 
 
@@ -75,12 +77,8 @@ def _wait_for_answer(answers: Queue[tuple[Any, BaseException | None]], seconds: 
     return value
 
 
-_MAX_ALWAYS_BEGUN = 64
-_RANGES_PER_STEP = 16
-
-
 def expanded_size(node: RegexNode) -> int:
-    """How many steps the pattern has when every counted repetition is written out; a set of many ranges is many."""
+    """The steps of the pattern with every counted repetition written out; a set of many ranges counts as many."""
     if isinstance(node, CharacterSet):
         return 1 + len(node.ranges) // _RANGES_PER_STEP
     inner = 1 + sum(expanded_size(child) for child in children(node))
@@ -90,7 +88,7 @@ def expanded_size(node: RegexNode) -> int:
 
 
 def max_match_width(node: RegexNode) -> int | None:
-    """The most characters that a match can take; None where there is no bound."""
+    """The most characters that a match can have; None if there is no limit."""
     match node:
         case CharacterSet():
             return 1
@@ -123,11 +121,11 @@ def _sum_widths(widths: list[int | None]) -> int | None:
 
 
 def state_breadth(node: RegexNode, before: Ranges | None = None, looped: bool = False) -> int:
-    """How many places of the pattern a search may have to keep in mind independently of each other.
+    """How many positions of the pattern a search may have to track independently of each other.
 
-    A linear engine answers quickly from its table of states unless there are many such places: choices and wide sets
-    of characters, repeated a counted number of times, that are entered anew while an earlier entry is still alive.
-    before: the characters that may stand just before this part; None where it may begin anywhere.
+    A linear engine answers quickly from its state table unless there are many such positions: alternations and wide
+    character sets with a counted repetition that can start again before an earlier start has ended.
+    before: the characters that may come just before this part; None if it may begin anywhere.
     looped: the part is inside a repetition.
     """
     match node:
@@ -157,7 +155,7 @@ def _repeat_breadth(repeat: Repeat, before: Ranges | None, looped: bool) -> int:
     if isinstance(part, CharacterSet) and (
         always_begun or (before is not None and are_disjoint(before, _effective_ranges(part)))
     ):
-        return 1  # it is always begun, or never begun twice: how long it has gone on says everything
+        return 1  # always started, or never started twice: its length so far is the whole state
     inner = state_breadth(
         part, ALL_CHARACTERS if before is None else union(before, _last_characters(part)), looped or repeat.most != 1
     )
@@ -216,7 +214,7 @@ def _last_characters(node: RegexNode) -> Ranges:
 
 
 def _characters_before_next(part: RegexNode, before: Ranges | None) -> Ranges:
-    """What may stand before whatever follows the part."""
+    """The characters that may come before whatever follows the part."""
     if part is Boundary.TEXT_START:
         return NO_CHARACTERS
     if not _may_be_empty(part):
@@ -224,29 +222,25 @@ def _characters_before_next(part: RegexNode, before: Ranges | None) -> Ranges:
     return ALL_CHARACTERS if before is None else union(_last_characters(part), before)
 
 
-REPLACE_SECONDS: Final = 1.0
-"""Seconds that it may take, whatever the deadline says."""
-
-
 def replace_matches(
     linear: LinearEngine | None, backtracking: BacktrackingEngine | None, text: str, new: str, deadline: float
 ) -> str:
-    """Each match from left to right becomes `new`, literally. Raises Undecided when the time is over."""
+    """Replaces each match, from left to right, by the literal `new`. Raises UndecidedError if time runs out."""
     limit = min(deadline, time.perf_counter() + REPLACE_SECONDS)
     if backtracking is not None:
         return backtracking.replace(text, new, limit)
     assert linear is not None
     data = encode_utf8(text)
-    found = _replace_bytes(linear, data, new.encode("utf-8", "surrogatepass"), limit)
-    if found is data:
+    replaced = _replace_bytes(linear, data, new.encode("utf-8", "surrogatepass"), limit)
+    if replaced is data:
         return text
-    left = found.decode("utf-8", "surrogatepass")
-    return left if _is_encodable(text) else _restore_surrogates(left)
+    result = replaced.decode("utf-8", "surrogatepass")
+    return result if _is_encodable(text) else _restore_surrogates(result)
 
 
 def _replace_bytes(linear: LinearEngine, data: bytes, new: bytes, limit: float) -> bytes:
     pieces: list[bytes] = []
-    kept = at = 0
+    copied = at = 0
     while at <= len(data):
         if time.perf_counter() > limit or len(data) - at > _MAX_REPLACE_BYTES:
             raise UndecidedError
@@ -258,12 +252,9 @@ def _replace_bytes(linear: LinearEngine, data: bytes, new: bytes, limit: float) 
             while at < len(data) and data[at] & 0xC0 == 0x80:  # the rest of a character
                 at += 1
             continue
-        pieces += [data[kept:start], new]
-        kept = at = end
-    return b"".join([*pieces, data[kept:]]) if pieces else data
-
-
-_MAX_REPLACE_BYTES = 16_000_000  # bytes
+        pieces += [data[copied:start], new]
+        copied = at = end
+    return b"".join([*pieces, data[copied:]]) if pieces else data
 
 
 def _is_encodable(text: str) -> bool:
@@ -279,27 +270,22 @@ def _restore_surrogates(text: str) -> str:
     return "".join(chr(ord(c) - SURROGATE_OFFSET) if low <= ord(c) <= high else c for c in text)
 
 
-SEARCH_SECONDS = 0.1
-"""Seconds that one search may take."""
-
 ANYWHERE = _re2.RE2.Anchor.UNANCHORED
 WHOLE = _re2.RE2.Anchor.ANCHOR_BOTH
 
-_SECONDS_PER_STEP = 7e-9  # RE2, for a byte and an instruction, when its table of states is of no use
+_SECONDS_PER_STEP = 7e-9  # RE2's time for a byte and an instruction without its state table
 _SECONDS_PER_WINDOW = SEARCH_SECONDS / 8
 _MAX_INSTRUCTIONS = 200_000
 _MAX_TABLE_BYTES = 16_000_000
-_SAFE_BREADTH, _TOLERABLE_BREADTH = (
-    5,
-    12,
-)  # breadths at which hostile texts of 1 MB still took less than BUDGET, and about that
+_SAFE_BREADTH = 5  # hostile texts of 1 MB took less than SEARCH_SECONDS
+_TOLERABLE_BREADTH = 12  # hostile texts of 1 MB took about SEARCH_SECONDS
 _BYTES_PER_CHARACTER = 4
-_MAX_DIRECT_LENGTH = 65_536  # beyond this the regex module looks at its clock too rarely
-_MAX_BACKTRACKING_LENGTH = 2_000_000  # of which it may need some 300 MB for a while
+_MAX_DIRECT_LENGTH = 65_536  # in longer texts, the regex module checks its timeout too rarely
+_MAX_BACKTRACKING_LENGTH = 2_000_000  # needs about 300 MB for a moment
 
 
 class PatternCost(NamedTuple):
-    """See hookline.patterns.engines."""
+    """What decides how long a search may take: see `state_breadth` and `max_match_width`."""
 
     breadth: int
     width: int | None
@@ -307,11 +293,11 @@ class PatternCost(NamedTuple):
 
 class CostEstimator(Protocol):
     def __call__(self) -> PatternCost | None:
-        """The pattern's shape, None where it is not known. Asked for long texts only."""
+        """The pattern's cost, or None if it is unknown. Called for long texts only."""
 
 
 class LinearEngine:
-    """RE2. Its time grows with the text alone where its table of states holds, else with text × pattern too."""
+    """RE2. Its time grows with the text alone while its state table is enough, and with text × pattern otherwise."""
 
     __slots__ = ("anchor", "match", "size", "surely_quick")
 
@@ -332,23 +318,23 @@ class LinearEngine:
     def matches(self, data: bytes) -> bool:
         return bool(self.match(self.anchor, data, 0, len(data))[0][0] >= 0)
 
-    def search(self, data: bytes, measured: CostEstimator, limit: float) -> bool:
+    def search(self, data: bytes, estimate_cost: CostEstimator, limit: float) -> bool:
         if len(data) <= self.surely_quick:
             return self.matches(data)
-        shape = measured()
-        if shape is None:
+        cost = estimate_cost()
+        if cost is None:
             raise UndecidedError
         long = len(data) > _MAX_TABLE_BYTES
-        if shape.breadth <= _SAFE_BREADTH and not long:
+        if cost.breadth <= _SAFE_BREADTH and not long:
             return self.matches(data)
-        if shape.width is not None:
-            return self._search_in_windows(data, shape.width * _BYTES_PER_CHARACTER, limit)
-        if shape.breadth <= _TOLERABLE_BREADTH and not long:
+        if cost.width is not None:
+            return self._search_in_windows(data, cost.width * _BYTES_PER_CHARACTER, limit)
+        if cost.breadth <= _TOLERABLE_BREADTH and not long:
             return self.matches(data)
         raise UndecidedError
 
     def _search_in_windows(self, data: bytes, widest: int, limit: float) -> bool:
-        """Windows that overlap by the widest match miss none, and the clock is read between them."""
+        """Searches windows that overlap by the widest match, so none is missed, and checks the time between them."""
         if self.anchor is WHOLE:
             return len(data) <= widest and self._search_window(data, 0, len(data), limit)
         step = self._searchable_bytes(_SECONDS_PER_WINDOW) - widest
@@ -369,7 +355,7 @@ class LinearEngine:
 
 
 class BacktrackingEngine:
-    """The regex module, for look-around and back-references. It may need any time, so it is stopped."""
+    """The regex module, for look-around and back-references. It may take any time, so it gets a timeout."""
 
     __slots__ = ("_compiled", "_whole")
 
@@ -392,10 +378,10 @@ class BacktrackingEngine:
 
 
 def _run_within(ask: Callable[[float], T], text: str, limit: float) -> T:
-    """What it answers within the time that is left; a long text is looked at aside, so that nobody waits longer."""
+    """Runs a search within the remaining time; for a long text in a thread, so that the caller waits no longer."""
     if len(text) > _MAX_BACKTRACKING_LENGTH:
         raise UndecidedError(
-            f"look-around and back-references are tried on {_MAX_BACKTRACKING_LENGTH} characters at most, "
+            f"look-around and back-references work on at most {_MAX_BACKTRACKING_LENGTH} characters, "
             f"and this text has {len(text)}"
         )
     left = limit - time.perf_counter()

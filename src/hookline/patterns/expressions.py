@@ -1,4 +1,4 @@
-"""A little arithmetic over named numbers, checked when it is read, so that it is never slow and never large."""
+"""Arithmetic over named numbers. It is checked when it is parsed, so evaluating it is always fast and small."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SIGNS: dict[type[ast.unaryop], Callable[[Number], Number]] = {
 
 
 class BadExpression(ValueError):
-    """why: what is wrong, in words for the author; position: where in the source, if it is at one place."""
+    """why: what is wrong, for the author; position: where in the source, if at one place."""
 
     def __init__(self, why: str, position: int | None = None) -> None:
         super().__init__(why if position is None else f"{why}, at character {position + 1}")
@@ -58,11 +58,11 @@ class EvaluationError(ArithmeticError):
 class Expression:
     source: str
     names: frozenset[str]
-    """The names that it mentions."""
+    """The names that it uses."""
     _evaluator: Evaluator = field(repr=False, compare=False)
 
     def evaluate(self, values: Values) -> Number:
-        """Raises ExpressionFailed."""
+        """Raises EvaluationError."""
         try:
             return self._evaluator(values)
         except ZeroDivisionError:
@@ -75,14 +75,14 @@ class Expression:
 
 
 def expression(source: str, names: Iterable[str]) -> Expression:
-    """Numbers, these names, comparisons, and/or/not, + - * / // %, parentheses. Raises BadExpression for all else."""
+    """Parses numbers, these names, comparisons, and/or/not, + - * / // % and parentheses. Raises BadExpression."""
     if len(source) > MAX_EXPRESSION_LENGTH:
         raise BadExpression(f"it is longer than {MAX_EXPRESSION_LENGTH} characters")
     tree = _parse_source(source)
     _check_depth(tree)
-    reader = _Compiler(frozenset(names), len(source) - len(source.lstrip()))
-    question = reader.compile(tree)
-    return Expression(source, frozenset(reader.mentioned), question)
+    compiler = _Compiler(frozenset(names), len(source) - len(source.lstrip()))
+    evaluator = compiler.compile(tree)
+    return Expression(source, frozenset(compiler.used_names), evaluator)
 
 
 def _parse_source(source: str) -> ast.expr:
@@ -109,7 +109,7 @@ class _Compiler:
     def __init__(self, names: frozenset[str], indent: int) -> None:
         self.names = names
         self.indent = indent
-        self.mentioned: set[str] = set()
+        self.used_names: set[str] = set()
 
     def compile(self, node: ast.expr) -> Evaluator:
         match node:
@@ -126,10 +126,10 @@ class _Compiler:
             case ast.Compare(left=left, ops=signs, comparators=others) if all(
                 type(sign) in _COMPARISONS for sign in signs
             ):
-                questions = [self.compile(part) for part in (left, *others)]
-                return _compile_comparison([_COMPARISONS[type(sign)] for sign in signs], questions)
+                operands = [self.compile(part) for part in (left, *others)]
+                return _compile_comparison([_COMPARISONS[type(sign)] for sign in signs], operands)
             case _:
-                return self.fail(node, "only numbers, comparisons, and/or/not and + - * / // % may stand here")
+                return self.fail(node, "only numbers, names, comparisons, and/or/not and + - * / // % are allowed")
 
     def compile_constant(self, node: ast.expr, value: Number) -> Evaluator:
         if not math.isfinite(value) or abs(value) > (MAX_INTEGER if isinstance(value, int) else math.inf):
@@ -138,13 +138,13 @@ class _Compiler:
 
     def compile_name(self, node: ast.expr, name: str) -> Evaluator:
         if name not in self.names:
-            self.fail(node, f"there is no {name} here; there are {', '.join(sorted(self.names))}")
-        self.mentioned.add(name)
+            self.fail(node, f"there is no {name}; there are {', '.join(sorted(self.names))}")
+        self.used_names.add(name)
         return lambda values: _lookup_number(values, name)
 
     def compile_unary(self, sign: ast.unaryop, operand: Evaluator) -> Evaluator:
         if type(sign) not in _SIGNS:
-            raise BadExpression("~ has no meaning here")
+            raise BadExpression("~ is not supported")
         apply = _SIGNS[type(sign)]
         return lambda values: apply(operand(values))
 
@@ -160,7 +160,7 @@ def _lookup_number(values: Values, name: str) -> Number:
 
 
 def _limit_number(value: Number) -> Number:
-    """An integer that grows beyond what a float holds exactly goes on as a float."""
+    """An integer too large for a float to hold exactly becomes a float."""
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         value = float(value)
     if not math.isfinite(value):

@@ -1,12 +1,8 @@
-"""JavaScript's `new RegExp(source)` without flags, read as ECMAScript 2025 with its Annex B says.
+"""JavaScript's `new RegExp(source)` without flags, as in ECMAScript 2025 with Annex B.
 
-JavaScript sees a text as UTF-16 units. A surrogate stands here where hookline.patterns.encoding puts it.
-
-When a JavaScript back-reference finds its group unset.
-
-JavaScript forgets what the groups inside a repetition held at each new round; the engine that runs back-references
-for us does not. So a reference whose group is certainly unset becomes nothing here, and one that would read what an
-earlier round left behind is refused.
+JavaScript sees a text as UTF-16 units; surrogates are where hookline.patterns.encoding puts them. JavaScript also clears
+the groups inside a repetition at each iteration, and the regex module does not. So a back-reference to a group that is
+certainly unset becomes empty, and one that would read the value of an earlier iteration is refused.
 """
 
 from __future__ import annotations
@@ -46,7 +42,7 @@ class GroupPosition:
 
 
 def resolve_references(tree: RegexNode, mentions: dict[int, tuple[int, ...]]) -> RegexNode:
-    """The tree with references only to groups that may be set. `mentions`: the groups behind each negative number."""
+    """The tree with references only to groups that may be set. `mentions`: the groups for each negative number."""
     places: dict[int, GroupPosition] = {}
     _locate_groups(tree, (), count(), places)
     return _rewrite_references(tree, (), count(), places, mentions)
@@ -99,13 +95,13 @@ def _may_be_set(reference: GroupPosition, number: int, group: GroupPosition) -> 
     apart = group.above[shared:]
     if any(isinstance(node, LookAround) and node.negative for node in apart):
         return False
-    if shared and isinstance(group.above[shared - 1], Alternation):  # they stand in different branches of it
+    if shared and isinstance(group.above[shared - 1], Alternation):  # they are in different branches of it
         return False
     return not _may_keep_old_value(group, shared) or _fail_old_value(number)
 
 
 def _may_keep_old_value(group: GroupPosition, shared: int) -> bool:
-    """A later round may pass the group by."""
+    """A later iteration may skip the group."""
     for index, node in enumerate(group.above):
         if not isinstance(node, Repeat):
             continue
@@ -122,7 +118,7 @@ def _may_skip(node: RegexNode) -> bool:
 
 
 def _fail_old_value(number: int) -> bool:
-    raise BadPattern(f"the back-reference to group {number} would read what an earlier round of a repetition left")
+    raise BadPattern(f"the back-reference to group {number} would read the value of an earlier iteration")
 
 
 _CLASSES = {"d": syntax_tree.DIGITS, "w": syntax_tree.WORD_CHARACTERS, "s": syntax_tree.JAVASCRIPT_SPACE}
@@ -157,7 +153,7 @@ class JavaScriptParser(Parser):
         self.mentions: list[tuple[str, int]] = []
 
     def groups_by_mention(self) -> dict[int, tuple[int, ...]]:
-        """A `\\k<name>` may stand before its group, so it is read as a negative number and looked up at the end."""
+        """A `\\k<name>` may come before its group, so it is parsed as a negative number and resolved at the end."""
         found: dict[int, tuple[int, ...]] = {}
         for index, (name, position) in enumerate(self.mentions, 1):
             if name not in self.names:
@@ -184,7 +180,7 @@ class JavaScriptParser(Parser):
         if not isinstance(repeated, Repeat):
             return repeated
         if repeated.most == 0 or (repeated.least == 0 and isinstance(atom, LookAround)):
-            return EMPTY_SEQUENCE  # a round that takes nothing is undone
+            return EMPTY_SEQUENCE  # an iteration that matches nothing is undone
         return atom if isinstance(atom, LookAround) else repeated
 
     def atom(self) -> RegexNode:

@@ -1,12 +1,7 @@
-r"""Patterns that remember the short way in which they were written.
+r"""Short forms for matching a tool, path, command or host. Each becomes a Pattern.
 
-Which programs a shell line starts, as a permission rule asks it: `rm *`, `npm test`, `git:*`.
-
-Which host a URL goes to, read as browsers and JavaScript's fetch read it (WHATWG), not as it looks.
-
-They take `\` for `/`, drop tabs and newlines anywhere, decode `%65`, and read `ｅ` or `ⓔ` as `e`.
-
-Simple ways to say which tool, path, command or host: each becomes a Pattern for a whole text.
+URLs are read as browsers and JavaScript's fetch read them (WHATWG), not as they look: `\` counts as `/`, tabs and
+newlines are dropped anywhere, `%65` is decoded, and `ｅ` or `ⓔ` counts as `e`.
 """
 
 from __future__ import annotations
@@ -29,15 +24,16 @@ _ASSIGNMENTS: Final = r"""(?:[A-Za-z_]\w*\+?=(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\;&|]
 _WRAPPER_PROGRAMS: Final = r"(?:(?:timeout|time|nice|nohup|stdbuf|xargs)\s+(?:-\S+\s+|\d\S*\s+)*)*"
 _COMMAND_END: Final = r"\s*(?:\d?[<>;&|\n(){}`]|\z)"
 _WORD_END: Final = r"(?:[\s<>;&|(){}`]|\z)"
-_ANY_ARGUMENTS: Final = r"(?s:.*)"
+_ANY_TEXT: Final = r"(?s:.*)"
 _MAX_COMMAND_LENGTH: Final = 2_000
 
 
 def starts_command(text: str) -> Pattern:
-    """Some command of the line is this one; `*` stands for any text, and after a space, at the end, also for none.
+    """A shell line that starts this command: `rm *`, `npm test`, `git:*`.
 
-    It hears commands after `;`, `&&` or `|` and in `$(…)`, also behind variables that are set for them and behind
-    `timeout` and its like. It does not know quotes, so it rather hears too much.
+    `*` stands for any text; a final ` *` also stands for none. It matches commands after `;`, `&&` or `|` and in
+    `$(…)`, also after variable assignments and after `timeout` and similar programs. It ignores quotes, so it matches
+    too much rather than too little.
     """
     if len(text) > _MAX_COMMAND_LENGTH:
         raise BadPattern(f"it is longer than {_MAX_COMMAND_LENGTH} characters")
@@ -47,27 +43,20 @@ def starts_command(text: str) -> Pattern:
     begins = text.endswith(" *")
     body = (text[:-2] if begins else text.removesuffix("*")).strip()
     end = _WORD_END if begins else "" if text.endswith("*") else _COMMAND_END
-    parts = [
-        r"\s+".join("".join(map(_escape_letter, word)) for word in part.split(" ") if word or part)
-        for part in body.split("*")
-    ]
-    return pattern(_COMMAND_START + _ASSIGNMENTS + _WRAPPER_PROGRAMS + _ANY_ARGUMENTS.join(parts) + end)
+    parts = [r"\s+".join(_escape_text(word) for word in part.split(" ") if word or part) for part in body.split("*")]
+    return pattern(_COMMAND_START + _ASSIGNMENTS + _WRAPPER_PROGRAMS + _ANY_TEXT.join(parts) + end)
 
 
 def true_if_undecided(search: Callable[..., bool]) -> Callable[..., bool]:
-    """A line that is too long to be decided counts as one that starts the command: no length may silence a rule."""
+    """A search that counts a line as a match if time runs out: a long line must not bypass a rule."""
 
-    def leaning(text: str, deadline: float = math.inf) -> bool:
+    def search_or_true(text: str, deadline: float = math.inf) -> bool:
         try:
             return search(text, deadline)
         except UndecidedError:
             return True
 
-    return leaning
-
-
-def _escape_letter(character: str) -> str:
-    return escape_character(ord(character))
+    return search_or_true
 
 
 _IGNORED_CHARACTERS = r"[\t\n\r\x{AD}\x{200B}\x{2060}\x{FE00}-\x{FE0F}\x{FEFF}]*"
@@ -83,15 +72,16 @@ _COMPATIBILITY_RANGES = ((0xAA, 0x33FF), (0xFB00, 0xFFEF), (0x1D400, 0x1D7FF), (
 
 
 def url_host(domain: str) -> Pattern:
-    """A URL of this host, in any case. `*.example.com` is the host itself and its subdomains; `*` is any text.
+    """A URL of this host, with or without a scheme, ignoring case.
 
-    A URL without a scheme counts as one with it. Raises BadPattern for more or less than a host's name.
+    `*.example.com` is the host itself and its subdomains; `*` is any text. Raises BadPattern for anything but a host
+    name.
     """
     if domain == "*":
         return pattern("")
     found = _DOMAIN.fullmatch(domain)
     if not found or not found[2].strip("."):
-        raise BadPattern("this is not a host's name: write example.com or *.example.com")
+        raise BadPattern("this is not a host name: write example.com or *.example.com")
     names = {_any_spelling_regex(name) for name in _host_names(found[2].rstrip("."))}
     below = rf"(?:[^/\\?#@: ]*{_any_spelling_regex('.')})?" if found[1] else _IGNORED_CHARACTERS
     name = "|".join(sorted(names))
@@ -100,13 +90,13 @@ def url_host(domain: str) -> Pattern:
 
 
 def _host_names(host: str) -> set[str]:
-    """A name beyond ASCII travels in its xn-- form too."""
+    """A name that is not ASCII is also sent in its xn-- form."""
     if host.isascii():
         return {host.lower()}
     try:
         return {unicodedata.normalize("NFKC", host).lower(), host.encode("idna").decode()}
     except UnicodeError:
-        raise BadPattern("this host's name cannot be written in ASCII") from None
+        raise BadPattern("this host name cannot be written in ASCII") from None
 
 
 def _any_spelling_regex(text: str) -> str:
@@ -124,7 +114,7 @@ def _character_regex(character: str) -> str:
 
 @cache
 def _compatible_characters() -> defaultdict[str, set[str]]:
-    """What else is read as a character, once compatible forms and case are put aside."""
+    """The characters that count as the same, ignoring compatibility forms and case."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for low, high in _COMPATIBILITY_RANGES:
         for code in range(low, high + 1):
@@ -135,9 +125,6 @@ def _compatible_characters() -> defaultdict[str, set[str]]:
     return found
 
 
-__all__ = ["command_prefix", "literal", "path_glob", "tool_glob", "url_host", "wildcard", "word_prefix"]
-
-_ANY_TEXT = r"(?s:.*)"
 _SLASH: Ranges = ((0x2F, 0x2F),)
 _CHARACTER_SET = re.compile(r"\[(!|(?!!))(\][^\]]*|[^\]]+)\]")
 _MAX_BRACE_DEPTH = 20
@@ -145,7 +132,7 @@ _MAX_GLOB_LENGTH = 2_000
 
 
 def tool_glob(text: str) -> Pattern:
-    """fnmatch on a whole name, case-sensitive; `|` separates alternatives, and spaces around it mean nothing."""
+    """fnmatch on a whole name, case-sensitive. `|` separates alternatives; spaces around it are ignored."""
     return pattern("|".join(_tool_glob_regex(part.strip()) for part in text.split("|")), whole=True)
 
 
@@ -166,7 +153,7 @@ def _tool_glob_regex(glob: str) -> str:
 def path_glob(text: str) -> Pattern:
     """A whole path. `*` and `?` stay within a segment, `**/` may be empty, a final `**` is everything below.
 
-    A leading `./` is ignored, in the glob and in the path. Hidden files are like others. Nothing is escaped by `\\`.
+    A leading `./` is ignored in the glob and in the path. Hidden files match like others. `\\` escapes nothing.
     """
     _check_length(text)
     while text.startswith("./"):
@@ -205,7 +192,7 @@ def _next_path_piece(glob: str, at: int, depth: int) -> tuple[str, int]:
 
 
 def _brace_options(glob: str, start: int) -> tuple[list[str], int] | None:
-    """The alternatives of the braces that open at `start`, and where they end; None where they are plain text."""
+    """The alternatives of the braces that open at `start`, and where they end; None if the braces are plain text."""
     depth, begin, options = 0, start + 1, []
     for at in range(start, len(glob)):
         if glob[at] == "{":
@@ -221,7 +208,7 @@ def _brace_options(glob: str, start: int) -> tuple[list[str], int] | None:
 
 
 def _character_set_regex(found: re.Match[str], never: Ranges) -> str:
-    """A range whose ends are out of order is empty, as in fnmatch."""
+    """As in fnmatch, a range in the wrong order is empty."""
     text, ranges, at = found[2], list[tuple[int, int]](), 0
     while at < len(text):
         if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
@@ -240,9 +227,9 @@ def literal(text: str, *, whole: bool = True) -> Pattern:
 
 
 def command_prefix(prefix: str) -> Pattern:
-    """A command that begins with these words: `git` hears `git`, `git status` and `git;ls`, not `gitk`.
+    """A command that starts with these words: `git` matches `git`, `git status` and `git;ls`, but not `gitk`.
 
-    Spaces before the command mean nothing, and between its words one is as good as several.
+    Leading spaces are ignored, and any number of spaces may separate the words.
     """
     words = prefix.split()
     if not words:
@@ -251,13 +238,13 @@ def command_prefix(prefix: str) -> Pattern:
 
 
 def word_prefix(prefix: str) -> Pattern:
-    """A text that begins with this, up to a word's end: `src` hears `src` and `src/a.go`, not `srcs`."""
+    """A text that starts with these whole words: `src` matches `src` and `src/a.go`, but not `srcs`."""
     ends_inside_a_word = prefix[-1:].isalnum() or prefix.endswith("_")
     return pattern(r"\A" + _escape_text(prefix) + (r"(?:[^\pL\pN_]|\z)" if ends_inside_a_word else ""))
 
 
 def wildcard(text: str) -> Pattern:
-    """A whole text in which `*` stands for any text, and everything else for itself."""
+    """A whole text. `*` stands for any text, and everything else for itself."""
     return pattern(_ANY_TEXT.join(map(_escape_text, text.split("*"))), whole=True)
 
 
@@ -280,12 +267,14 @@ MATCHERS: Final[Mapping[str, Callable[[str], Pattern]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shorthand:
-    """`glob: "**/*.go"` rather than the pattern that it stands for, so that a file can be written back as it was."""
+    """A pattern with the short form it was written in, so that a file can be written back unchanged."""
 
     word: str
     text: str
     pattern: Pattern = field(compare=False)
-    search: Callable[..., bool] = field(compare=False, init=False, repr=False)  # the pattern's own: a way less to go
+    search: Callable[..., bool] = field(
+        compare=False, init=False, repr=False
+    )  # the pattern's own method: one call less
 
     def __post_init__(self) -> None:
         search = self.pattern.search
@@ -304,5 +293,5 @@ class Shorthand:
 
 
 def shorthand(word: str, text: str) -> Shorthand:
-    """`word` is a key of WORDS. Raises BadPattern."""
+    """`word` is a key of MATCHERS. Raises BadPattern."""
     return Shorthand(word, text, MATCHERS[word](text))

@@ -1,4 +1,4 @@
-"""The part of reading a pattern that every syntax shares: choices, sequences, repetitions."""
+"""The parser that all regex syntaxes share: alternations, sequences, repetitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hookline.patterns.syntax_tree import BadPattern, LookAround, RegexNode, Rep
 
 MAX_GROUP_DEPTH = 100
 UNBOUNDED_COUNT = 1_000_000_000
-"""No text is long enough to tell a repetition of so many from one without a bound."""
+"""No text is long enough to distinguish so many repetitions from unlimited ones."""
 _BRACES = re.compile(r"\{([0-9]{1,1000})(,([0-9]{0,1000}))?\}")
 
 
@@ -28,7 +28,7 @@ class Flags:
 
 
 class Parser(ABC):
-    """Reads one source once. A subclass knows its syntax's atoms, escapes and classes."""
+    """Parses one source once. A subclass adds the atoms, escapes and classes of its syntax."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -39,7 +39,7 @@ class Parser(ABC):
 
     @abstractmethod
     def atom(self) -> RegexNode | None:
-        """The next thing that may be repeated; None where it only changed the flags."""
+        """The next part that may be repeated; None if it only changed the flags."""
 
     def parse(self) -> RegexNode:
         tree = self.alternation()
@@ -48,7 +48,7 @@ class Parser(ABC):
         return tree
 
     def alternation(self) -> RegexNode:
-        """Flags that are set inside a group end with it."""
+        """Flags set inside a group end with it."""
         if self.depth > MAX_GROUP_DEPTH:
             self.fail(f"it is nested deeper than {MAX_GROUP_DEPTH} levels")
         self.depth += 1
@@ -85,7 +85,7 @@ class Parser(ABC):
         return Repeat(atom, least, most, lazy)
 
     def may_repeat(self, start: int) -> bool:
-        """Whether what was read from `start` on may be repeated."""
+        """Whether the part that begins at `start` may be repeated."""
         return True
 
     def quantifier(self) -> tuple[int, int | None] | None:
@@ -103,7 +103,7 @@ class Parser(ABC):
         return _BRACES.match(self.source, self.at)
 
     def group_body(self) -> RegexNode:
-        """What stands up to the closing parenthesis, which is taken too."""
+        """Everything up to and including the closing parenthesis."""
         start = self.at
         inner = self.alternation()
         if not self.take(")"):
@@ -131,7 +131,7 @@ class Parser(ABC):
         return character
 
     def number(self, digits: str, base: int, width: int) -> int | None:
-        """Exactly `width` digits, or nothing taken."""
+        """Exactly `width` digits; takes nothing if there are fewer."""
         text = self.source[self.at : self.at + width]
         if len(text) < width or not set(text) <= set(digits):
             return None

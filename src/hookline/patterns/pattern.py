@@ -1,7 +1,7 @@
-"""A pattern that cannot hang: RE2 where it can say it, the regex module with a time limit where it cannot.
+"""A pattern that cannot hang: RE2 if it can express it, otherwise the regex module with a time limit.
 
-A text may be anything that a str can hold: see hookline.patterns.encoding for lone surrogates, which `.` and negated
-sets match like any other character, and for JavaScript, which counts UTF-16 units.
+A text may be any str. Lone surrogates match `.` and negated sets like any other character, and JavaScript counts UTF-16
+units: see hookline.patterns.encoding.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Syntax(Enum):
     JAVASCRIPT = "javascript"
     """`new RegExp(source)` without flags."""
     PYTHON = "python"
-    """`re`, as hookline.patterns.python_parser reads it."""
+    """`re`, as far as hookline.patterns.python_parser supports it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledPattern:
-    """engine: the pattern itself, or beside backtracking what every match of it has."""
+    """engine: the pattern itself, or with `backtracking`, a pre-check that every match passes."""
 
     linear: str | None
     needed: str | None
@@ -57,11 +57,11 @@ class CompiledPattern:
 
 
 class Pattern:
-    """A question about a text, made by pattern(). Equal to any other with the same source, syntax and reach.
+    """Made by pattern(). Patterns with the same source, syntax and `whole` are equal.
 
-    linear: RE2's source with the same meaning; None where RE2 cannot say it.
-    needed: RE2's source for what is found wherever this pattern is; `linear` where there is one. An index that tests
-    it on the text as UTF-8 misses nothing.
+    linear: RE2's source with the same meaning; None if RE2 cannot express it.
+    prefilter: RE2's source that matches wherever this pattern does; equal to `linear` if there is one. An index that
+    tests it on the text as UTF-8 misses nothing.
     """
 
     __slots__ = (
@@ -91,23 +91,23 @@ class Pattern:
     _hash: int
 
     def __init__(self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern) -> None:
-        hold, exact = object.__setattr__, built.engine if built.backtracking is None else None
-        hold(self, "source", source)
-        hold(self, "syntax", syntax)
-        hold(self, "whole", whole)
-        hold(self, "linear", built.linear)
-        hold(self, "prefilter", built.needed)
-        hold(self, "_linear", built.engine)
-        hold(self, "_backtracking", built.backtracking)
-        hold(self, "_match", exact and exact.match)
-        hold(self, "_anchor", exact and exact.anchor)
-        hold(self, "_surely_quick", exact.surely_quick if exact else -1)
-        hold(self, "_hash", hash((source, syntax.value, whole)))  # asked for often, once for each index
+        set_slot, exact = object.__setattr__, built.engine if built.backtracking is None else None
+        set_slot(self, "source", source)
+        set_slot(self, "syntax", syntax)
+        set_slot(self, "whole", whole)
+        set_slot(self, "linear", built.linear)
+        set_slot(self, "prefilter", built.needed)
+        set_slot(self, "_linear", built.engine)
+        set_slot(self, "_backtracking", built.backtracking)
+        set_slot(self, "_match", exact and exact.match)
+        set_slot(self, "_anchor", exact and exact.anchor)
+        set_slot(self, "_surely_quick", exact.surely_quick if exact else -1)
+        set_slot(self, "_hash", hash((source, syntax.value, whole)))  # hashed often, once for each index
 
     def search(self, text: str, deadline: float = math.inf) -> bool:
-        """True if the pattern is found anywhere in text, or is the whole of it. Raises Undecided.
+        """True if the pattern matches anywhere in the text; with `whole`, all of it. Raises UndecidedError.
 
-        deadline: a moment of time.perf_counter(). However far it is, a search ends about BUDGET seconds from now.
+        deadline: in time.perf_counter() seconds. In any case, a search ends about SEARCH_SECONDS from now.
         """
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
@@ -125,14 +125,14 @@ class Pattern:
         return self._backtracking.search(text if text.isascii() else data.decode(), limit)
 
     def replace(self, text: str, new: str, deadline: float = math.inf) -> str:
-        """`text` with `new`, literally, wherever the pattern is found; an empty match replaces nothing.
+        """`text` with each match replaced by the literal `new`; an empty match replaces nothing.
 
-        JavaScript's patterns are searched in UTF-16 units elsewhere, but here in characters. Raises Undecided.
+        JavaScript patterns match characters here, not UTF-16 units as in `search`. Raises UndecidedError.
         """
         return replace_matches(self._linear, self._backtracking, text, new, deadline)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Pattern does not change: {name}")
+        raise AttributeError(f"a Pattern is immutable: {name}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self._key() == other._key()
@@ -149,9 +149,9 @@ class Pattern:
 
 @lru_cache(_CACHE_SIZE)
 def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False) -> Pattern:
-    """Raises BadPattern, also for a pattern that is too large or too deep to be searched in time.
+    """Raises BadPattern, also if the pattern is too large or too deep to search in time.
 
-    whole: the whole text must match, not a part of it.
+    whole: the whole text must match, not just a part of it.
     """
     if len(source) > MAX_PATTERN_LENGTH:
         raise BadPattern(f"it is longer than {MAX_PATTERN_LENGTH} characters")
@@ -194,7 +194,7 @@ def _compile_linear(source: str, whole: bool) -> CompiledPattern:
 
 def _compile_backtracking(tree: RegexNode, whole: bool) -> CompiledPattern:
     if expanded_size(tree) > _MAX_STEPS:
-        raise BadPattern("its repetitions are too many to be searched in time")
+        raise BadPattern("it has too many repetitions to search in time")
     backtracking = BacktrackingEngine(to_regex(tree), whole=whole)
     needed = to_re2_superset(tree)
     try:
@@ -206,7 +206,7 @@ def _compile_backtracking(tree: RegexNode, whole: bool) -> CompiledPattern:
 
 
 def _index_source(source: str, whole: bool) -> str | None:
-    """None where the source names surrogates, which a text as UTF-8 does not have, or cannot be put in parentheses."""
+    """None if the source names surrogates, which UTF-8 text does not have, or cannot be put in parentheses."""
     if not source.isascii() and any(0x10D7FF <= ord(character) <= 0x10E000 for character in source):
         return None
     if not whole:

@@ -1,7 +1,7 @@
-r"""Python's `re` syntax, as far as it can be answered in time.
+r"""Python's `re` syntax, as far as it can be searched in time.
 
-`\d`, `\w` and `\s` know Unicode, as they do in Python; `\b` is a border between ASCII word characters.
-Verbose patterns, conditional, atomic and possessive ones are refused.
+`\d`, `\w` and `\s` match Unicode, as in Python; `\b` is a boundary of ASCII words. Verbose patterns are refused, as are
+conditional, atomic and possessive groups.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PythonParser(Re2Parser):
 
     def flag_group(self, flags: re.Match[str]) -> RegexNode | None:
         if flags[3] == ")" or "U" in flags[0]:
-            self.fail("flags for the whole pattern stand at its beginning")
+            self.fail("flags for the whole pattern must be at its start")
         return super().flag_group(flags)
 
     def quantifier(self) -> tuple[int, int | None] | None:
@@ -65,7 +65,7 @@ class PythonParser(Re2Parser):
         return super().quantifier()
 
     def quoted_text(self) -> RegexNode | None:
-        self.fail(f"\\{self.peek()} means nothing")
+        self.fail(f"\\{self.peek()} is not a known escape")
 
     def unicode_property(self) -> None:
         return None
@@ -91,7 +91,7 @@ class PythonParser(Re2Parser):
 
 @cache
 def _unicode_class(letter: str) -> Ranges:
-    """Asked of Python itself, whose version says which Unicode it knows."""
+    """Taken from Python itself, whose version decides about Unicode."""
     if letter == "s":
         return syntax_tree.PYTHON_SPACE
     characters = "".join(map(chr, range(_LAST_ALPHANUMERIC)))

@@ -1,6 +1,6 @@
 """RE2's syntax, with look-around and back-references added. https://github.com/google/re2/wiki/Syntax
 
-RE2 reads its own syntax itself; this reads what RE2 refuses, and tells how costly a pattern may become.
+RE2 itself compiles what it accepts. This parser handles what RE2 refuses, and helps to estimate a pattern's cost.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Re2Parser(Parser):
 
     def flag_group(self, flags: re.Match[str]) -> RegexNode | None:
         if not (flags[1] or flags[2] or flags[3] == ":"):
-            self.fail("there is no flag here")
+            self.fail("there is no flag in this group")
         self.at = flags.end()
         before = self.flags
         self.flags = before.with_letters(flags[1], True).with_letters((flags[2] or "-")[1:], False)
@@ -166,7 +166,7 @@ class Re2Parser(Parser):
         return self.character_escape(start)
 
     def quoted_text(self) -> RegexNode | None:
-        r"""\Q…\E, a character at a time, so that a repetition after it concerns the last one alone."""
+        r"""\Q…\E, one character at a time, so that a repetition after it repeats the last one only."""
         if self.next() == "E":
             self.fail("there is a \\E without its \\Q")
         text, _, rest = self.source[self.at :].partition("\\E")
@@ -205,7 +205,7 @@ class Re2Parser(Parser):
         return CharacterSet((), (f"\\{'P' if negative else 'p'}{{{found[3] or found[4]}}}",))
 
     def escape_code(self, start: int) -> int:
-        """The one character that an escape stands for."""
+        """The character that an escape stands for."""
         if found := _HEX.match(self.source, self.at):
             self.at = found.end()
             code = int(found[1] or found[2], 16)
@@ -217,7 +217,7 @@ class Re2Parser(Parser):
         if letter in _CONTROL_ESCAPES:
             return _CONTROL_ESCAPES[letter]
         if letter.isalnum() and letter.isascii():
-            self.fail(f"\\{letter} means nothing", start)
+            self.fail(f"\\{letter} is not a known escape", start)
         return ord(letter)
 
     def character_set(self, start: int) -> CharacterSet:

@@ -1,6 +1,6 @@
-"""What a pattern says, whichever syntax it was written in.
+"""The syntax tree of a pattern, the same for every regex syntax.
 
-Sets of characters as sorted ranges of code points, and what "the same letter in another case" means.
+Character sets are sorted ranges of code points. This module also knows which characters differ only in case.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ JAVASCRIPT_SPACE: Ranges = (
 )
 JAVASCRIPT_LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 
-# Where Unicode keeps every character that has another case.
+# All characters that have another case are in these ranges.
 _CASED_RANGES: Ranges = (
     (0x41, 0x587),
     (0x10A0, 0x13FF),
@@ -96,7 +96,7 @@ def are_disjoint(one: Ranges, other: Ranges) -> bool:
 
 @lru_cache(256)
 def with_other_cases(ranges: Ranges, fold: Callable[[str], str]) -> Ranges:
-    """The set, and whatever `fold` maps to the same character as one of its members."""
+    """The set, plus all characters that `fold` maps to the same character as one of its members."""
     added: list[tuple[int, int]] = []
     for family in _case_families(fold):
         if any(low <= member <= high for member in family for low, high in ranges):
@@ -114,7 +114,7 @@ def _case_families(fold: Callable[[str], str]) -> tuple[tuple[int, ...], ...]:
 
 
 def fold_case_re2(character: str) -> str:
-    """Two single characters are equal in RE2's eyes, whatever their case, if this is equal."""
+    """RE2 treats two characters as equal, ignoring case, if this is equal."""
     return character.casefold()
 
 
@@ -127,7 +127,7 @@ def fold_case_javascript(character: str) -> str:
 
 
 class BadPattern(ValueError):
-    """why: what is wrong, in words for the author; position: where in the source, if it is at one place."""
+    """why: what is wrong, for the author; position: where in the source, if at one place."""
 
     def __init__(self, why: str, position: int | None = None) -> None:
         super().__init__(why if position is None else f"{why}, at character {position + 1}")
@@ -137,7 +137,7 @@ class BadPattern(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CharacterSet:
-    """One character of a set. `properties` are written `\\p{Name}` or `\\P{Name}`, as RE2 and regex both read them."""
+    """One character of a set. `properties` are `\\p{Name}` or `\\P{Name}`, which RE2 and regex both read."""
 
     ranges: Ranges
     properties: tuple[str, ...] = ()
@@ -185,7 +185,7 @@ class LookAround:
 
 @dataclass(frozen=True, slots=True)
 class BackReference:
-    """The text of whichever of these groups took part."""
+    """The text of the group among these that matched."""
 
     groups: tuple[int, ...]
     any_case: bool
