@@ -1,4 +1,4 @@
-"""A question to a person about one exact call: stored, answered once, and a no when nobody answers in time."""
+"""Asks a person to approve one exact call. The request is stored, answered once, and denied when it expires."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ AskCallback = Callable[[Question], Awaitable[bool]]
 NOBODY_HERE: Final = "nobody is here to be asked"
 NOBODY_ANSWERED: Final = "nobody answered"
 NOBODY_WAITS: Final = "nobody waits for it any more"
-_POLL_SECONDS: Final = 0.2  # seconds between two looks for an answer that came from elsewhere
+_POLL_SECONDS: Final = 0.2  # how often the store is checked for an answer
 
 
 class ApprovalDenied(Exception):
-    """Its text is why, in words that an agent may read."""
+    """Its text is the reason, as the agent sees it."""
 
     def __init__(self, reason: str, halted: str | None = None) -> None:
         super().__init__(reason)
@@ -41,13 +41,13 @@ class ApprovalDenied(Exception):
 
 
 async def request_approval(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:
-    """The approval of exactly this call. Raises Refused."""
+    """The approval of exactly this call. Raises ApprovalDenied."""
     session, row = thread.session, await _find_or_create_request(thread, call, decision)
     if row.answered is None:
         try:
             row = await _ask_hooks(thread, row, decision)
         except asyncio.CancelledError:
-            if call.is_internal:  # whoever made it is gone, and nobody takes it up
+            if call.is_internal:  # its caller is gone, so no one resumes it
                 await asyncio.shield(_withdraw_request(thread, row))
             raise
     session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
@@ -57,8 +57,8 @@ async def request_approval(thread: StoredThread, call: ToolCall, decision: Decis
 
 
 async def _ask_hooks(thread: StoredThread, row: ApprovalRow, decision: Decision) -> ApprovalRow:
-    told = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
-    facts = {"tool": decision.event.facts["tool"], "approval": told}
+    approval = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
+    facts = {"tool": decision.event.facts["tool"], "approval": approval}
     asked = await thread.session.decide(thread, "approval.request", facts)
     await inject_notes(thread, asked)
     thread.defer_requests(asked)
@@ -66,7 +66,7 @@ async def _ask_hooks(thread: StoredThread, row: ApprovalRow, decision: Decision)
 
 
 async def _withdraw_request(thread: StoredThread, row: ApprovalRow) -> None:
-    with suppress(HooklineError):  # its deadline is its answer all the same
+    with suppress(HooklineError):  # it expires anyway
         left = await _store_answer(thread.session, row, False, NOBODY_WAITS)
         thread.session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, left.answered is True, left.by or ""))
 
@@ -76,7 +76,7 @@ def _describe_denial(by: str | None) -> str:
 
 
 async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:
-    """The request for this very call that is stored already, if the process before us got that far; else a new one."""
+    """The request that an earlier process stored for this call, or a new one."""
     session, hash = thread.session, fingerprint(call.name, call.input)
     now = session.clock.wall()
     used = {each.approval for each in await session.store.calls(thread.id)}
@@ -115,7 +115,7 @@ async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decisio
 
 
 async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalRow:
-    """Whoever answers first, here or through the store; at the deadline it is a no."""
+    """The first answer, given here or through the store. At the deadline the request is denied."""
     ask = session.runtime.ask
     question = Question(row.reason, row.tool, row.input, row.hook or None)
     asking = None if ask is None else asyncio.ensure_future(_ask_person(ask, question, session, row))
@@ -128,7 +128,7 @@ async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalR
                 if session.clock.wall() >= row.expires:
                     return await _expire_request(session, found)
                 if asking is not None and asking.done() and not asking.cancelled():
-                    asking.result()  # what went wrong with asking, if anything, is not waited out
+                    asking.result()  # raises at once if asking failed
                 await session.runtime.sleep(_POLL_SECONDS)
     finally:
         if asking is not None:
@@ -137,7 +137,7 @@ async def _wait_for_person(session: AgentSession, row: ApprovalRow) -> ApprovalR
 
 
 async def _expire_request(session: AgentSession, row: ApprovalRow) -> ApprovalRow:
-    """Its deadline is its answer."""
+    """Denies a request whose deadline has passed."""
     await session.store.answer_approval(row.id, False, NOBODY_ANSWERED, math.nextafter(row.expires, 0))
     return await session.store.approval(row.id) or replace(row, answered=False)
 

@@ -127,14 +127,16 @@ class Exchange:
         """Ends what was interrupted before a new prompt. Every open call gets a result; none is run."""
         await abandon_subagents(self.thread)
         calling = ToolCalls(self.thread)
-        for wants, row in await open_calls(self.thread):
+        for requested, row in await open_calls(self.thread):
             try:
-                await (calling.reject(wants, NOT_RUN) if row is None else calling.recover(wants, row))
+                await (calling.reject(requested, NOT_RUN) if row is None else calling.recover(requested, row))
             except (
                 MessageNotStoredError,
                 Halted,
             ) as error:  # the model sees that the result is missing
-                self.session.emit_status(self.thread, f"the result of {wants.name} was not stored: {error}", "warning")
+                self.session.emit_status(
+                    self.thread, f"the result of {requested.name} was not stored: {error}", "warning"
+                )
         await Turn(self.thread).abandon()
 
     async def _resume_interrupted(self) -> tuple[Ending, str]:

@@ -100,8 +100,8 @@ def _is_call(value: Any) -> bool:
 def format_calls(calls: Iterable[RequestedCall]) -> str:
     """The inverse of `calls_of`."""
     listed = [
-        {"id": wants.id, "type": "function", "function": {"name": wants.name, "arguments": wants.arguments}}
-        for wants in calls
+        {"id": requested.id, "type": "function", "function": {"name": requested.name, "arguments": requested.arguments}}
+        for requested in calls
     ]
     return json.dumps(listed, ensure_ascii=False)
 

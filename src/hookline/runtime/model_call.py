@@ -1,4 +1,4 @@
-"""The model's answer, after as many tries as are worth it, with hooks between them."""
+"""Calls the model, with retries; hooks see every error between them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from hookline.runtime.thread import StoredThread
 from hookline.runtime.updates import ModelRetry, TextDelta
 
 MAX_ATTEMPTS: Final = 4
-_KEEP_RECENT: Final = (4, 1)  # messages that stay if the context is too long, and if that was not enough
-_FIRST_WAIT: Final = 1.0  # seconds before the second try; doubled for each one after it
+_KEEP_RECENT: Final = (4, 1)  # messages to keep when the context is too long; then, if that was not enough
+_FIRST_WAIT: Final = 1.0  # seconds before the first retry; doubles with each one
 _MAX_WAIT: Final = 60.0
 
 
@@ -31,7 +31,7 @@ class ModelAnswer:
 
 
 async def call_model(thread: StoredThread, left: list[dict[str, Any]] | None) -> ModelAnswer:
-    """`left` are the messages if a hook changed them; a history that had to be shortened counts before them.
+    """`left` are the messages that a hook changed; once the history had to be compacted, the compacted one is used.
 
     Raises ModelError, or Halted if hooks stop the agent at an error.
     """
@@ -62,7 +62,7 @@ async def _history_tokens(thread: StoredThread) -> int:
 
 
 async def _compact_for_overflow(thread: StoredThread, kept: Iterator[int]) -> bool:
-    """By as many of the messages as it takes; hooks, which may prevent it, are asked once."""
+    """Drops as many messages as needed. Hooks may deny it and are asked once."""
     messages = await thread.history()
     for keep in kept:
         how = Compact(keep_recent=keep)

@@ -1,4 +1,4 @@
-"""A decision's words for the agent, bound to where the model will read them."""
+"""Stores a decision's notes for the agent, at the place where the model reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hookline.runtime.thread import StoredThread
 
 
 async def inject_notes(thread: StoredThread, decision: Decision, result: str | None = None) -> None:
-    """`result` is the id of the message with a tool's result, where the decision was about one."""
+    """`result` is the id of the tool result's message, if the decision was about one."""
     for note in decision.notes:
         if note.audience is Audience.AGENT:
             anchor = await _anchor_id(thread, note, result)

@@ -1,4 +1,4 @@
-"""What a process before us left behind: calls without a result."""
+"""Finds what an interrupted process left behind: calls without a result."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from hookline.runtime.models.model import RequestedCall
 from hookline.runtime.storage.tables import CallRow
 from hookline.runtime.thread import StoredThread
 
-UNKNOWN_EFFECT: Final = "interrupted while it ran; whether it took effect is not known"
-NOT_RUN: Final = "not run, for the agent was interrupted"
+UNKNOWN_EFFECT: Final = "interrupted while it ran; it may or may not have taken effect"
+NOT_RUN: Final = "not run: the agent was interrupted"
 
 
 async def open_calls(thread: StoredThread) -> list[tuple[RequestedCall, CallRow | None]]:
-    """Calls of the last answer that have no result; with the record of what was begun, which nobody runs again."""
+    """Calls of the last answer without a result. A call with a record was started and is not run again."""
     wanted = await _calls_without_result(thread)
     if not wanted:
         return []
     begun = {row.call: row for row in await thread.store.calls(thread.id)}
-    return [(wants, begun.get(wants.id)) for wants in wanted]
+    return [(requested, begun.get(requested.id)) for requested in wanted]
 
 
 async def is_unfinished(thread: StoredThread) -> bool:
-    """True if it was cut off in the middle of an exchange."""
+    """True if the thread was interrupted in the middle of an exchange."""
     messages = await thread.history()
     if not messages or messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
         return bool(messages)
     if thread.agent.side_b is None:
         return False
     row = await thread.store.thread(thread.id)
-    return row is not None and row.side != messages[-1].get("side")  # it was the other one's turn
+    return row is not None and row.side != messages[-1].get("side")  # it was the other side's turn
 
 
 def recorded_result(row: CallRow) -> ToolResult:
-    """The result of a call that was begun, as far as its record has it."""
+    """The recorded result of a call that was started."""
     if row.ended is None:
         return ToolResult(None, False, UNKNOWN_EFFECT)
     return ToolResult(row.result, row.ok is True, row.error or "")
 
 
 async def last_answer(thread: StoredThread) -> tuple[str, list[RequestedCall]]:
-    """What the agent said last, and all the calls that it wanted with it."""
+    """The last answer's text and tool calls."""
     messages = reversed(await thread.history())
     last: dict[str, Any] = next((message for message in messages if message["role"] == "assistant"), {})
     calls = [
@@ -57,4 +57,4 @@ async def _calls_without_result(thread: StoredThread) -> list[RequestedCall]:
     _, wanted = await last_answer(thread)
     since = takewhile(lambda message: message["role"] != "assistant", reversed(await thread.history()))
     answered = {str(message.get("tool_call_id")) for message in since}
-    return [wants for wants in wanted if wants.id not in answered]
+    return [requested for requested in wanted if requested.id not in answered]

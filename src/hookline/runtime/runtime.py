@@ -1,4 +1,4 @@
-"""An agent at work in a directory: its app, its hooks, its store, and the sessions that go on."""
+"""An agent in a directory: its app, hooks, store and open sessions."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ from hookline.runtime.updates import Update
 
 T = TypeVar("T")
 
-_MAX_BOOKS: Final = 64  # whose wants are remembered
+_MAX_BOOKS: Final = 64  # books whose reads are cached
 NO_MODEL: Final = (
-    "no model is named: write `model: anthropic:claude-sonnet-4-5` (or openai:…, google:…, ollama:…) into hookline.yaml, "
+    "no model is set: write `model: anthropic:claude-sonnet-4-5` (or openai:…, google:…, ollama:…) into hookline.yaml, "
     "or give --model"
 )
 
 
 class Runtime:
-    """Made by `open`, which starts and ends what it needs."""
+    """Create it with `open`, which starts and stops everything it needs."""
 
     def __init__(self, workspace: Path, settings: Settings, app: App, store: Store) -> None:
         self.workspace = workspace
@@ -58,7 +58,7 @@ class Runtime:
         self.slots = ProcessLimit()
         self.skills = _load_skills(app, workspace, settings)
         self.sessions: dict[str, AgentSession] = {}
-        self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that do not answer
+        self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that failed to start
         self._settings = settings
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._toolbox = Toolbox(())
@@ -72,7 +72,7 @@ class Runtime:
     @classmethod
     @asynccontextmanager
     async def open(cls, directory: str | Path = ".", settings: Settings | None = None) -> AsyncIterator[Runtime]:
-        """The agent of this directory. Raises HooklineError if its app or its store cannot be used."""
+        """Opens the agent of this directory. Raises HooklineError if its app or its store cannot be used."""
         settings = settings or Settings()
         workspace = Path(directory).resolve()
         app = settings.app or load_app(
@@ -101,7 +101,7 @@ class Runtime:
             LanguageServers(self.app.language_servers, self.workspace, settings.env)
         )
         found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
-        self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read for both
+        self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read twice
         self._own_tools = (
             *built_in_tools(self.app.private_hosts),
             *module_tools(),
@@ -113,17 +113,17 @@ class Runtime:
         stack.push_async_callback(cancel_and_wait, cleaning)
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
-        """The tools of the app's MCP servers, and what is wrong with those that do not answer."""
+        """The tools of the app's MCP servers, and the problems of servers that failed to start."""
         if not self.app.servers:
             return (), ()
-        from hookline.runtime.mcp.server_tools import McpServers  # a third of the time that starting an agent takes
+        from hookline.runtime.mcp.server_tools import McpServers  # slow to import
 
         servers = await stack.enter_async_context(McpServers(self.app.servers, self.workspace, self._settings.env))
         self._served_now = servers.tools
         return servers.tools(), servers.problems
 
     def _defined_tools(self) -> tuple[Tool, ...]:
-        """Those of Python; what reads their types takes long to import."""
+        """Tools written in Python. pydantic, which reads their types, is slow to import."""
         from hookline.runtime.tools.function_tool import defined_tool, function_tool
 
         definitions = self.app.definitions
@@ -131,7 +131,7 @@ class Runtime:
         return (*given, *(defined_tool(each, definitions) for each in definitions.tools.values()))
 
     def _sources(self) -> tuple[Source, ...]:
-        """The hooks in force here; those of an app that the user named count as named, wherever it stands."""
+        """The hook files of the workspace. An app file that the user named counts as named, wherever it is."""
         found = find_sources(self.workspace, self._settings.home, self._settings.env_path("XDG_CONFIG_HOME"))
         file = self._settings.app_file
         if file is None:
@@ -179,7 +179,7 @@ class Runtime:
         return self._settings.sleep
 
     async def start(self, agent: str | None = None, id: str | None = None) -> AgentSession:
-        """A new session. Raises Denied if hooks do not let the agent start."""
+        """Starts a session. Raises Denied if hooks do not let the agent start."""
         who = self.agent(agent)
         now = self.clock.wall()
         row = SessionRow(
@@ -202,18 +202,18 @@ class Runtime:
         return session
 
     async def resume(self, id: str) -> AgentSession:
-        """A session that a process before us, or this one, had begun. Raises HooklineError if another has it now."""
+        """Continues a session of this or an earlier process. Raises HooklineError if another process runs it now."""
         return await self._open_session(id, self._resume_row)
 
     async def reopen(self, id: str) -> AgentSession:
-        """As `resume`, and a session that had ended begins again: its first events come, and later its last ones.
+        """Like `resume`, but also restarts a session that had ended: its first and last events are fired again.
 
-        What its skills brought is gone. Raises Denied if hooks do not let the agent start.
+        Hooks of its skills are gone. Raises Denied if hooks do not let the agent start.
         """
         return await self._open_session(id, self._reopen_row)
 
     async def _open_session(self, id: str, take_up: Callable[[SessionRow], Awaitable[AgentSession]]) -> AgentSession:
-        """Of those who want the same one at once, all get the same."""
+        """Concurrent calls for one id return the same session."""
         async with self._opening.setdefault(id, asyncio.Lock()):
             session = self.sessions.get(id)
             if session is not None and await self.store.holds_claim(id):
@@ -224,7 +224,7 @@ class Runtime:
             return session
 
     async def _with_claim(self, id: str, work: Callable[[SessionRow], Awaitable[T]]) -> T:
-        """With its row as nobody else changes it any more; the claim stays, unless the work fails."""
+        """Runs `work` with the row after claiming the session. The claim is kept unless `work` fails."""
         await self._session_row(id)
         await self.store.claim(id)
         try:
@@ -257,23 +257,23 @@ class Runtime:
         return session
 
     def _check_workspace(self, row: SessionRow) -> None:
-        """Tools would run in another place than the one that hooks hear of."""
+        """In another directory tools would run elsewhere than hooks are told."""
         if row.workspace != str(self.workspace):
             raise HooklineError(f"the session {row.id} belongs to {row.workspace}; resume it there")
 
     async def delete(self, id: str) -> None:
-        """Ends the session, and removes everything of it."""
+        """Ends the session and deletes everything stored for it."""
         if (await self._session_row(id)).ended is None:
             await (await self.resume(id)).end("deleted")
         await self._with_claim(id, lambda row: self.store.delete_session(row.id))
         await self.store.release(id)
 
     async def answer(self, approval: str, yes: bool, by: str = "python") -> bool:
-        """False if it was answered, or too late, already."""
+        """Answers an approval request. False if it was answered already or has expired."""
         return await self.store.answer_approval(approval, yes, by, self.clock.wall())
 
     async def expire(self) -> None:
-        """Ends the sessions that nobody has used for too long."""
+        """Ends sessions that were idle for too long."""
         before = self.clock.wall() - self._settings.idle.total_seconds()
         for session in list(self.sessions.values()):
             if (
@@ -282,16 +282,16 @@ class Runtime:
                 await self.end(session, "idle")
 
     async def end(self, session: AgentSession, reason: str) -> None:
-        """It is over afterwards; that the store does not know it yet is told to whoever watches the session."""
+        """Ends the session. If the store fails, that is emitted as a status message."""
         try:
             await session.end(reason)
         except HooklineError as error:
             session.emit_status(session.main, str(error), "error")
 
     async def model(self, name: str | None, session: str = "") -> Model:
-        """The model of this name; what was said on the command line counts before all names.
+        """The model of this name, unless the settings name one: that always wins.
 
-        A script is read anew for each session, for it remembers how far it has come.
+        A script is loaded per session, because it remembers its position.
         """
         given = self._settings.model
         if given is not None and not isinstance(given, str):
@@ -306,7 +306,7 @@ class Runtime:
         return self._models[key]
 
     async def use_model(self, name: str) -> Model:
-        """Of every agent, from the next request on. Raises HooklineError if there is no such model."""
+        """Switches all agents to this model from the next request on. Raises HooklineError if it does not exist."""
         before = self._settings
         self._settings = replace(before, model=name)
         try:
@@ -316,22 +316,22 @@ class Runtime:
             raise
 
     def fact_roots(self, book: Book, event: str) -> frozenset[str]:
-        """The first steps of the facts that hooks on this event read."""
-        held = self._reads.get(id(book))
-        if held is None or held[0] is not book:
+        """The top-level names of the facts that hooks on this event read."""
+        cached = self._reads.get(id(book))
+        if cached is None or cached[0] is not book:
             if len(self._reads) >= _MAX_BOOKS:
                 self._reads.clear()
-            held = self._reads[id(book)] = (book, {})
-        if event not in held[1]:
+            cached = self._reads[id(book)] = (book, {})
+        if event not in cached[1]:
             paths = book.reads(event)
-            held[1][event] = frozenset(str(path[0]) if path else "messages" for path in paths) | (
+            cached[1][event] = frozenset(str(path[0]) if path else "messages" for path in paths) | (
                 {"messages", "context"} if () in paths else frozenset()
             )
-        return held[1][event]
+        return cached[1][event]
 
     @property
     def toolbox(self) -> Toolbox:
-        """All tools, with those that the MCP servers offer now."""
+        """All tools, including what the MCP servers offer now."""
         if self._served_now is not None:
             tools = (*self._own_tools, *self._served_now())
             if tools != self._toolbox.tools:
@@ -351,7 +351,7 @@ class Runtime:
         await self.store.release(session.id)
 
     def agent(self, id: str | None) -> Agent:
-        """The app's first one where none is named. Raises HooklineError if there is none of this id."""
+        """The agent of this id, or the app's first one. Raises HooklineError if it does not exist."""
         if id is None:
             return self.app.agents[0]
         found = self.app.agent(id)
@@ -365,7 +365,7 @@ class Runtime:
             await self.expire()
 
     async def _stop_all(self) -> None:
-        """A process that ends leaves its sessions to be resumed; only what runs is stopped."""
+        """Stops what is running. Sessions stay open, so that they can be resumed."""
         for session in list(self.sessions.values()):
             session.cancel("the agent is closed")
             await session.wait_until_stopped()

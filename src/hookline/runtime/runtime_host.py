@@ -1,4 +1,4 @@
-"""What hooks can reach while an agent of ours runs: its tools, its model, its threads, the one who watches."""
+"""The host that hooks of a running agent use: its tools, model, threads and notifications."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ThreadHost(LocalHost):
-    """This machine, and the thread that the hooks are asked about."""
+    """LocalHost plus the thread that the event belongs to."""
 
     def __init__(self, session: AgentSession, thread: StoredThread) -> None:
         super().__init__(session.counts, session.clock, session.runtime.slots)
@@ -35,7 +35,7 @@ class ThreadHost(LocalHost):
         self._thread = thread
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
-        """A call like any other: hooks decide about it under the tool's own name, whatever it was called by."""
+        """Hooks decide about this call too, under the tool's own name."""
         tool = self._thread.toolbox.find(name)
         if tool is None:
             raise UnavailableError(self._thread.toolbox.describe_missing(name))
@@ -57,14 +57,14 @@ class ThreadHost(LocalHost):
 
 
 class InternalToolCall:
-    """A call that a hook makes, or somebody's code: whoever watches sees it as any other of its thread."""
+    """A call by a hook or other code. It emits the same updates as any other call of the thread."""
 
     def __init__(self, thread: StoredThread, call: ToolCall) -> None:
         self._thread = thread
         self._session = thread.session
         self._call = call
         self._ran = False
-        self._question: tuple[Decision, ApprovalRow] | None = None  # to which a person said yes
+        self._question: tuple[Decision, ApprovalRow] | None = None  # that a person approved
 
     async def run(self, host: ThreadHost, tool: Tool) -> ToolResult:
         facts = {"tool": {"kind": str(tool.kind), "id": self._call.id, "caller": self._call.caller}}
@@ -73,7 +73,7 @@ class InternalToolCall:
         return result
 
     async def decide(self, event: Event, host: Host) -> Decision:
-        """What hooks ask for beside their verdict is for the agent, whose turn goes on."""
+        """Notes and requests of the hooks go to the agent, whose turn continues."""
         decision = await self._session.decide(self._thread, event.name, event.facts)
         self._session.emit(ToolCallStarted(self._thread.id, self._thread.agent.id, self._call, decision))
         await inject_notes(self._thread, decision)
@@ -81,7 +81,7 @@ class InternalToolCall:
         return await self._resolve_ask(decision) if decision.verdict is Verdict.ASK else decision
 
     async def _resolve_ask(self, decision: Decision) -> Decision:
-        """With a person's answer to its question as the verdict."""
+        """The decision with the person's answer as its verdict."""
         left = decision.event.read(("tool", "input"))
         if not isinstance(left, dict):
             return decision
@@ -96,7 +96,7 @@ class InternalToolCall:
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         tool = self._thread.toolbox.find(name)
-        if tool is None:  # an MCP server may have gone while the hooks were asked
+        if tool is None:  # an MCP server may have stopped meanwhile
             raise UnavailableError(f"there is no tool {name!r} here any more")
         self._call, self._ran = replace(self._call, input=input), True
         decided, approval = self._question or (decision, None)

@@ -1,6 +1,6 @@
-"""How often a session's hooks have fired, for a store that other processes and machines read.
+"""Hooks and fire counts in a stored session.
 
-Hooks as a stored session keeps them: each file's dialect and text, loaded again through its dialect.
+Hooks are stored as the dialect and text of their file, and loaded again through the dialect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SCOPE_KEYS: Final = ("agent", "prompt", "session")
 
 @dataclass(frozen=True, slots=True)
 class StoredHooksFile:
-    """One file's hooks. `scope` is whom they hold for where that does not stand in the text, as with a skill's."""
+    """The hooks of one file. `scope` limits them if the text itself does not, as for a skill."""
 
     dialect: str
     file: str
@@ -38,7 +38,7 @@ def dump_session_hooks(parts: Iterable[StoredHooksFile]) -> dict[str, Any]:
 
 
 def load_session_hooks(value: Any, shown_as: str = "stored session") -> LoadResult:
-    """The hooks of a stored session, and the problems of what cannot be read. Never raises for what was stored."""
+    """The hooks of a stored session, and the problems of unreadable parts. Never raises for stored data."""
     problems: list[Problem] = []
     at = Node.of(Document(shown_as, "", value), problems)
     at.check_keys(("version", "files"), "stored hooks")
@@ -89,7 +89,7 @@ def _parse_scope(at: Node) -> Scope | None:
 
 
 class StoredCounts(FireCounts):
-    """Pauses are counted by a clock that begins anew with each machine; what is stored has the time of day."""
+    """Cooldowns use a monotonic clock, which differs between machines; the store has wall-clock time."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class StoredCounts(FireCounts):
         return [_shift_time(row, self._ahead) for row in super().snapshot(session)]
 
     def restore(self, session: str, saved: list[dict[str, Any]]) -> None:
-        """What was stored by a clock that is ahead of ours has just been."""
+        """A time in the future, from a clock that is ahead, counts as now."""
         now = self._clock.now()
         rows = [_shift_time(row, -self._ahead) for row in saved]
         super().restore(session, [{**row, "last": _cap_time(now, row["last"])} for row in rows])

@@ -1,4 +1,4 @@
-"""How an agent is run."""
+"""Settings of a runtime."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hookline.runtime.updates import Update
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How an agent is run; what is not said is found in the directory and the user's home."""
+    """How an agent runs. What you leave out is found in the directory and the user's home."""
 
     home: Path = field(default_factory=Path.home)
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -33,12 +33,12 @@ class Settings:
     model: str | Model | None = None
     tools: tuple[Callable[..., Any], ...] = ()  # Python functions that the agent may call
     store: str | None = None  # a URL
-    watch: Callable[[Update], None] | None = None  # told of all that happens, from a session's first event on
-    ask: AskCallback | None = None  # called where hooks want a person to look
-    unattended: bool = False  # nobody can be asked: a question is a no at once
-    patience: timedelta = timedelta(minutes=10)  # with a question
+    watch: Callable[[Update], None] | None = None  # called with every update, from a session's first event on
+    ask: AskCallback | None = None  # called when hooks ask for approval
+    unattended: bool = False  # approval requests are denied at once
+    patience: timedelta = timedelta(minutes=10)  # how long to wait for an approval
     idle: timedelta = timedelta(minutes=30)  # after which a session ends
-    explain: bool = False  # decisions tell why each hook did not act
+    explain: bool = False  # decisions include why each hook did not act
     clock: Clock = field(default_factory=SystemClock)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
@@ -47,12 +47,12 @@ class Settings:
         return Trust(trust_file_path(self.home, self.env_path("XDG_STATE_HOME")))
 
     def env_path(self, name: str) -> Path | None:
-        """A relative path in such a variable counts as unset, as its specification says."""
+        """A relative path counts as unset, as the XDG specification says."""
         value = self.env.get(name, "")
         return Path(value) if os.path.isabs(value) else None
 
     @property
     def default_store(self) -> str:
-        """In the user's state, never in the workspace: a repository could bring a store with answers in it."""
+        """In the user's state directory, never in the workspace: a repository could contain a store with forged approvals."""
         state = self.env_path("XDG_STATE_HOME") or self.home / ".local" / "state"
         return file_url(state / "hookline" / "sessions.db")

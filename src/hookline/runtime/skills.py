@@ -1,8 +1,6 @@
-"""The tool by which an agent reads a skill; with it, the skill's hooks begin to hold.
+"""Skills: instructions that an agent loads through the tool `skill`.
 
-One skill: its words for the agent, and the hooks that hold once it was invoked.
-
-The skills that an agent may invoke here.
+Invoking a skill also activates its hooks for the rest of the session.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ _PLACEHOLDER: Final = re.compile(r"\$ARGUMENTS\b|\{\{\s*(\w+)\s*\}\}", re.ASCII)
 @dataclass(frozen=True, slots=True)
 class SkillInvocation:
     text: str  # for the model
-    parts: tuple[StoredHooksFile, ...] = ()  # what a session stores, so that the hooks hold after it was restored
+    parts: tuple[StoredHooksFile, ...] = ()  # stored with the session, so that the hooks survive a restart
     hooks: tuple[Hook, ...] = ()  # for this agent in this session
 
 
@@ -52,14 +50,14 @@ class SkillInvocation:
 class Skill:
     name: str
     path: Path  # of its SKILL.md
-    shown: str  # as messages show it
+    shown: str  # the path as messages display it
     body: str
     description: str = ""
-    arguments: tuple[str, ...] = ()  # names that its text may have as {{name}}; the last one takes what is left
+    arguments: tuple[str, ...] = ()  # placeholders {{name}}; the last one takes the rest
     front_matter: str = ""
 
     def invoke(self, arguments: str, agent: str, session: str) -> SkillInvocation:
-        """What was given as arguments is text in the skill's text, and is not expanded again."""
+        """Arguments are inserted as text and not expanded again."""
         parts = self._hook_parts(agent, session)
         return SkillInvocation(self._render(arguments), parts, load_session_hooks(dump_session_hooks(parts)).hooks)
 
@@ -96,7 +94,7 @@ class Skill:
 
 
 def parse_skill(document: Document, path: Path) -> tuple[Skill | None, tuple[Problem, ...]]:
-    """None after an error; keys that are not ours are none of our business."""
+    """None after an error. Unknown keys are ignored."""
     problems: list[Problem] = []
     at = Node.of(document, problems)
     if at.mapping() is None:
@@ -106,10 +104,10 @@ def parse_skill(document: Document, path: Path) -> tuple[Skill | None, tuple[Pro
     name, description = _optional_text(at, "name") or path.parent.name, _optional_text(at, "description") or ""
     if not _NAME_PATTERN.fullmatch(name):
         at.add_problem(
-            "bad-name", f"{name!r} is no name of a skill.", "Use letters, digits, - and _, at most 64 of them."
+            "bad-name", f"{name!r} is not a valid skill name.", "Use letters, digits, - and _, at most 64 of them."
         )
     if not body:
-        at.add_problem("empty", "the skill has no text.", "Write below the front matter what the agent shall do.")
+        at.add_problem("empty", "the skill has no text.", "Write instructions for the agent below the front matter.")
     elif len(body) > MAX_SKILL_LENGTH:
         at.add_problem(
             "too-large", f"the skill's text is longer than {MAX_SKILL_LENGTH:,} characters.", "Put parts into files."
@@ -132,7 +130,7 @@ def _optional_text(at: Node, key: str) -> str | None:
 
 
 def _argument_names(at: Node) -> Iterator[str]:
-    """Names; a text is a hint for people and names nothing."""
+    """The listed names. A plain text is a hint for people and ignored."""
     place = at.get("arguments")
     if place is None or not isinstance(place.value, list):
         return
@@ -140,7 +138,7 @@ def _argument_names(at: Node) -> Iterator[str]:
         name = each.text()
         if name is not None and (not name.isidentifier() or name == "arguments"):
             each.add_problem(
-                "bad-argument", f"{each.location}: {name!r} is no name of an argument.", "Use letters and _."
+                "bad-argument", f"{each.location}: {name!r} is not a valid argument name.", "Use letters and _."
             )
         elif name is not None:
             yield name
@@ -157,9 +155,9 @@ MAX_SKILLS: Final = 200  # of one folder
 
 
 class Skills:
-    """The app's, the project's and the user's. Of two with one name the first counts.
+    """The skills of the app, the project and the user. If two have the same name, the first one is used.
 
-    A skill that came with the project waits until it is trusted; the folders of an app that the user `named` do not.
+    Skills of a project are ignored until you trust them. Skills of an app that the user `named` are trusted.
     """
 
     def __init__(
@@ -195,12 +193,11 @@ class Skills:
         return "\n".join(f"- {skill.name}: {skill.description or 'no description'}" for skill in self)
 
     def prompt_text(self) -> str:
-        """For a system prompt; empty if there are none."""
-        return f"Skills, which the tool `skill` tells you how to use:\n{self.format_list()}" if self else ""
+        """The list for the system prompt; empty if there are no skills."""
+        return f"Skills; call the tool `skill` to read how to use one:\n{self.format_list()}" if self else ""
 
     def tools(self, session: AgentSession) -> tuple[Tool, ...]:
-        """What this session's agents invoke them with; nothing if there are none."""
-
+        """The tool that invokes skills; empty if there are no skills."""
         return (InvokeSkillTool(self, session),) if self else ()
 
     def invoke(self, name: str, arguments: str, agent: str, session: str) -> SkillInvocation:
@@ -218,7 +215,7 @@ class Skills:
                 continue
             first = self._skills.setdefault(skill.name, skill)
             if first is not skill:
-                text = f"the skill {skill.name} is there twice; the one in {first.shown} counts."
+                text = f"the skill {skill.name} exists twice; the one in {first.shown} is used."
                 problems.append(Problem("duplicate-id", skill.shown, 1, text, severity=Severity.WARNING))
         self.problems = tuple(problems)
 
@@ -226,7 +223,7 @@ class Skills:
 def skill_sources(
     folders: Iterable[Path], directory: Path, home: Path, config_home: Path | None = None
 ) -> tuple[Source, ...]:
-    """The SKILL.md files of the folders, of the project and of the user; whatever stands inside the project is its own."""
+    """The SKILL.md files of the folders, the project and the user. Folders inside the project count as the project's."""
     directories = project_directories(directory, home)
     root = directories[0]
     places = [(folder, root if _is_inside(folder, root) else None) for folder in folders]
@@ -253,7 +250,7 @@ def _sources_in(folder: Path, project: Path | None, shown: str) -> list[Source]:
 
 
 def skill_problems(sources: Iterable[Source]) -> tuple[Problem, ...]:
-    """What is wrong with these skills, trusted or not."""
+    """The problems of these skills, trusted or not."""
     problems: list[Problem] = []
     for source in sources:
         _parse_file(read_source(source), problems)
@@ -261,20 +258,22 @@ def skill_problems(sources: Iterable[Source]) -> tuple[Problem, ...]:
 
 
 def _load_skill(source: Source, trust: Trust | None, problems: list[Problem]) -> Skill | None:
-    held = read_source(source)
-    if source.is_from_project and (trust is None or not held.capabilities or not trust.effective_file(held).trusted):
-        what = "this skill is not trusted yet, so nobody can invoke it."
+    parsed = read_source(source)
+    if source.is_from_project and (
+        trust is None or not parsed.capabilities or not trust.effective_file(parsed).trusted
+    ):
+        what = "this skill is not trusted yet, so it cannot be invoked."
         hint = "Review it and run `hookline trust`."
         problems.append(Problem("not-trusted", source.display_path, 1, what, hint, Severity.WARNING))
         return None
-    return _parse_file(held, problems)
+    return _parse_file(parsed, problems)
 
 
-def _parse_file(held: ParsedFile, problems: list[Problem]) -> Skill | None:
-    source = held.source
-    document, unreadable = read_text(held.text, source.display_path)
-    if document is None or held.dialect is None:
-        problems += unreadable or held.problems
+def _parse_file(parsed: ParsedFile, problems: list[Problem]) -> Skill | None:
+    source = parsed.source
+    document, unreadable = read_text(parsed.text, source.display_path)
+    if document is None or parsed.dialect is None:
+        problems += unreadable or parsed.problems
         return None
     skill, wrong = parse_skill(document, source.path)
     problems += wrong
@@ -304,7 +303,7 @@ class InvokeSkillTool:
 
     @property
     def description(self) -> str:
-        return f"Reads the instructions of a skill before you do what it is for. The skills are:\n{self._skills.format_list()}"
+        return f"Read the instructions of a skill before you use it. Skills:\n{self._skills.format_list()}"
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -312,7 +311,7 @@ class InvokeSkillTool:
             "type": "object",
             "properties": {
                 "name": {"type": "string", "enum": [skill.name for skill in self._skills]},
-                "arguments": {"type": "string", "description": "What the skill shall be done with, if anything."},
+                "arguments": {"type": "string", "description": "Arguments for the skill, if any."},
             },
             "required": ["name"],
             "additionalProperties": False,
@@ -321,7 +320,7 @@ class InvokeSkillTool:
     async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
         name, arguments = input.get("name"), input.get("arguments", "")
         if not isinstance(name, str) or not isinstance(arguments, str):
-            return ToolResult("", False, "name and arguments are texts")
+            return ToolResult("", False, "name and arguments must be strings")
         try:
             invoked = self._skills.invoke(name, arguments, place.agent, self._session.id)
         except HooklineError as error:

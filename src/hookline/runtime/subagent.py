@@ -1,4 +1,4 @@
-"""Sub-agents as their parent sees them: what each was started for, and how it ended."""
+"""A sub-agent as its parent sees it: its task and its result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hookline.runtime.notes import inject_notes
 from hookline.runtime.thread import StoredThread, SubagentTask
 from hookline.runtime.updates import Ending, ExchangeEnded
 
-_ABANDONED: Final = "interrupted, and nobody went on with it"
+_ABANDONED: Final = "interrupted and not resumed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Subagent:
         return {"agent_id": self.thread.id, "specialist": self.thread.agent.id, "task": self.subagent_task.task}
 
     async def store_task(self) -> None:
-        """From now on it will have an end, whatever happens."""
+        """Stores the task. From now on subagent.end is fired in any case."""
         await self.thread.store.update_thread(
             self.thread.id, call=self.subagent_task.call, task=self.subagent_task.task
         )
         self.thread.subagent_task = self.subagent_task
 
     async def fire_end(self, ended: ExchangeEnded, last: str = "", again: bool = False) -> Decision:
-        """`last` are the last words of one that did not come to its end; `again`: it had to go on before."""
+        """`last` is the last text if it did not finish; `again` is True if its end was denied before."""
         self.subagent_task.result = result = _build_result(self.tool_input, ended, last)
         facts = {
             "subagent": self.facts,
@@ -60,14 +60,14 @@ class Subagent:
         return decision
 
     async def store_result(self) -> ToolResult:
-        """What its parent gets of it, once it has had its end."""
+        """Stores and returns the result for the parent, after its end."""
         result = self.subagent_task.result or {}
         await self.thread.store.update_thread(self.thread.id, turn=None, result=result)
         errors = "; ".join(result["errors"])
         return ToolResult(result, not errors, errors)
 
     async def abandon(self) -> None:
-        """Nobody goes on with what was cut off: its end comes, and nothing is run."""
+        """Ends an interrupted sub-agent without running anything."""
         await abandon_subagents(self.thread)
         if self.thread.progress.in_turn:
             await self.thread.session.decide(self.thread, "turn.end", {})
@@ -77,7 +77,7 @@ class Subagent:
 
 
 def subagents_of(parent: StoredThread) -> list[Subagent]:
-    """Those that hooks let it start."""
+    """The sub-agents that hooks allowed it to start."""
     threads = parent.session.threads
     return [
         Subagent(parent, each, each.subagent_task)

@@ -1,4 +1,4 @@
-"""Agents that an agent starts: one that is waited for, or several at once."""
+"""Tools that start sub-agents: one, or several at the same time."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class StartAgentTool:
     def description(self) -> str:
         return f"Hand a task to another agent and wait for its answer. Agents: {_format_agents(self._thread)}"
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
-        return await start_subagent(self._thread, input, place.call, _subagents_of_call(self._thread, place.call))
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
+        return await start_subagent(self._thread, input, context.call, _subagents_of_call(self._thread, context.call))
 
 
 class StartAgentsTool:
@@ -67,30 +67,30 @@ class StartAgentsTool:
     def description(self) -> str:
         return f"Hand tasks to several agents at once and wait for all. Agents: {_format_agents(self._thread)}"
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         tasks = input.get("tasks")
         if not isinstance(tasks, list) or not 0 < len(tasks) <= MAX_PARALLEL:
             return ToolResult(None, False, f"tasks: between 1 and {MAX_PARALLEL} of them")
-        before = _subagents_of_call(self._thread, place.call)
+        before = _subagents_of_call(self._thread, context.call)
         async with asyncio.TaskGroup() as group:
             running = [
                 group.create_task(
-                    start_subagent(self._thread, task if isinstance(task, dict) else {}, place.call, before)
+                    start_subagent(self._thread, task if isinstance(task, dict) else {}, context.call, before)
                 )
                 for task in tasks
             ]
         results = [task.result() for task in running]
-        told = [
+        contents = [
             result.content if result.ok else {"error": result.error, **(result.content or {})} for result in results
         ]
         ok = any(result.ok for result in results)
-        return ToolResult(told, ok, "" if ok else "; ".join(result.error for result in results))
+        return ToolResult(contents, ok, "" if ok else "; ".join(result.error for result in results))
 
 
 async def start_subagent(parent: StoredThread, input: dict[str, Any], call: str, before: list[Subagent]) -> ToolResult:
-    """One sub-agent from its first event to its last; its answer is the result.
+    """Runs one sub-agent from its first event to its last; its answer is the result.
 
-    `before` are those that this call had started when it was cut off: the one with this task goes on.
+    `before` are the sub-agents that this call started before it was interrupted: the one with this task continues.
     """
     task, wanted = input.get("prompt"), input.get("agent")
     agent = next((agent for agent in startable_agents(parent) if wanted in (agent.id, agent.name)), None)
@@ -144,7 +144,7 @@ async def _run_subagent(child: Subagent, begin: Callable[[Exchange], Awaitable[E
 
 
 async def _run_until_end_allowed(child: Subagent, begin: Callable[[Exchange], Awaitable[ExchangeEnded]]) -> ToolResult:
-    """Its end may be denied, so that it goes on, only so often."""
+    """Hooks may deny its end, so that it continues, at most MAX_DENIED_STOPS times."""
     exchange = Exchange(child.thread)
     ended = await _await_exchange(begin(exchange), child.thread)
     for denied in range(MAX_DENIED_STOPS + 1):
@@ -157,7 +157,7 @@ async def _run_until_end_allowed(child: Subagent, begin: Callable[[Exchange], Aw
 
 
 async def _await_exchange(exchange: Awaitable[ExchangeEnded], child: StoredThread) -> ExchangeEnded:
-    """However the child ends, its parent goes on."""
+    """The parent continues however the child ends."""
     try:
         return await exchange
     except HooklineError as error:

@@ -1,4 +1,4 @@
-"""A thread: one agent's conversation as it is stored, and how far it has come."""
+"""A thread: the stored conversation of one agent, and its progress."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _MILLISECONDS: Final = 1000
 
 
 class MessageNotStoredError(HooklineError):
-    """A hook prevented that a message is stored or changed."""
+    """A hook denied storing or changing a message."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a thread has come. Before the first step: the coming flow, side a, step 0, not stopped."""
+    """The progress of a thread. Before the first step: the next flow, side a, step 0, not stopped."""
 
     flow: str = field(default_factory=lambda: f"flow_{uuid.uuid4().hex[:12]}")
     side: str = "a"
     step: int = 0
-    turn: int | None = None  # the session's count at this thread's own turn; sub-agents count on meanwhile
-    in_turn: bool = False  # the turn goes on, or was cut off
-    turns_left: int | None = None  # turns that it may make for what it was asked, that one included
+    turn: int | None = None  # the session's count when this turn started; sub-agents increase it meanwhile
+    in_turn: bool = False  # a turn is running or was interrupted
+    turns_left: int | None = None  # for the current prompt, including this turn
     stopped: bool = False
-    halted: str | None = None  # why hooks want the agent to stop, until it does
-    prompt: str = ""  # the user's last words
-    tokens: int = 0  # of the last request and its answer, as far as is known; hookline.runtime.event_facts keeps both
-    estimate: int = 0  # of what stood in the thread then
-    metadata: dict[str, Any] = field(default_factory=dict)  # what hooks keep for each other during a turn
+    halted: str | None = None  # why hooks want the agent to stop
+    prompt: str = ""  # the last prompt
+    tokens: int = 0  # of the last request and its answer, if known; set by event_facts
+    estimate: int = 0  # estimate for the same messages
+    metadata: dict[str, Any] = field(default_factory=dict)  # shared by hooks during a turn
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -65,12 +65,12 @@ class SubagentTask:
 
     call: str  # of its parent
     task: str
-    result: dict[str, Any] | None = None  # what its parent got of it; None while it goes on
+    result: dict[str, Any] | None = None  # None until it has ended
     running: bool = False  # in this process, now
 
 
 class StoredThread:
-    """Its messages pass the hooks on their way into the store. It is what hooks' own code sees of a thread."""
+    """A thread in the store. Hooks see every message before it is stored, and use this object as their thread."""
 
     def __init__(self, id: str, session: AgentSession, agent: Agent, parent: str | None = None, depth: int = 0) -> None:
         self.id = id
@@ -81,7 +81,7 @@ class StoredThread:
         self.abort = Abort()
         self.progress = Progress()
         self.subagent_task: SubagentTask | None = None
-        self._asked_of_us: list[Decision] = []  # whose requests wait for the turn's end
+        self._deferred_requests: list[Decision] = []  # whose requests wait for the turn's end
         self._call_ids: set[str] | None = None
         self._history: list[dict[str, Any]] | None = None  # as stored; this process alone writes to the thread
         self._injected: list[Injection] | None = None
@@ -95,22 +95,22 @@ class StoredThread:
 
     @property
     def side(self) -> AgentSide:
-        """Whoever speaks now."""
+        """The side whose turn it is."""
         return self.agent.side_b if self.progress.side == "b" and self.agent.side_b is not None else self.agent.side_a
 
     @property
     def speaker(self) -> str:
-        """Which of two AIs it is, for people; a single one needs no name."""
+        """The label of the current side for display; empty unless two AIs talk."""
         return "" if self.agent.side_b is None else self.side.label or self.progress.side
 
     @property
     def speaker_fields(self) -> dict[str, Any]:
-        """What an assistant's message has beside its words: of two AIs, which one it is."""
+        """Fields of an assistant message that tell which of two AIs wrote it."""
         return {} if self.agent.side_b is None else {"side": self.progress.side}
 
     @property
     def toolbox(self) -> Toolbox:
-        """The tools that there are; its agent may have only some of them."""
+        """All existing tools; the agent may be allowed only some of them."""
         base = self.session.runtime.toolbox
         if self._toolbox is None or self._toolbox[0] is not base:
             self._toolbox = (base, self.session.runtime.toolbox_for(self))
@@ -118,7 +118,7 @@ class StoredThread:
 
     @property
     def tools(self) -> tuple[str, ...] | None:
-        """Names and globs of what it may use now; None: everything. Its own agents and skills need not be listed."""
+        """Names and globs of the allowed tools; None: all. Sub-agents and skills need not be listed."""
         listed = self.side.prompt.tools
         if listed is None:
             return None
@@ -131,30 +131,30 @@ class StoredThread:
         return copy.deepcopy(messages[start:end])
 
     async def history(self) -> list[dict[str, Any]]:
-        """The messages, oldest first. They are not the caller's to change."""
+        """The messages, oldest first. Do not modify them."""
         if self._history is not None:
             return list(self._history)
         before = list(self._changes)
         read = await self.store.messages(self.id)
-        if self._changes == before and before[0] == before[1]:  # else it may have half of what goes on at the same time
+        if self._changes == before and before[0] == before[1]:  # else a concurrent write may be half included
             self._history = read
         return list(read)
 
     async def call_ids(self) -> set[str]:
-        """Ids that a call of this thread ever had, as far as is stored; whoever takes one adds it."""
+        """All call ids of this thread. Add an id to the set when you use it."""
         if self._call_ids is None:
             begun = {row.call for row in await self.store.calls(self.id)}
             self._call_ids = begun | {str(message.get("tool_call_id", "")) for message in await self.history()}
         return self._call_ids
 
-    async def compact(self, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
-        """One message in the place of those."""
+    async def compact(self, gone: Sequence[str], replacement: dict[str, Any]) -> None:
+        """Replaces messages by one."""
         with self._track_change():
-            await _finish_write(self.store.compact_messages(self.id, gone, stands_in))
+            await _finish_write(self.store.compact_messages(self.id, gone, replacement))
             self._history = None
 
     async def inject_message(self, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> dict[str, Any]:
-        """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
+        """Raises MessageNotStoredError if a hook denies it, Halted if it stops the agent as well."""
         new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
         if self.parent is not None:
@@ -170,7 +170,7 @@ class StoredThread:
         return copy.deepcopy(stored)
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
-        """Raises NotStored if a hook prevents it, Halted if it stops the agent as well."""
+        """Raises MessageNotStoredError if a hook denies it, Halted if it stops the agent as well."""
         decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
         self.defer_requests(decision)
         with self._track_change():
@@ -185,14 +185,14 @@ class StoredThread:
         self._changes[0] += 1
         try:
             yield
-        except BaseException:  # whoever was cancelled, or told of an error, does not know what is stored
+        except BaseException:  # after an error or a cancellation the stored state is unknown
             self._history = None
             raise
         finally:
             self._changes[1] += 1
 
     async def injections(self) -> list[Injection]:
-        """What hooks put beside the messages, for the model."""
+        """Notes that hooks added for the model."""
         if self._injected is None:
             self._injected = await self.store.injections(self.id)
         return self._injected
@@ -204,22 +204,22 @@ class StoredThread:
             self._injected = None
 
     def defer_requests(self, decision: Decision) -> None:
-        """What hooks ask of the host is done at the end of the turn."""
+        """Requests of hooks are applied at the end of the turn."""
         if decision.requests:
-            self._asked_of_us.append(decision)
+            self._deferred_requests.append(decision)
 
     def defer_effects(self, decision: Decision) -> None:
-        """What a decision wants of an agent that is in the middle of something."""
+        """Keeps requests and a halt until the running step is done."""
         self.defer_requests(decision)
         if decision.halt:
             self.progress.halted = decision.reason
 
     def take_requests(self) -> list[Decision]:
-        taken, self._asked_of_us = self._asked_of_us, []
+        taken, self._deferred_requests = self._deferred_requests, []
         return taken
 
     def take_halt(self, decision: Decision) -> str | None:
-        """Why the agent is to stop: because of this decision, or of one that was made meanwhile."""
+        """Why the agent has to stop, because of this decision or a deferred one."""
         held, self.progress.halted = self.progress.halted, None
         return decision.reason if decision.halt else held
 
@@ -240,10 +240,10 @@ class StoredThread:
         self._queue_is_empty = False
 
     async def queued_tools(self) -> list[QueuedToolRow]:
-        """The tools that wait for their turn, in order."""
+        """The queued tools, in order."""
         if self._queue_is_empty:
             return []
-        self._queue_is_empty = True  # before it is asked: what comes meanwhile counts
+        self._queue_is_empty = True  # set before the query, so that a tool queued meanwhile is noticed
         try:
             waiting = await self.store.queued_tools(self.id)
         except BaseException:
@@ -253,7 +253,7 @@ class StoredThread:
         return waiting
 
     async def store_attachments(self, attachments: Any) -> list[dict[str, Any]]:
-        """Entries with data become files of the thread; references stay what they are."""
+        """Stores entries with data as files of the thread; references stay unchanged."""
         entries = attachments if isinstance(attachments, (list, tuple)) else ()
         return [await self._store_attachment(entry) for entry in entries if isinstance(entry, dict)]
 
@@ -272,7 +272,7 @@ class StoredThread:
 
 
 async def _finish_write(writing: Coroutine[Any, Any, T]) -> T:
-    """Whoever is cancelled meanwhile goes on when it is over, for it is written all the same."""
+    """Waits for the write even if cancelled: it happens in any case."""
     task = asyncio.ensure_future(writing)
     try:
         return await asyncio.shield(task)
@@ -282,12 +282,12 @@ async def _finish_write(writing: Coroutine[Any, Any, T]) -> T:
 
 
 def _value_after_hooks(decision: Decision, *place: str) -> dict[str, Any]:
-    """What the hooks left to be written."""
+    """The value to store after hooks. Raises Halted or MessageNotStoredError."""
     if decision.halt:
         raise Halted(decision.reason, decision.by)
     if decision.denied:
         raise MessageNotStoredError(decision.reason)
     value = decision.event.read(place)
     if not isinstance(value, dict):
-        raise MessageNotStoredError("a hook left nothing that could be stored")
+        raise MessageNotStoredError("a hook replaced the message with something that is not an object")
     return copy.deepcopy(value)

@@ -1,4 +1,4 @@
-"""One tool call, from what the model wanted to what is stored: decided, asked about, run, looked at, kept."""
+"""One tool call, step by step: hooks decide, a person approves, it runs, hooks see the result, it is stored."""
 
 from __future__ import annotations
 
@@ -40,42 +40,42 @@ class ToolCalls:
         self.thread = thread
         self.session = thread.session
 
-    async def run(self, wants: RequestedCall) -> CompletedCall:
+    async def run(self, requested: RequestedCall) -> CompletedCall:
         """A call that the model asks for."""
-        tool = self.thread.toolbox.find(wants.name)
+        tool = self.thread.toolbox.find(requested.name)
         if tool is None:
-            return await self.reject(wants, self.thread.toolbox.describe_missing(wants.name))
+            return await self.reject(requested, self.thread.toolbox.describe_missing(requested.name))
         if not self.thread.toolbox.offers(tool, self.thread.tools):
-            return await self.reject(wants, f"this agent may not use {tool.name}")
+            return await self.reject(requested, f"this agent may not use {tool.name}")
         try:
-            input = json.loads(wants.arguments or "{}")
+            input = json.loads(requested.arguments or "{}")
             json.dumps(input)
         except RecursionError:
-            return await self.reject(wants, "the arguments are nested too deep")
+            return await self.reject(requested, "the arguments are nested too deep")
         except ValueError as error:
-            return await self.reject(wants, f"the arguments are not JSON: {error}")
+            return await self.reject(requested, f"the arguments are not JSON: {error}")
         if not isinstance(input, dict):
-            return await self.reject(wants, "the arguments are not an object")
-        return await self._decide_and_run(ToolCall(wants.id, tool.name, input), tool)
+            return await self.reject(requested, "the arguments are not an object")
+        return await self._decide_and_run(ToolCall(requested.id, tool.name, input), tool)
 
     async def run_queued(self, row: QueuedToolRow) -> CompletedCall:
-        """A call that a hook's code put off until now; it stands in the history as if the agent had made it."""
+        """A call that a hook queued. The history shows it as a call by the agent."""
         id, tool = f"call_{uuid.uuid4().hex[:12]}", self.thread.toolbox.find(row.name)
-        wants = RequestedCall(id, row.name if tool is None else tool.name, json.dumps(row.input))
-        message = {"role": "assistant", "content": None, "tool_calls": format_calls([wants])}
+        requested = RequestedCall(id, row.name if tool is None else tool.name, json.dumps(row.input))
+        message = {"role": "assistant", "content": None, "tool_calls": format_calls([requested])}
         try:
             await self.thread.inject_message(message | self.thread.speaker_fields, row)
         except (MessageNotStoredError, Halted):
             await self.session.store.unqueue_tools(self.thread.id, [row])
             raise
         if tool is None:
-            return await self.reject(wants, self.thread.toolbox.describe_missing(row.name))
+            return await self.reject(requested, self.thread.toolbox.describe_missing(row.name))
         return await self._decide_and_run(ToolCall(id, tool.name, row.input, QUEUE_CALLER), tool)
 
-    async def reject(self, wants: RequestedCall, why: str) -> CompletedCall:
-        """A call that nobody was asked about, because it cannot be run at all."""
-        tool = self.thread.toolbox.find(wants.name)
-        call = ToolCall(wants.id, wants.name if tool is None else tool.name, _parse_arguments(wants))
+    async def reject(self, requested: RequestedCall, why: str) -> CompletedCall:
+        """Stores a failure for a call that cannot be run. Hooks do not decide about it."""
+        tool = self.thread.toolbox.find(requested.name)
+        call = ToolCall(requested.id, requested.name if tool is None else tool.name, _parse_arguments(requested))
         return await self._store(call, _failure_facts(_tool_facts(call, tool), why), False)
 
     async def _decide_and_run(self, call: ToolCall, tool: Tool) -> CompletedCall:
@@ -88,7 +88,7 @@ class ToolCalls:
             return await self._store(call, _failure_facts(facts, reason), False, (decision,), halted)
         left = decision.event.read(("tool", "input"))
         if not isinstance(left, dict):
-            wrong = f"a hook left {call.name} without an input that it could be called with"
+            wrong = f"a hook replaced the input of {call.name} with something that is not an object"
             return await self._store(call, _failure_facts(facts, wrong), False, (decision,))
         approval: ApprovalRow | None = None
         final = replace(call, input=left)
@@ -107,11 +107,11 @@ class ToolCalls:
         self.session.tool_calls += 1
         return await self._fire_after(call, tool, result, (decision,))
 
-    async def recover(self, wants: RequestedCall, row: CallRow) -> CompletedCall:
-        """A call that was begun before and never answered: hooks look at what is known of it, as at any other."""
-        tool = self.thread.toolbox.find(wants.name)
+    async def recover(self, requested: RequestedCall, row: CallRow) -> CompletedCall:
+        """A call that was started but has no result: hooks see what its record has."""
+        tool = self.thread.toolbox.find(requested.name)
         return await self._fire_after(
-            ToolCall(wants.id, row.name, _parse_arguments(wants), row.caller), tool, recorded_result(row), ()
+            ToolCall(requested.id, row.name, _parse_arguments(requested), row.caller), tool, recorded_result(row), ()
         )
 
     async def _fire_after(
@@ -137,7 +137,7 @@ class ToolCalls:
         decisions: tuple[Decision, ...] = (),
         halted: str | None = None,
     ) -> CompletedCall:
-        """The result as hooks leave it, stored as a message, with what the decisions had to say."""
+        """Stores the result as hooks leave it, and the notes and requests of the decisions."""
         stored = await self.session.decide(self.thread, "tool.store", {"tool": facts})
         left = stored.event.facts["tool"]
         final = _result_from_facts(left)
@@ -156,9 +156,9 @@ class ToolCalls:
         self.session.emit(ToolCallStarted(self.thread.id, self.thread.agent.id, call, decision))
 
 
-def _parse_arguments(wants: RequestedCall) -> dict[str, Any]:
+def _parse_arguments(requested: RequestedCall) -> dict[str, Any]:
     try:
-        input = json.loads(wants.arguments)
+        input = json.loads(requested.arguments)
         json.dumps(input)
     except (ValueError, RecursionError):
         return {}
@@ -175,7 +175,7 @@ def _failure_facts(facts: dict[str, Any], why: str) -> dict[str, Any]:
 
 
 def _result_facts(result: ToolResult) -> dict[str, Any]:
-    """What it came to; there is no result where it has none, and no error where it succeeded."""
+    """`result` is left out if there is no content, `error` if the call succeeded."""
     told: dict[str, Any] = {"ok": result.ok}
     if result.content is not None:
         told["result"] = result.content

@@ -21,14 +21,14 @@ from hookline.runtime.tool_calls import CompletedCall, ToolCalls
 from hookline.runtime.updates import Ending
 
 _NO_CALLS: Final[Mapping[str, CallRow]] = {}
-_MAX_ID_LENGTH: Final = 200  # characters; a call of a longer one gets an id of ours
+_MAX_ID_LENGTH: Final = 200  # characters; longer ids are replaced
 
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
     text: str = ""
     called: tuple[str, ...] = ()  # the tools that the model asked for
-    queued: bool = False  # tools that hooks had queued have answered
+    queued: bool = False  # tools queued by hooks have run
     ending: Ending | None = None  # why there is no next turn
 
 
@@ -55,49 +55,49 @@ class Turn:
         if calls:
             message["tool_calls"] = format_calls(calls)
         await self.thread.inject_message(message | self.thread.speaker_fields)
-        called = tuple(self._tool_name(wants) for wants in calls)
+        called = tuple(self._tool_name(requested) for requested in calls)
         return await self._run_calls(calls) or TurnResult(answer.text, called)
 
     async def finish(self) -> TurnResult | None:
-        """What was cut off, if anything: calls of the last answer, and the turn's end."""
+        """Completes an interrupted turn: open calls of the last answer, and the turn's end. None if there was none."""
         found = await open_calls(self.thread)
         if not found and not self.thread.progress.in_turn:
             return None
         return await self._run_to_end(self._finish_calls(found))
 
     async def abandon(self) -> None:
-        """Nobody goes on with what was cut off: its end comes, and nothing is run."""
+        """Ends an interrupted turn without running anything."""
         if self.thread.progress.in_turn:
             await self._end()
 
     async def _finish_calls(self, found: list[tuple[RequestedCall, CallRow | None]]) -> TurnResult:
-        begun = {wants.id: row for wants, row in found if row is not None and not self._has_open_subagents(row)}
-        stopped = await self._run_calls([wants for wants, _ in found], begun)
+        begun = {requested.id: row for requested, row in found if row is not None and not self._has_open_subagents(row)}
+        stopped = await self._run_calls([requested for requested, _ in found], begun)
         await abandon_subagents(self.thread)
         if stopped is not None or not found:
             return stopped or TurnResult()
         text, calls = await last_answer(self.thread)
-        return TurnResult(text, tuple(self._tool_name(wants) for wants in calls))
+        return TurnResult(text, tuple(self._tool_name(requested) for requested in calls))
 
     def _has_open_subagents(self, row: CallRow) -> bool:
-        """True if it started agents and did not hear of the end of each: they are not started a second time."""
+        """True if the call started sub-agents whose end is missing: they are not started again."""
         started = [child for child in subagents_of(self.thread) if child.subagent_task.call == row.call]
         return any(child.is_interrupted for child in started) or (bool(started) and row.ended is None)
 
     async def _begin(self) -> None:
-        """It is stored before anybody hears of it, so that no other turn has its number after a crash."""
+        """Stores the turn before its first event, so that its number is never used again after a crash."""
         progress = self.thread.progress
         progress.turn, progress.in_turn, progress.metadata = self.session.turns, True, {}
         self.session.turns += 1
         progress.step += 1
         try:
             await self.session.save(self.thread)
-        except HooklineError:  # there is no turn
+        except HooklineError:  # the turn did not start
             progress.in_turn = False
             raise
 
     async def _run_to_end(self, work: Awaitable[TurnResult]) -> TurnResult:
-        """The turn's last event comes whatever the turn came to; then run the tools that wait for their turn."""
+        """Fires turn.end however the turn ended, then runs queued tools."""
         try:
             turned = await work
         except HooklineError:
@@ -109,7 +109,7 @@ class Turn:
         return turned if turned.ending is not None else await self.run_queued(turned)
 
     async def _end(self) -> str | None:
-        """Why the agent is to stop, if it is."""
+        """Returns why the agent has to stop, if so."""
         ended = await self.session.decide(self.thread, "turn.end", {})
         self.thread.progress.in_turn = False
         await inject_notes(self.thread, ended)
@@ -118,7 +118,7 @@ class Turn:
         return self.thread.take_halt(ended)
 
     async def run_queued(self, turned: TurnResult) -> TurnResult:
-        """The same turn, with the tools that waited for its end; those after one that ends it are not run."""
+        """Runs the queued tools. A tool that ends the exchange drops the ones after it."""
         waiting = await self.thread.queued_tools()
         for at, row in enumerate(waiting, 1):
             stopped = self._stop_result(await ToolCalls(self.thread).run_queued(row))
@@ -128,23 +128,23 @@ class Turn:
             turned = replace(turned, queued=True)
         return turned
 
-    def _tool_name(self, wants: RequestedCall) -> str:
-        tool = self.thread.toolbox.find(wants.name)
-        return wants.name if tool is None else tool.name
+    def _tool_name(self, requested: RequestedCall) -> str:
+        tool = self.thread.toolbox.find(requested.name)
+        return requested.name if tool is None else tool.name
 
     async def _run_calls(
         self, calls: list[RequestedCall], begun: Mapping[str, CallRow] = _NO_CALLS
     ) -> TurnResult | None:
-        """One after the other; what remains after a stop is answered with that, so that each call has its result."""
+        """Runs the calls one after another. After a stop the rest are rejected, so that every call has a result."""
         calling, stopped = ToolCalls(self.thread), None
-        for wants in calls:
-            if wants.id in begun:
-                stopped = self._stop_result(await calling.recover(wants, begun[wants.id])) or stopped
+        for requested in calls:
+            if requested.id in begun:
+                stopped = self._stop_result(await calling.recover(requested, begun[requested.id])) or stopped
                 continue
             if stopped is not None:
-                await calling.reject(wants, "not run: the agent was stopped")
+                await calling.reject(requested, "not run: the agent was stopped")
                 continue
-            done = await calling.run(wants)
+            done = await calling.run(requested)
             stopped = self._stop_result(done)
         return stopped
 
@@ -160,13 +160,13 @@ class Turn:
 
 
 def with_unique_ids(calls: list[RequestedCall], taken: set[str]) -> list[RequestedCall]:
-    """Some servers number the calls of each answer anew; a result, and a person's answer, must belong to one call.
+    """Replaces ids that are empty, too long or taken: some servers number the calls of each answer from zero.
 
-    What is returned is taken from now on.
+    Adds the returned ids to `taken`.
     """
     named = []
-    for wants in calls:
-        own = wants.id and len(wants.id) <= _MAX_ID_LENGTH and wants.id not in taken
-        named.append(wants if own else replace(wants, id=f"call_{uuid.uuid4().hex[:12]}"))
+    for requested in calls:
+        own = requested.id and len(requested.id) <= _MAX_ID_LENGTH and requested.id not in taken
+        named.append(requested if own else replace(requested, id=f"call_{uuid.uuid4().hex[:12]}"))
         taken.add(named[-1].id)
     return named

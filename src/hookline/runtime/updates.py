@@ -1,4 +1,4 @@
-"""What whoever watches a session is told, as it happens."""
+"""Updates that a session emits while it runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Ending(StrEnum):
     """Why an exchange is over."""
 
     ANSWERED = "answered"
-    REFUSED = "refused"  # hooks did not let the prompt pass
+    REFUSED = "refused"  # hooks denied the prompt
     HALTED = "halted"  # hooks stopped the agent
-    STEPS = "steps"  # it made all the steps that it may
+    STEPS = "steps"  # the step limit was reached
     SESSION_STOP = "session_stop"  # a tool that ends the session succeeded
     SESSION_FAIL = "session_fail"
     FAILED = "failed"  # the model, the store or a message hook
@@ -28,7 +28,7 @@ class Ending(StrEnum):
 class Update:
     thread: str
     agent: str
-    speaker: str = field(default="", kw_only=True)  # of two AIs, the one whose turn it is: its label, else its side
+    speaker: str = field(default="", kw_only=True)  # with two AIs: label or side of the current one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ class TextDelta(Update):
 
 @dataclass(frozen=True, slots=True)
 class DecisionMade(Update):
-    """Hooks were asked, and at least one had something to say."""
+    """Hooks decided about an event, and at least one applied or failed."""
 
     decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStarted(Update):
-    """A tool is called; `call` as its caller wanted it, the decision as the hooks left it."""
+    """A tool call starts; `call` as requested, `decision` with the changes of hooks."""
 
     call: ToolCall
     decision: Decision
@@ -62,7 +62,7 @@ class ToolCallFinished(Update):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested(Update):
-    """A person has to say whether a call may run."""
+    """A call needs a person's approval."""
 
     approval: str
     tool: str
@@ -80,7 +80,7 @@ class ApprovalAnswered(Update):
 
 @dataclass(frozen=True, slots=True)
 class StatusMessage(Update):
-    """A line for the person: a hook's words, or something that went wrong."""
+    """A line for the user: a hook's text, or something that went wrong."""
 
     text: str
     level: str = "info"
@@ -94,7 +94,7 @@ class Notification(Update):
 
 @dataclass(frozen=True, slots=True)
 class ModelRetry(Update):
-    """A call of the model failed; what it had said so far does not count."""
+    """A model call failed and is retried; discard the text it has sent so far."""
 
     code: str
     text: str

@@ -201,7 +201,10 @@ def test_check_says_what_is_wrong_with_an_app(project: Any) -> None:
 def test_check_says_what_is_wrong_with_a_skill(project: Any) -> None:
     project.write(".hookline/skills/x/SKILL.md", "---\nname: x y\n---\nDo it.\n")
     done = hookline(project, "check")
-    assert (done.returncode, ".hookline/skills/x/SKILL.md:2  'x y' is no name of a skill." in done.stdout) == (1, True)
+    assert (done.returncode, ".hookline/skills/x/SKILL.md:2  'x y' is not a valid skill name." in done.stdout) == (
+        1,
+        True,
+    )
 
 
 def test_trust_shows_what_it_accepts(project: Any) -> None:
