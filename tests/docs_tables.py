@@ -156,7 +156,7 @@ def _vocabulary_fields() -> str:
 
 
 def _verbs() -> str:
-    return table(("verb", "what it does"), [(f"[`{name}`](#{name})", line) for name, (_, line) in VERBS.items()])
+    return table(("command", "what it does"), [(f"[`{name}`](#{name})", line) for name, (_, line) in VERBS.items()])
 
 
 def _verb_options(name: str) -> str:
