@@ -1,15 +1,16 @@
-"""Every error of ours, and how the command line ends because of it.
+"""Every error of hookline, and the exit code of each.
 
-HooklineError                 something the user can mend; exit code 1
-├── ConfigError               a config that cannot be used: carries every problem found
-├── MustWait                  decide_now() was asked, but a hook has to wait; await decide() instead
+HooklineError                 something you can fix; exit code 1
+├── ConfigError               a config that cannot be used; has every problem found
+├── MustWait                  decide_now() was called, but a hook has to wait; await decide() instead
 ├── UnavailableError          an action needs something that this host does not have
-├── MissingExtraError         a feature needs an extra that is not installed; an ImportError too
-├── ToolFailed                a guarded tool failed, and hooks changed what is told of it
-└── Denied                    hooks, or a person whom they had asked, did not let a tool or a prompt pass
-    └── Halted                hooks want the agent to stop
+├── MissingExtraError         a feature needs an extra that is not installed; also an ImportError
+├── ToolFailed                a guarded tool failed, and hooks changed its error
+└── Denied                    hooks, or the person they asked, denied a tool or a prompt; exit code 2
+    └── Halted                hooks stopped the agent
 
-Undecided and InDoubt are not among them: whoever asks a pattern or a condition has an answer for them.
+UndecidedError and AmbiguousField are internal: the code that evaluates conditions handles them. BadTemplate becomes a
+problem of the config.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class HooklineError(Exception):
 
 
 class ConfigError(HooklineError):
-    """`problems` are config.problem.Problem values; typed as objects because this module is everyone's."""
+    """`problems` are config.problem.Problem values, typed as objects because this module imports nothing."""
 
     def __init__(self, problems: Iterable[object]) -> None:
         self.problems = tuple(problems)
@@ -57,11 +58,11 @@ def extra_required(need: str, extra: str) -> Iterator[None]:
 
 
 class ToolFailed(HooklineError):
-    """Its text is what the hooks left; the tool's own error, which they kept back, is nowhere in it."""
+    """The message is the error as the hooks changed it. It never contains the tool's original error."""
 
 
 class Denied(HooklineError):
-    """Its text is the reason, in words that an agent may read."""
+    """The message is the reason, in words that an agent may read."""
 
     exit_code = 2
 
@@ -75,18 +76,18 @@ class Halted(Denied):
 
 
 class UndecidedError(Exception):
-    """A pattern could not be decided on a text before the deadline; its text says what stood in the way."""
+    """A pattern could not be matched before the deadline. The message says why."""
 
     def __init__(self, why: str = "it took too long") -> None:
         super().__init__(why)
 
 
 class AmbiguousField(Exception):
-    """An event can be read in several ways, which lead to different answers; its text says which."""
+    """An event can be read in several ways with different answers. The message says which."""
 
 
 class BadTemplate(ValueError):
-    """A text that cannot be rendered safely; `what` and `hint` are words for its author."""
+    """A template that cannot be rendered safely. `what` and `hint` are for its author."""
 
     def __init__(self, what: str, hint: str, position: int) -> None:
         super().__init__(f"{what}. {hint}" if hint else what)

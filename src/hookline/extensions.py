@@ -1,4 +1,4 @@
-"""The door for other people's conditions and actions.
+"""Registers your own conditions and actions.
 
     from hookline.register import register_action, register_condition
 
@@ -8,8 +8,8 @@
     @register_action("open_ticket", may=May.NOTES)
     async def open_ticket(params, event, host): ...
 
-A package that declares them as entry points `hookline.conditions` and `hookline.actions` is imported when a config names
-one of them, and not before.
+A package can declare them as entry points `hookline.conditions` and `hookline.actions`. It is imported only when a
+config names one of them.
 """
 
 from __future__ import annotations
@@ -47,19 +47,17 @@ class CannotImport(HooklineError):
 class Registration:
     name: str
     function: Callable[..., Any]
-    params: type[Any] | None = (
-        None  # a dataclass or a pydantic model that checks the params; the function gets its instance
-    )
-    may: May = ANYTHING  # of an action: what it may ask for
+    params: type[Any] | None = None  # a dataclass or a pydantic model; the function gets an instance
+    may: May = ANYTHING  # for an action: what it may ask for
 
 
 class Registry:
-    """Names, and who answers to them: what was registered, then ours, then what installed packages declare."""
+    """Functions by name: registered ones first, then built-in ones, then entry points of installed packages."""
 
-    def __init__(self, what: str, ours: dict[str, str]) -> None:
+    def __init__(self, what: str, built_in: dict[str, str]) -> None:
         self.what = what  # condition or action
         self._group = f"hookline.{what}s"
-        self._ours = ours  # name → the module that registers it when it is imported
+        self._built_in = built_in  # name → the module that registers it when it is imported
         self._entries: dict[str, Registration] = {}
 
     def add(self, entry: Registration) -> None:
@@ -73,16 +71,16 @@ class Registry:
     def find(self, name: str) -> Registration | None:
         """Raises CannotImport."""
         if name not in self._entries:
-            if name in self._ours:
-                import_module(self._ours[name])
+            if name in self._built_in:
+                import_module(self._built_in[name])
             else:
                 self._load_entry_point(name)
         return self._entries.get(name)
 
     def names(self) -> Collection[str]:
-        """Everything that `find` could answer to; imports nothing."""
+        """Every name that `find` knows; imports nothing."""
         declared = _entry_points_by_name(self._group, tuple(sys.path))
-        return sorted({*self._entries, *self._ours, *declared})
+        return sorted({*self._entries, *self._built_in, *declared})
 
     def _load_entry_point(self, name: str) -> None:
         point = _entry_points_by_name(self._group, tuple(sys.path)).get(name)
@@ -90,7 +88,7 @@ class Registry:
             return
         try:
             found = point.load()
-        except (Exception, SystemExit) as error:  # somebody else's module: anything may come
+        except (Exception, SystemExit) as error:  # third-party code may raise anything
             why = f"{type(error).__name__}: {error}"[:300]
             raise CannotImport(f"the {self.what} {name} ({point.value}) cannot be imported: {why}") from error
         if name not in self._entries and callable(found):
@@ -110,7 +108,7 @@ ACTION_REGISTRY: Final = Registry(
 def register_condition(
     name: str, *, params: type[Any] | None = None
 ) -> Callable[[ConditionFunction], ConditionFunction]:
-    """On `def x(params, event) -> bool`. It gets copies; if it raises, it does not hold, with a warning."""
+    """Decorates `def x(params, event) -> bool`. It gets copies. If it raises, it does not hold and logs a warning."""
 
     def register(function: ConditionFunction) -> ConditionFunction:
         if not callable(function) or inspect.iscoroutinefunction(function):
@@ -124,10 +122,9 @@ def register_condition(
 def register_action(
     name: str, *, params: type[Any] | None = None, may: May = ANYTHING
 ) -> Callable[[ActionFunction], ActionFunction]:
-    """On `async def x(params, event, host) -> Outcome | None`.
+    """Decorates `async def x(params, event, host) -> Outcome | None`.
 
-    Say what it `may` ask for where you know it: an action that may deny is asked a second time when a later hook
-    changes the event.
+    Pass `may` if you know what the action may ask for: one that may deny runs again when a later hook changes the event.
     """
 
     def register(function: ActionFunction) -> ActionFunction:
@@ -148,7 +145,7 @@ def _check_name(name: str) -> str:
 
 @lru_cache(maxsize=16)
 def _entry_points_by_name(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """The entry points of a group, as long as the import path stays the same; the first of a name counts."""
+    """The entry points of a group, cached per import path. The first one with a name wins."""
     from importlib.metadata import entry_points  # costs 20 ms, and few configs name anything unknown
 
     found: Iterable[EntryPoint] = entry_points(group=group)

@@ -1,4 +1,4 @@
-"""Text for people: printable characters, short excerpts, the word that was probably meant."""
+"""Text for people: printable characters, short excerpts, suggestions for a mistyped word."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ import difflib
 from collections.abc import Iterable
 
 MAX_SHOWN_LENGTH = 60
-
-
 MAX_WORD_LENGTH = 64
-"""Words longer than this are not compared: nobody mistypes that much, and comparing costs their length squared."""
+"""Longer words get no suggestion: comparing takes time quadratic in their length."""
 
 
 def printable(text: str) -> str:
-    """The text with escapes for whatever could move a cursor, hide text or fail to be encoded."""
+    """Escapes the characters that could move a cursor, hide text or fail to be encoded."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def shorten(text: str) -> str:
-    """At most 60 characters of it."""
+    """At most 60 characters."""
     return text if len(text) <= MAX_SHOWN_LENGTH else text[: MAX_SHOWN_LENGTH - 1] + "…"
 
 
 def closest_match(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant; case, `-` and `_` do not count, so `onError` finds `on_error`."""
+    """The known word that was probably meant. Ignores case, `-` and `_`, so `onError` finds `on_error`."""
     if len(word) > MAX_WORD_LENGTH:
         return None
     by_letters = {_fold_word(each): each for each in known}

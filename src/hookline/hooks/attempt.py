@@ -1,6 +1,6 @@
-"""One function attempts an action, one folds outcomes; the engine and `chain` share both.
+"""Runs one action, and combines outcomes. The engine and `chain` use both.
 
-A hook's time stands still while a person is asked about a call that it makes.
+A hook's timeout is paused while a person is asked about a call that the hook makes.
 """
 
 from __future__ import annotations
@@ -22,70 +22,70 @@ from hookline.hooks.protocols import Action
 
 
 class _PausableTimeout:
-    """One hook's time limit. It runs again when the last of those who hold it lets go."""
+    """One hook's timeout. It resumes when the last pause ends."""
 
     def __init__(self, limit: asyncio.Timeout) -> None:
-        self.over = False
+        self.is_over = False
         self._limit = limit
         self._loop = asyncio.get_running_loop()
-        self._left = 0.0  # seconds
-        self._held = 0
+        self._seconds_left = 0.0
+        self._pauses = 0
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Nothing is held of another loop's hook, or of one whose time is up."""
+        """Does nothing for a hook of another event loop, or one whose time is up."""
         when = self._limit.when()
-        if self._loop is not asyncio.get_running_loop() or not self._is_running or (when is None and not self._held):
+        if self._loop is not asyncio.get_running_loop() or not self._is_running or (when is None and not self._pauses):
             yield
             return
         if when is not None:
-            self._left = when - self._loop.time()
+            self._seconds_left = when - self._loop.time()
             self._limit.reschedule(None)
-        self._held += 1
+        self._pauses += 1
         try:
             yield
         finally:
-            self._held -= 1
-            if not self._held and self._is_running:
-                self._limit.reschedule(self._loop.time() + self._left)
+            self._pauses -= 1
+            if not self._pauses and self._is_running:
+                self._limit.reschedule(self._loop.time() + self._seconds_left)
 
     @property
     def _is_running(self) -> bool:
-        return not self.over and not self._limit.expired()
+        return not self.is_over and not self._limit.expired()
 
 
 _active_timeouts: Final[ContextVar[tuple[_PausableTimeout, ...]]] = ContextVar(
-    "watches", default=()
-)  # of hooks within hooks' calls
+    "active_timeouts", default=()
+)  # several while hooks judge the calls of other hooks
 
 
 @contextmanager
 def track_timeout(limit: asyncio.Timeout) -> Iterator[None]:
-    watch = _PausableTimeout(limit)
-    token = _active_timeouts.set((*_active_timeouts.get(), watch))
+    timeout = _PausableTimeout(limit)
+    token = _active_timeouts.set((*_active_timeouts.get(), timeout))
     try:
         yield
     finally:
-        watch.over = True
+        timeout.is_over = True
         _active_timeouts.reset(token)
 
 
 @contextmanager
 def pause_timeouts() -> Iterator[None]:
-    """The time of every hook that led here stands still."""
-    with ExitStack() as held:
-        for watch in _active_timeouts.get():
-            held.enter_context(watch.pause())
+    """Pauses the timeout of every hook whose call led here."""
+    with ExitStack() as pauses:
+        for timeout in _active_timeouts.get():
+            pauses.enter_context(timeout.pause())
         yield
 
 
-_MAX_ERROR_CHARS = 500  # characters of somebody's exception that we repeat
+_MAX_ERROR_CHARS = 500  # characters of an exception in a message
 
 
 async def attempt(
     action: Action, event: Event, host: Host, timeout: timedelta, who: CurrentHook | None = None
 ) -> Outcome | Failure:
-    """What the action asks for, or how it failed. Only cancellation leaves this function as an exception."""
+    """Returns what the action asks for, or how it failed. Only cancellation is raised."""
     if action.constant is not None:
         return action.constant
     token = current_hook.set(who) if who is not None else None
@@ -103,7 +103,7 @@ async def attempt(
         return Failure(FailureKind.TIMEOUT, took if deadline and deadline.expired() else "timed out")
     except UnavailableError as missing:
         return Failure(FailureKind.UNAVAILABLE, str(missing))
-    except (Exception, SystemExit) as error:  # an action may be anybody's code
+    except (Exception, SystemExit) as error:  # an action may be third-party code
         return Failure(FailureKind.RAISED, mask(_describe_error(error)[:_MAX_ERROR_CHARS]))
     finally:
         if token is not None:
@@ -113,18 +113,18 @@ async def attempt(
 def _check_outcome(answer: Outcome) -> Outcome | Failure:
     if is_outcome(answer):
         return answer
-    return Failure(FailureKind.UNREADABLE_ANSWER, f"gave an answer that cannot be read ({type(answer).__name__})")
+    return Failure(FailureKind.UNREADABLE_ANSWER, f"returned an invalid outcome ({type(answer).__name__})")
 
 
 def _describe_error(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:  # even its text may be anybody's code
+    except Exception:  # its __str__ may be third-party code
         return type(error).__name__
 
 
 def outcome_of_failure(failure: Failure, on_error: Outcome) -> Outcome:
-    """The declared answer to a failure, together with what was asked for before it failed."""
+    """The declared answer to a failure, combined with what the action asked for before it failed."""
     answer = _declared_outcome(failure, on_error)
     return (
         answer
@@ -134,14 +134,14 @@ def outcome_of_failure(failure: Failure, on_error: Outcome) -> Outcome:
 
 
 def _declared_outcome(failure: Failure, on_error: Outcome) -> Outcome:
-    """The failure's own answer counts where it is as strong.
+    """The failure's own answer wins if it is at least as strong as the declared one.
 
-    Where the declared one has no words of its own, or says {failure}, it takes the failure's.
+    A declared answer without a reason, or with {failure} in it, gets the failure's text.
     """
     if failure.answer is not None and failure.answer.verdict >= on_error.verdict:
         return failure.answer
-    own = on_error.reason.replace("{failure}", failure.text)
-    reason = own or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
+    declared = on_error.reason.replace("{failure}", failure.text)
+    reason = declared or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
     notes = tuple(note if note.text else replace(note, text=failure.text) for note in on_error.notes)
     if reason == on_error.reason and notes == on_error.notes:
         return on_error
@@ -150,7 +150,7 @@ def _declared_outcome(failure: Failure, on_error: Outcome) -> Outcome:
 
 @dataclass(slots=True)
 class CombinedOutcome:
-    """Outcomes heard so far, as one. The strongest verdict counts; its reason and voice are the first with it."""
+    """Outcomes combined so far. The strongest verdict wins, with the reason and the hook that gave it first."""
 
     verdict: Verdict = Verdict.SILENT
     reason: str = ""
@@ -174,7 +174,7 @@ class CombinedOutcome:
             self.changes += outcome.changes
 
     def forget_allow(self) -> None:
-        """An answer counts for the event that it was given about."""
+        """Call this when the event changed: an allow counts only for the event that it was given for."""
         if self.verdict is Verdict.ALLOW:
             self.verdict, self.reason, self.by = Verdict.SILENT, "", None
 
@@ -184,7 +184,7 @@ class CombinedOutcome:
 
 
 def combine_outcomes(outcomes: Iterable[Outcome]) -> Outcome:
-    heard = CombinedOutcome()
+    combined = CombinedOutcome()
     for outcome in outcomes:
-        heard.add(outcome, None)
-    return heard.outcome()
+        combined.add(outcome, None)
+    return combined.outcome()

@@ -1,4 +1,4 @@
-"""What happened, as plain facts, and the way to a fact."""
+"""An event with its facts, and paths to facts."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ Changes = tuple[tuple[FactPath, Any], ...]  # (path, new value or REMOVED)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Nobody mutates the facts of an event that someone else holds; `changed` makes a new one."""
+    """Never mutate the facts of a shared event; `with_changes` makes a new one."""
 
     name: str
     facts: dict[str, Any]
 
     def read(self, path: FactPath) -> Any:
-        """The fact at `path`, or MISSING; negative indexes count from the end, attributes are never reached."""
+        """The fact at `path`, or MISSING. Negative indexes count from the end. Attributes are never read."""
         return read_path(self.facts, path)
 
     def with_changes(self, changes: Changes) -> Event:
-        """Made one after the other; removing what is not there leaves all as it was."""
+        """Applies the changes in order. Removing a missing fact changes nothing."""
         facts: Any = self.facts
         for path, value in changes:
             if value is not MISSING and (value is not REMOVED or read_path(facts, path) is not MISSING):
@@ -48,7 +48,7 @@ class Event:
         return Event(self.name, facts)
 
     def differs_from(self, earlier: Event, changes: Changes) -> bool:
-        """True if `changes`, which led from the earlier event to this one, left anything else than they found."""
+        """True if `changes`, which turned the earlier event into this one, changed any value."""
         return any(
             not deep_equal(_affected_value(earlier.facts, path), _affected_value(self.facts, path))
             for path, _ in changes
@@ -69,9 +69,9 @@ def read_path(value: Any, path: FactPath) -> Any:
 
 
 def _affected_value(facts: Any, path: FactPath) -> Any:
-    """What a change at `path` may alter: in a list, where the others move up, all of it."""
-    around = read_path(facts, path[:-1])
-    return around if isinstance(around, (list, tuple)) else read_path(facts, path)
+    """What a change at `path` may affect: the whole list if it is in one, because the other items move."""
+    parent = read_path(facts, path[:-1])
+    return parent if isinstance(parent, (list, tuple)) else read_path(facts, path)
 
 
 def parse_path(text: str) -> FactPath:
@@ -84,12 +84,12 @@ def path_text(path: FactPath) -> str:
 
 
 def overlaps(one: FactPath, other: FactPath) -> bool:
-    """True if a change at one of the two places can be seen at the other."""
+    """True if a change at one path can be seen at the other."""
     return all(a == b for a, b in zip(one, other, strict=False))
 
 
 def touches(paths: Iterable[FactPath], changes: Changes) -> bool:
-    """True if the changes may be seen at one of the paths; places in a list count as one, for they move."""
+    """True if the changes may be seen at one of the paths. All items of a list count as one, because they move."""
     return any(_may_overlap(path, changed) for path in paths for changed, _ in changes)
 
 
@@ -98,7 +98,7 @@ def _may_overlap(one: FactPath, other: FactPath) -> bool:
 
 
 def deep_equal(one: Any, other: Any) -> bool:
-    """Equal all the way down, where True is not 1; values may be nested as deep as they like."""
+    """Deep equality in which True is not 1. Works at any nesting depth."""
     pairs = [(one, other)]
     while pairs:
         a, b = pairs.pop()
@@ -123,19 +123,19 @@ def _is_index(step: str) -> bool:
 
 
 def _with_value_at(value: Any, path: FactPath, new: Any) -> Any:
-    """`value` with `new` at `path`: copies along the way and shares the rest; missing mappings are made."""
+    """`value` with `new` at `path`. Copies only the containers on the path, and creates missing mappings."""
     if not path:
         return new
     step, rest = path[0], path[1:]
     if isinstance(value, (list, tuple)):
         return _list_with_value_at(list(value), step, rest, new)
-    held = dict(value) if isinstance(value, dict) else {}
+    copied = dict(value) if isinstance(value, dict) else {}
     key = str(step)
     if new is REMOVED and not rest:
-        held.pop(key, None)
-        return held
-    held[key] = _with_value_at(held.get(key), rest, new)
-    return held
+        copied.pop(key, None)
+        return copied
+    copied[key] = _with_value_at(copied.get(key), rest, new)
+    return copied
 
 
 def _list_with_value_at(value: list[Any], step: str | int, rest: FactPath, new: Any) -> list[Any]:

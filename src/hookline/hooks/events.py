@@ -1,6 +1,6 @@
-"""Every event, in the order in which they happen: when it comes, its facts, and the answers it accepts.
+"""Every event, in the order in which they happen: when it fires, its facts, and the answers it accepts.
 
-This is the one place. A new event is a new entry here and one call of `decide` where it happens.
+To add an event, add an entry here and one call of `decide` where it happens.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ COMMON_FACTS: Final = (
 )
 METADATA_PATH: Final[FactPath] = (
     "metadata",
-)  # notes that hooks keep for each other; changing them changes nothing judged
+)  # notes that hooks leave for each other; other hooks need no recheck when they change
 _CALL_FACTS: Final = ("tool.name", "tool.kind", "tool.id", "tool.caller", "tool.input")
 _RESULT_FACTS: Final = (*_CALL_FACTS, "tool.result", "tool.error", "tool.ok")
-_STORED_FACTS: Final = ("tool.attachments", "tool.more")  # files of a result, and whatever else is kept with it
+_STORED_FACTS: Final = ("tool.attachments", "tool.more")  # files of a result, and other data stored with it
 
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
     name: str
     when: str
-    facts: tuple[str, ...] = ()  # beside those that every event may have
+    facts: tuple[str, ...] = ()  # in addition to COMMON_FACTS
     accepts: May = May.NOTHING
-    changes: tuple[str, ...] = ()  # the facts that a hook may change
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # dialect → its own names, the usual one first
+    changes: tuple[str, ...] = ()  # the facts that hooks may change
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # dialect → its names, the usual one first
     changeable: tuple[FactPath, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -288,18 +288,18 @@ EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
 
 
 def events_by_name(dialect: str) -> dict[str, str]:
-    """A dialect's own event names → the event's name here."""
+    """Maps a dialect's event names to ours."""
     return {name: kind.name for kind in _EVENT_KINDS for name in kind.names.get(dialect, ())}
 
 
 def event_name_in(dialect: str, event: str) -> str | None:
-    """What the dialect calls this event."""
+    """The dialect's name for this event."""
     names = EVENTS[event].names.get(dialect)
     return names[0] if names else None
 
 
 def canonical_event(name: str) -> str | None:
-    """The event that `name` means here or in any dialect."""
+    """The event that has this name, ours or any dialect's."""
     if name in EVENTS:
         return name
     return next((kind.name for kind in _EVENT_KINDS for names in kind.names.values() if name in names), None)

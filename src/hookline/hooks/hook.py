@@ -1,4 +1,4 @@
-"""When an event comes and its condition holds, do its action."""
+"""A hook: an event, a condition, an action, and when it may fire."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whom a hook belongs to; what is not named, it does not ask."""
+    """The agent, prompt or session that a hook is limited to. None means any."""
 
     agent: str | None = None  # an agent's id or name
     prompt: str | None = None
@@ -49,12 +49,12 @@ GLOBAL_SCOPE = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How often a hook may fire in a session. The first fire is never held back."""
+    """How often a hook may fire in a session. The first fire is always allowed."""
 
     max_fires: int | None = None
     cooldown: timedelta | None = None
     cooldown_turns: int | None = None
-    is_counted: bool = False  # count its fires even though nothing holds it back
+    is_counted: bool = False  # count its fires even without a limit
 
     def reads(self) -> tuple[FactPath, ...]:
         if self == UNLIMITED:
@@ -73,33 +73,33 @@ class Hook:
     then: Action
     origin: Origin
     scope: Scope = GLOBAL_SCOPE
-    order: int = 0  # lower is asked first; ties as loaded
-    group: str = ""  # hooks that stop together: one dialect's
+    order: int = 0  # lower runs first; ties keep the order of loading
+    group: str = ""  # a final outcome ends the hooks of the same group
     timeout: timedelta = timedelta(seconds=60)
-    wait: bool = True  # False: started, not awaited
-    on_error: Outcome = SILENT  # what an error or a timeout counts as; without a reason it takes the failure's
+    wait: bool = True  # False: it runs in the background
+    on_error: Outcome = SILENT  # the answer to an error or a timeout; without a reason it gets the failure's text
     limit: Limit = UNLIMITED
     enabled: bool = True
     tags: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What its counts are kept under: the same hook after a reload has the same key."""
+        """The key of its counts. It stays the same when the file is reloaded."""
         return (self.origin.file, self.id, self.scope.agent or "")
 
     @property
     def guards(self) -> bool:
-        """It answers at once and can do no more than stop: it holds whenever its condition could not be decided."""
+        """It is instant and can only stop, so it fires if its condition cannot be evaluated."""
         return self.then.instant and self.may_stop and not self.may & (May.ALLOW | May.CHANGE)
 
     @property
     def only_allows(self) -> bool:
-        """It loosens and never stops: it does not hold where an event may be read in another way."""
+        """It can allow but never stop, so it does not fire on an ambiguous event."""
         return bool(self.then.may & May.ALLOW) and not self.then.may & (May.DENY | May.ASK | May.HALT)
 
     @property
     def may(self) -> May:
-        """What its action or its answer to a failure may ask for."""
+        """What its action or its on_error may ask for."""
         return self.then.may | may_of(self.on_error)
 
     @property
@@ -108,12 +108,12 @@ class Hook:
 
     @property
     def may_stop(self) -> bool:
-        """It may deny, ask, or halt what can be denied."""
+        """It may deny, ask, or halt on an event that can be denied."""
         halt = May.HALT if EVENTS[self.event].accepts & May.DENY else May.NOTHING
         return bool(self.may & (May.DENY | May.ASK | halt))
 
     def reads(self) -> Iterator[FactPath]:
-        """Every fact that it looks at: to know whether it is asked, and to act."""
+        """Every fact that it reads, to decide whether to fire and to act."""
         for part in (self.scope, self.limit, self.when, self.then):
             yield from part.reads()
 

@@ -1,7 +1,4 @@
-"""The only way out of an action: tools, programs, scripts, a model, people, time.
-
-A conversation that a hook's code may read and write, through its host.
-"""
+"""What actions reach through their host: tools, programs, scripts, a model, people, threads and the clock."""
 
 from __future__ import annotations
 
@@ -24,52 +21,52 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One program to run: shell text that a template made safe, or an argv."""
+    """One program to run: shell text with quoted values, or an argv."""
 
     text: str = ""
-    argv: tuple[str, ...] = ()  # if not empty, run as it is, without a shell
+    argv: tuple[str, ...] = ()  # if not empty, runs without a shell
     stdin: bytes = b""
-    env: Mapping[str, str] = field(default_factory=dict)  # added to, or instead of, ours
-    inherit_env: bool | tuple[str, ...] = True  # all of ours, none, or just these names
-    without_env: tuple[str, ...] = ()  # names of ours that the program must not see
+    env: Mapping[str, str] = field(default_factory=dict)  # set in addition to the inherited variables
+    inherit_env: bool | tuple[str, ...] = True  # all variables, none, or just these
+    without_env: tuple[str, ...] = ()  # variables that are not inherited
     cwd: str | None = None
     timeout: timedelta = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """A program that ended by itself. One that could not start, was killed or ran out of time raises Failed."""
+    """A program that ended by itself. One that cannot start, is killed or times out raises ActionError."""
 
     exit_code: int
     stdout: str
     stderr: str
-    dropped: int = 0  # bytes of output past what is kept
+    dropped: int = 0  # bytes of output beyond the limit
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class PostRequest:
-    """JSON for a URL. In the headers, `$NAME` and `${NAME}` stand for the variables of the environment in `variables`."""
+    """A POST of JSON. In the headers, `$NAME` and `${NAME}` are replaced by environment variables listed in `variables`."""
 
     url: str
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
-    variables: tuple[str, ...] = ()  # any other name stands for nothing
+    variables: tuple[str, ...] = ()  # any other name becomes empty text
     timeout: timedelta = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class PostResponse:
-    """What came back. A URL that cannot be reached, or does not answer in time, raises Failed."""
+    """The response. A URL that cannot be reached or does not answer in time raises ActionError."""
 
     status: int
     text: str
-    dropped: int = 0  # bytes of the answer past what is kept
+    dropped: int = 0  # bytes of the response beyond the limit
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptCall:
-    """JavaScript: the body of an async function, with these names defined."""
+    """JavaScript: the body of an async function, with these variables defined."""
 
     source: str
     variables: Mapping[str, Any]
@@ -78,7 +75,7 @@ class ScriptCall:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A Python function, with what it is called with. It may be anybody's code."""
+    """A Python function and its arguments. It may be third-party code."""
 
     name: str  # as messages show it
     function: Callable[..., Any]
@@ -90,13 +87,13 @@ class ToolResult:
     content: Any
     ok: bool = True
     error: str = ""
-    attachments: tuple[dict[str, Any], ...] = ()  # files that came with it: data to store, or references
-    was_called: bool = True  # False: nothing was called, and this stands for what would have come back
+    attachments: tuple[dict[str, Any], ...] = ()  # files of the result: data to store, or references
+    was_called: bool = True  # False: nothing was called; this replaces the result
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something for the people who watch: a notification, or data on a channel."""
+    """A notification, or data on a channel, for the people who watch."""
 
     channel: str
     message: str
@@ -109,7 +106,7 @@ class Notice:
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Seconds on a clock that never goes back."""
+        """Seconds on a monotonic clock."""
 
     def wall(self) -> float:
         """Seconds since 1970, UTC."""
@@ -124,15 +121,15 @@ class SystemClock:
 
 
 class FireLimiter(Protocol):
-    """Who fired how often, by hook and session. All three are atomic."""
+    """Counts the fires of each hook in each session. All three methods are atomic."""
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
-        """None if the hook may not fire now; else what gives the claim back."""
+        """None if the hook may not fire now; otherwise a function that takes the fire back."""
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool: ...
 
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
-        """How often it fired, and when last."""
+        """How often it fired, and when it last did."""
 
 
 class Host(Protocol):
@@ -148,39 +145,39 @@ class Host(Protocol):
     async def complete(self, prompt: str) -> str: ...
     async def publish(self, notice: Notice) -> None: ...
     def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
-        """Runs `work` in the background, in order per session; a host drains it at the session's end."""
+        """Runs `work` in the background, in order per session. The host waits for it at the end of the session."""
 
     def thread(self, id: str) -> Thread: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentHook:
-    """Who is being asked right now, for what an action does through its host."""
+    """The hook that runs now, for what its action does through the host."""
 
     hook: str
-    is_recheck: bool = False  # asked once more about an event that a later hook changed
-    callers: tuple[str, ...] = ()  # hooks whose own tool calls led here, outermost first, each as its `one` says it
-    key: str = ""  # this very hook: ids are unique within one file only
+    is_recheck: bool = False  # it runs again because a later hook changed the event
+    callers: tuple[str, ...] = ()  # keys of the hooks whose tool calls led here, outermost first
+    key: str = ""  # ids are unique within one file only
 
     @property
     def stack(self) -> tuple[str, ...]:
         return (*self.callers, self.key or self.hook)
 
 
-current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("asking", default=None)
+current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("current_hook", default=None)
 
 
 class NullHost:
-    """A host that has nothing: each thing asked of it is Unavailable. Hosts inherit it and add what they have.
+    """A host that can do nothing: every method raises UnavailableError. Inherit it and add what your host can do.
 
-    Only a function is called: it is part of this process already.
+    Only functions run, because they are part of this process already.
     """
 
     clock: Clock = SystemClock()
 
     @property
     def limits(self) -> FireLimiter:
-        raise UnavailableError("this host keeps no counts")
+        raise UnavailableError("this host does not count fires")
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         raise UnavailableError(f"there is no tool {name!r} here")
@@ -196,16 +193,16 @@ class NullHost:
         return await returned if isawaitable(returned) else returned
 
     async def post(self, request: PostRequest) -> PostResponse:
-        raise UnavailableError("nothing can be posted from here")
+        raise UnavailableError("HTTP requests cannot be sent here")
 
     async def complete(self, prompt: str) -> str:
         raise UnavailableError("there is no model here")
 
     async def publish(self, notice: Notice) -> None:
-        raise UnavailableError("nobody is watching here")
+        raise UnavailableError("notifications cannot be published here")
 
     def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
-        raise UnavailableError("nothing can be run in the background here")
+        raise UnavailableError("background work is not possible here")
 
     def thread(self, id: str) -> Thread:
         raise UnavailableError("there are no threads here")
@@ -216,7 +213,7 @@ NOBODY: Final[Host] = NO_HOST  # deprecated: use NO_HOST
 
 
 class Abort:
-    """Whether somebody wants what is going on to end; whoever waits for it may do so in any loop."""
+    """A request to end the current work. You can wait for it in any event loop."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -233,7 +230,7 @@ class Abort:
         return self._reason
 
     def abort(self, reason: str = "aborted") -> None:
-        """The first one counts."""
+        """The first call counts."""
         with self._lock:
             if self._aborted:
                 return
@@ -258,26 +255,26 @@ class Abort:
 
 
 class Thread(Protocol):
-    """Messages and files are plain data with the keys that the host stores."""
+    """A conversation that hook code may read and write. Messages and files are plain data, as the host stores them."""
 
     @property
     def abort(self) -> Abort: ...
     async def get_messages(self, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
-        """As stored, oldest first; with a limit, the last so many before the last `offset`."""
+        """The stored messages, oldest first. With a limit: the last ones before the last `offset`."""
 
     async def inject_message(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Stores a message as any other is stored, hooks included, and returns it as it was stored."""
+        """Stores a message like any other, hooks included, and returns it as stored."""
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]: ...
     async def read_file(self, path: str) -> bytes | None:
-        """None if there is no such file."""
+        """None if the file does not exist."""
 
     async def write_file(self, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
         """Returns a reference to the stored file."""
 
     async def list_files(self, path: str = "") -> list[dict[str, Any]]: ...
     async def invoke_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
-        """Now; the call is decided like any other."""
+        """Calls the tool now. Hooks decide the call like any other."""
 
     async def queue_tool(self, name: str, input: dict[str, Any]) -> None:
-        """After what is going on."""
+        """Calls the tool after the current work."""

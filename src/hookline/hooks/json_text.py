@@ -1,7 +1,7 @@
-"""Any value as compact JSON, however deep it is.
+"""Any value as compact JSON, at any nesting depth.
 
-What an agent gives a tool must not keep a guard from being told of it, so neither nesting nor numbers that JSON does
-not have make this fail.
+It never fails on deep nesting or on numbers that JSON does not have: otherwise an agent could keep a guard from seeing
+a tool's input.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any, Final
 
 
 class _RawText(str):
-    """A piece of the text that is written as it stands."""
+    """A piece of text that is written unchanged."""
 
 
 class _ContainerEnd(int):
-    """The id of a list or mapping whose end is reached."""
+    """The id of a list or mapping that ends here."""
 
 
 _COMMA: Final = _RawText(",")
 
 
 def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
-    """Characters as themselves; `default` as of json.dumps.
+    """Non-ASCII characters are not escaped; `default` is that of json.dumps.
 
-    NaN, infinity, a number of thousands of digits and a value inside of itself are null.
+    NaN, infinity, a number with thousands of digits and a value inside itself become null.
     """
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default)

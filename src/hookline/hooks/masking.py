@@ -1,4 +1,4 @@
-"""Hides what looks like a secret in a text for the log."""
+"""Masks secrets in text for the log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 _MAX_CHARS: Final = 16_384
 _MASK: Final = "***"
-_MIN_SECRET_CHARS: Final = 8  # characters of a value that is looked for: a shorter one stands in many a word
+_MIN_SECRET_CHARS: Final = 8  # shorter values are part of many words
 _SECRET_NAME: Final = re.compile(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
@@ -44,13 +44,13 @@ _KNOWN_TOKEN: Final = re.compile(
 
 
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
-    """What the variables hold that are secret by their names; the longest first, for one may begin as another does."""
-    held = {value for name, value in env.items() if len(value) >= _MIN_SECRET_CHARS and _SECRET_NAME.search(name)}
-    return tuple(sorted(held, key=lambda value: (-len(value), value)))
+    """The values of variables with secret names, longest first, because one may be the start of another."""
+    values = {value for name, value in env.items() if len(value) >= _MIN_SECRET_CHARS and _SECRET_NAME.search(name)}
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
 def mask(text: str, known: Iterable[str] = ()) -> str:
-    """`text` with what is known to be secret, and obvious secrets, hidden; cut where it is too long for a log line."""
+    """Masks the known values and everything that looks like a secret, and cuts text that is too long for a log line."""
     for value in known:
         text = text.replace(value, _MASK)
     if len(text) > _MAX_CHARS:

@@ -1,4 +1,4 @@
-"""What one action asks for, and what went wrong when it could not."""
+"""What one action asks for, and how it can fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hookline.hooks.event import Changes
 
 
 class Verdict(IntEnum):
-    """The strongest voice heard is the decision's."""
+    """The strongest verdict of all hooks becomes the decision's."""
 
     SILENT = 0
     ALLOW = 1
@@ -31,10 +31,10 @@ class Audience(StrEnum):
 class NotePlace(StrEnum):
     """Where a host puts a note for the agent."""
 
-    CONTEXT = "context"  # what the agent reads next
+    CONTEXT = "context"  # in what the agent reads next
     RESULT = "result"  # with the tool's result
     LAST_USER = "last_user"  # appended to the last user message, else to the system prompt
-    SYSTEM = "system"  # appended to the system prompt, which is made if there is none
+    SYSTEM = "system"  # appended to the system prompt, which is created if missing
     MESSAGE = "message"  # a message of its own, with `role` and `position`
 
 
@@ -69,12 +69,12 @@ class Outcome:
     notes: tuple[Note, ...] = ()
     requests: tuple[HostRequest, ...] = ()
     halt: bool = False  # stop the agent
-    final: bool = False  # no later hook of the same group is asked
-    applied: bool = True  # False: it looked and had nothing to do; its limit is given back
+    final: bool = False  # no later hook of the same group runs
+    applied: bool = True  # False: it had nothing to do, so the fire is not counted
 
 
 def is_outcome(answer: object) -> bool:
-    """True if it is one through and through: an action may be anybody's code, and its answer anything."""
+    """True if it is a valid Outcome in every part. Third-party actions may return anything."""
     return (
         isinstance(answer, Outcome)
         and isinstance(answer.verdict, Verdict)
@@ -111,8 +111,8 @@ class FailureKind(StrEnum):
     EXIT = "exit"  # a program's exit code that its hook counts as an error
     UNREADABLE_ANSWER = "unreadable_answer"
     RAISED = "raised"
-    NOT_ACCEPTED = "not_accepted"  # an answer that this event does not take
-    NOT_TRUSTED = "not_trusted"  # a project's hook that the user has not accepted yet
+    NOT_ACCEPTED = "not_accepted"  # an answer that this event does not accept
+    NOT_TRUSTED = "not_trusted"  # a project's hook that is not trusted yet
     UNAVAILABLE = "unavailable"  # the host has no tool, model or person for it
 
 
@@ -121,15 +121,15 @@ class Failure:
     kind: FailureKind
     text: str
     hook: str = ""
-    answer: Outcome | None = None  # what the failure itself counts as, unless the hook's on_error is stronger
-    partial_outcome: Outcome | None = None  # what was asked for before it failed, and still is
+    answer: Outcome | None = None  # used instead of the hook's on_error, unless that is stronger
+    partial_outcome: Outcome | None = None  # what the action asked for before it failed; it still counts
 
 
 class ActionError(Exception):
-    """Raised inside an action; `attempt` turns it into the Failure that it carries."""
+    """Raised by an action. `attempt` returns the Failure that it carries."""
 
     def __init__(
-        self, kind: FailureKind, text: str, answer: Outcome | None = None, kept: Outcome | None = None
+        self, kind: FailureKind, text: str, answer: Outcome | None = None, partial_outcome: Outcome | None = None
     ) -> None:
         super().__init__(text)
-        self.failure = Failure(kind, text, answer=answer, partial_outcome=kept)
+        self.failure = Failure(kind, text, answer=answer, partial_outcome=partial_outcome)

@@ -1,7 +1,4 @@
-"""Placeholders that name facts, in a vocabulary's words for tools and their fields.
-
-A placeholder's value in another shape: `{{result | json}}`.
-"""
+"""Placeholders for facts, in a vocabulary's names for tools and fields, and their filters: `{{result | json}}`."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from hookline.hooks.tools import NATIVE, Vocabulary, tool_name_in
 @dataclass(frozen=True, slots=True)
 class Filtered:
     placeholder: Placeholder
-    filter_name: str  # a key of SHAPES
+    filter_name: str  # a key of FILTERS
 
     @property
     def paths(self) -> tuple[FactPath, ...]:
@@ -34,7 +31,7 @@ class Filtered:
 
 @dataclass(frozen=True, slots=True)
 class WithDefault:
-    """The value, or this where it is absent."""
+    """The value, or the default if it is missing."""
 
     placeholder: Placeholder
     default: Any
@@ -49,41 +46,41 @@ class WithDefault:
 
 
 def _to_json(value: Any) -> Any:
-    """Its JSON, also where it is text; what is absent stays so."""
+    """The JSON of the value, also of text. A missing value stays missing."""
     if value is MISSING:
         return MISSING
     return json_text(value, default=str)
 
 
 def _text_only(value: Any) -> Any:
-    """Absent unless it is text."""
+    """Missing unless it is text."""
     return value if isinstance(value, str) else MISSING
 
 
 def _as_message(value: Any) -> Any:
-    """A tool's answer that is only text, as an object; any other as it is."""
+    """A tool's result that is plain text, as an object; any other unchanged."""
     return {"success": True, "message": value} if isinstance(value, str) else value
 
 
 def _to_utc(value: Any) -> Any:
-    """A moment as `2025-12-31T10:30:00Z`; the present one where it is absent or no moment."""
+    """The time as `2025-12-31T10:30:00Z`; the current time if the value is missing or not a time."""
     return format_utc(_parse_time(value))
 
 
 def _count_items(value: Any) -> Any:
-    """How many there are, where it is a list or a mapping; a number is itself."""
+    """The length of a list or a mapping; a number unchanged."""
     if isinstance(value, (list, dict)):
         return len(value)
     return value if isinstance(value, (int, float)) else MISSING
 
 
 def _or_empty(value: Any) -> Any:
-    """Empty text where it is absent."""
+    """Empty text if it is missing."""
     return "" if value is MISSING else value
 
 
 def _tool_answer(value: Any) -> Any:
-    """A tool as what it answered: `{content, is_error}`, of which `is_error` is there only after a failure."""
+    """A tool's result as `{content, is_error}`; `is_error` is present only after a failure."""
     if not isinstance(value, dict):
         return MISSING
     error = value.get("error")
@@ -93,7 +90,7 @@ def _tool_answer(value: Any) -> Any:
 
 
 def _tool_content(value: Any) -> Any:
-    """What a tool answered, or the error that it ended with."""
+    """A tool's result, or its error."""
     answer = _tool_answer(value)
     return answer["content"] if isinstance(answer, dict) else MISSING
 
@@ -110,12 +107,12 @@ def _parse_time(value: Any) -> datetime:
     return datetime.now(UTC)
 
 
-def parse_filter(reader: Placeholder, shape: str) -> Filtered | WithDefault | None:
-    """A key of SHAPES, or `or` and what stands for an absent value: JSON, else text. None if it is neither."""
-    word, _, instead = shape.partition(" ")
-    if word == "or" and instead.strip():
-        return WithDefault(reader, _parse_default(instead.strip()))
-    return Filtered(reader, shape) if shape in FILTERS else None
+def parse_filter(placeholder: Placeholder, filter_name: str) -> Filtered | WithDefault | None:
+    """A key of FILTERS, or `or` with a default, which is JSON or else text. None if it is neither."""
+    word, _, default = filter_name.partition(" ")
+    if word == "or" and default.strip():
+        return WithDefault(placeholder, _parse_default(default.strip()))
+    return Filtered(placeholder, filter_name) if filter_name in FILTERS else None
 
 
 def _parse_default(text: str) -> Any:
@@ -148,11 +145,11 @@ _ROOTS: Final = {
     "trigger",
 }  # fmt: skip
 FACT_ROOTS: Final = frozenset((*_SHORT_PATHS, *_ROOTS))
-"""What the name of a fact begins with."""
+"""The first words of fact names."""
 
 
 def fact_path(name: str) -> FactPath | None:
-    """`input.path` and `tool.input.path` are one place; None if no event has such a fact."""
+    """`input.path` is short for `tool.input.path`. None if no event has such a fact."""
     path = parse_path(name)
     if not path or not isinstance(path[0], str):
         return None
@@ -165,7 +162,7 @@ def fact_path(name: str) -> FactPath | None:
 
 @dataclass(frozen=True, slots=True)
 class FactPlaceholder:
-    """A fact, with a tool's name and input as the vocabulary says them."""
+    """A fact, with a tool's name and input in the words of the vocabulary."""
 
     path: FactPath
     vocabulary: Vocabulary = NATIVE
@@ -195,11 +192,11 @@ class EventPlaceholder:
         facts = dict(event.facts)
         tool = facts.get("tool")
         if isinstance(tool, dict):
-            said = {
+            renamed = {
                 "name": tool_name_in(event, self.vocabulary) or MISSING,
                 "input": to_vocabulary(event, self.vocabulary),
             }
-            facts["tool"] = {**tool, **{key: value for key, value in said.items() if value is not MISSING}}
+            facts["tool"] = {**tool, **{key: value for key, value in renamed.items() if value is not MISSING}}
         return {"event": event.name} | {**facts, "event": event.name}
 
 
@@ -228,7 +225,7 @@ class OpenBracesPlaceholder:
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderResolver:
-    """Resolves placeholders to facts, and `fact | shape` to a fact in another shape."""
+    """Resolves the names of facts, and `fact | filter`."""
 
     vocabulary: Vocabulary = NATIVE
 
@@ -243,10 +240,10 @@ class PlaceholderResolver:
         | WithDefault
         | None
     ):
-        fact, bar, shape = name.partition("|")
+        fact, bar, filter_name = name.partition("|")
         if bar:
-            reader = self(fact.strip())
-            return None if reader is None else parse_filter(reader, shape.strip())
+            placeholder = self(fact.strip())
+            return None if placeholder is None else parse_filter(placeholder, filter_name.strip())
         if name == "event":
             return EventPlaceholder(self.vocabulary)
         if name == "result.text":

@@ -1,7 +1,4 @@
-"""A pure question about an event, and what the index may know of it.
-
-The one thing a hook does.
-"""
+"""What a condition and an action are, and what the index asks of a condition."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from hookline.hooks.outcome import Outcome, Verdict
 
 
 class May(Flag):
-    """What an action may ask for; the events say which of these they accept."""
+    """What an action may ask for. Each event accepts some of these."""
 
     NOTHING = 0
     ALLOW = auto()
@@ -50,17 +47,17 @@ def may_of(outcome: Outcome) -> May:
 class Action(Protocol):
     @property
     def instant(self) -> bool:
-        """True if it answers without waiting."""
+        """True if it never waits."""
 
     @property
     def constant(self) -> Outcome | None:
-        """The outcome, where it is always the same and nothing else is done."""
+        """The outcome if it is always the same and the action does nothing else; otherwise None."""
 
     @property
     def may(self) -> May: ...
 
     def changes(self) -> Iterable[FactPath]:
-        """The places that it may change, as far as known before it runs."""
+        """The facts that it may change, as far as known before it runs."""
 
     def reads(self) -> Iterable[FactPath]:
         """The facts that it reads."""
@@ -79,35 +76,35 @@ NO_DEADLINE: Final = math.inf
 
 
 class TextPattern(Protocol):
-    """A pattern that cannot hang; `deadline` is a moment of time.perf_counter()."""
+    """A pattern that cannot hang. `deadline` is a time of time.perf_counter()."""
 
     @property
     def source(self) -> str: ...
     @property
     def prefilter(self) -> str | None:
-        """RE2's source for what is found wherever the pattern is, for the index; None where that cannot be said."""
+        """An RE2 pattern that matches every text that this one matches, for the index; None if there is none."""
 
     def search(self, text: str, deadline: float = NO_DEADLINE) -> bool: ...
     def replace(self, text: str, new: str, deadline: float = NO_DEADLINE) -> str: ...
 
 
 class AmbiguousTexts(tuple[str, ...]):
-    """Texts of which nobody knows which one counts; the subject's `readings` tell them apart."""
+    """Texts of which it is unknown which one the tool uses. `Subject.interpretations` tells them apart."""
 
     __slots__ = ()
 
 
 class Subject(Protocol):
-    """Which texts of an event a pattern is asked about; hashable, so that equal ones share an index."""
+    """The texts of an event that a pattern is matched against. Hashable, so that equal subjects share an index."""
 
     @property
     def is_cacheable(self) -> bool:
-        """True if its texts come again and again, so that an answer about them is worth remembering."""
+        """True if the same texts come often, so that caching a match pays."""
 
     def texts(self, event: Event) -> tuple[str, ...]: ...
 
     def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
-        """Its texts for each value that it may stand for; () where there is no doubt about which one it is."""
+        """Its texts for each value that it may have; () if the value is certain."""
 
     def reads(self) -> tuple[FactPath, ...]: ...
 
@@ -122,10 +119,10 @@ class Need:
 
 class Condition(Protocol):
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        """May raise errors.Undecided when the deadline passes, and errors.InDoubt."""
+        """May raise UndecidedError when the deadline passes, and AmbiguousField."""
 
     def needs(self) -> tuple[Need, ...]:
-        """All of these must hold for it to hold; () means that the index can say nothing."""
+        """All of these must match for the condition to hold. () means that the index cannot rule it out."""
 
     def reads(self) -> Iterable[FactPath]: ...
 
@@ -133,4 +130,4 @@ class Condition(Protocol):
         """The condition in words."""
 
     def why_not(self, event: Event) -> str:
-        """The part that did not hold, in words; asked only after holds() said no."""
+        """The part that did not hold, in words. Call it only after holds() returned False."""

@@ -1,8 +1,6 @@
-"""Mappings and lists with placeholders in their texts.
+"""Templates: text, shell text and data with placeholders.
 
-A placeholder in somebody's text: where it stands, what it is called, and its value as text.
-
-Text with placeholders. What a value brings is text: it is never expanded again and never becomes shell syntax.
+A value is inserted as plain text: it is never expanded again and never becomes shell syntax.
 """
 
 from __future__ import annotations
@@ -20,14 +18,15 @@ from hookline.shell.scanner import QuoteContext, quote_value, scan
 
 
 class Placeholder(Protocol):
-    """How a placeholder is read from an event, and which facts that takes."""
+    """Reads a value from an event; `paths` are the facts that it uses."""
 
     @property
     def paths(self) -> tuple[FactPath, ...]: ...
     def __call__(self, event: Event, /) -> Any: ...
 
 
-Resolver = Callable[[str], Placeholder | None]  # a placeholder's name → how to read it; None: there is no such name
+Resolver = Callable[[str], Placeholder | None]  # a placeholder's name → the placeholder; None if it is unknown
+UnknownPolicy = Literal["problem", "keep"]  # for a placeholder with an unknown name
 
 OPEN_BRACES: Final = "open_braces"  # the placeholder for two braces
 DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}")
@@ -35,7 +34,7 @@ SINGLE_OR_DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}"
 
 
 def as_text(value: Any) -> str:
-    """Text as it is, nothing for what is missing or cannot be told, compact JSON for the rest."""
+    """Text unchanged, other values as compact JSON. Empty for a missing value and one that JSON cannot express."""
     if isinstance(value, str):
         return value
     if value is None or value is MISSING:
@@ -55,19 +54,6 @@ def unknown_placeholder_error(name: str, position: int) -> BadTemplate:
     return BadTemplate(f"{{{{{name}}}}} is not a name that this hook knows", "", position)
 
 
-__all__ = [
-    "Resolver",
-    "ShellTemplate",
-    "Template",
-    "as_text",
-    "parse_brace_template",
-    "parse_shell_template",
-    "parse_template",
-]
-
-UnknownPolicy = Literal["problem", "keep"]
-
-
 @dataclass(frozen=True, slots=True)
 class Template:
     source: str
@@ -82,14 +68,14 @@ class Template:
         return "".join(piece if isinstance(piece, str) else as_text(piece(event)) for piece in self._pieces)
 
     def value(self, event: Event) -> Any:
-        """A text that is exactly one placeholder keeps its value's type; an absent one is empty text."""
+        """A template that is exactly one placeholder keeps the type of its value; a missing value is empty text."""
         if len(self._pieces) != 1 or isinstance(self._pieces[0], str):
             return self.render(event)
         value = self._pieces[0](event)
         return "" if value is MISSING else value
 
     def value_or_missing(self, event: Event) -> Any:
-        """As `value`, but MISSING where the text is exactly one placeholder and its fact is absent."""
+        """Like `value`, but MISSING if the template is exactly one placeholder and its fact is missing."""
         if len(self._pieces) != 1 or isinstance(self._pieces[0], str):
             return self.render(event)
         return self._pieces[0](event)
@@ -104,7 +90,7 @@ def parse_template(text: str, resolve: Resolver, *, unknown: UnknownPolicy = "pr
 
 
 def parse_brace_template(text: str, resolve: Resolver, *, unknown: UnknownPolicy = "keep") -> Template:
-    """Takes `{name}` beside `{{name}}`, as texts for people do."""
+    """Accepts both `{name}` and `{{name}}`."""
     return _build_template(text, resolve, SINGLE_OR_DOUBLE_BRACES, unknown)
 
 
@@ -137,10 +123,10 @@ def _find_placeholders(
 
 @dataclass(frozen=True, slots=True)
 class ShellTemplate:
-    """Shell text in which each value is quoted for the place where it stands.
+    """Shell text in which each value is quoted for its position.
 
-    A value stays one word, or a part of one, whatever it holds. What a program makes of that word is the program's
-    affair: a value that begins with `-` may be taken for an option, so write `--` before it where the program knows it.
+    A value is always one word or part of one. The program still interprets that word: it may take a value that starts
+    with `-` for an option, so write `--` before it if the program supports that.
     """
 
     source: str
@@ -159,9 +145,9 @@ class ShellTemplate:
 
 
 def parse_shell_template(text: str, resolve: Resolver) -> ShellTemplate:
-    """Raises BadTemplate where a value could become shell text, or where that cannot be ruled out.
+    """Raises BadTemplate if a value could become shell text, or if that cannot be ruled out.
 
-    A text without placeholders is taken as it is.
+    Text without placeholders is used unchanged.
     """
     found = list(_find_placeholders(text, resolve, DOUBLE_BRACES))
     if not found:
@@ -183,9 +169,9 @@ def parse_shell_template(text: str, resolve: Resolver) -> ShellTemplate:
 
 @dataclass(frozen=True, slots=True)
 class DataTemplate:
-    """A value in which texts may be templates. Whoever gets it rendered gets a copy of the facts in it.
+    """Data whose texts may be templates. `render` returns copies of the facts.
 
-    A text that is one whole placeholder keeps its value's type; where that fact is absent, so is its key.
+    A text that is exactly one placeholder keeps the type of its value. If the fact is missing, the key is left out.
     """
 
     value: Any
@@ -197,7 +183,6 @@ class DataTemplate:
         return copy_data(_render_value(self.value, event))
 
     def render_json(self, event: Event) -> str:
-        """Its compact JSON."""
         return json_text(_render_value(self.value, event), default=as_text)
 
 
@@ -213,7 +198,7 @@ def _render_value(value: Any, event: Event) -> Any:
 
 
 def copy_data(value: Any) -> Any:
-    """A deep copy of plain data, however deep it is; tuples become lists."""
+    """A deep copy of plain data, at any depth; tuples become lists."""
     top, known = [value], dict[int, Any]()
     todo: list[tuple[Any, Any]] = [(top, 0)]
     while todo:

@@ -1,4 +1,4 @@
-"""The fields of a tool's input, by whatever name the host, or whoever wrote the hook, has for them."""
+"""The fields of a tool's input, by the names of any host and any dialect."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vo
 
 @dataclass(frozen=True, slots=True)
 class ToolField:
-    """The subject of a matcher on an input field, by the vocabulary's name for it; only text counts."""
+    """The subject of a matcher on an input field, by the vocabulary's name. Only text can match."""
 
     path: FactPath  # within the input
     vocabulary: Vocabulary = NATIVE
     is_cacheable = False
-    _name: str | int | None = field(init=False, compare=False, repr=False)  # where the path is one step
+    _name: str | int | None = field(init=False, compare=False, repr=False)  # if the path is one step
     _other_names: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class ToolField:
 
 
 def field_value(event: Event, path: FactPath) -> Any:
-    """The value at `path` of the tool's input, whatever the host calls that field."""
+    """The value at `path` of the tool's input, by the host's name for the field."""
     tool = event.facts.get("tool")
     input = tool.get("input", MISSING) if isinstance(tool, dict) else MISSING
     if not path or not isinstance(input, dict):
@@ -64,9 +64,10 @@ def field_value(event: Event, path: FactPath) -> Any:
 
 
 def field_values(event: Event, path: FactPath) -> tuple[Any, ...]:
-    """Each value that the tool may take for the field.
+    """Each value that the tool may use for the field.
 
-    One, unless it is given by several names, with different values, and nobody knows which of them the host reads.
+    There are several only if the input has the field under several names with different values, and it is unknown
+    which one the host reads.
     """
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
@@ -86,37 +87,37 @@ def field_values(event: Event, path: FactPath) -> tuple[Any, ...]:
 
 
 def values_at(event: Event, path: FactPath) -> tuple[Any, ...]:
-    """As value_at, but every value that the tool may take."""
+    """Like value_at, but every value that the tool may use."""
     return field_values(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else (event.read(path),)
 
 
 def unanimous(what: str, answers: Iterable[bool]) -> bool:
-    """The one answer that there is for all that `what` may be. Raises InDoubt where they differ."""
-    said = set(answers)
-    if len(said) > 1:
+    """The answer, if it is the same for every value that `what` may have. Raises AmbiguousField otherwise."""
+    distinct = set(answers)
+    if len(distinct) > 1:
         raise AmbiguousField(f"{what} is given by several names, and nobody knows which of them the tool reads")
-    return True in said
+    return True in distinct
 
 
 def value_at(event: Event, path: FactPath) -> Any:
-    """The fact at `path`; a field of the tool's input by whatever name the host has for it."""
+    """The fact at `path`. A field of the tool's input may have any host's name."""
     return field_value(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else event.read(path)
 
 
 def tool_field_name(event: Event, name: str) -> str:
-    """What the event's tool calls the field that somebody's vocabulary calls `name`; `name` itself where it has none."""
+    """The tool's own name for the field that some vocabulary calls `name`; `name` itself if it has none."""
     tool = event.facts["tool"]
     host = event.read(("host", "name"))
     return choose_field_name(tool["input"], name, tool_kind(tool), host if isinstance(host, str) else "")
 
 
 def tool_field_names(event: Event, name: str) -> tuple[str, ...]:
-    """As field_of, but every name that the tool may read, where nobody knows which it does."""
+    """Like tool_field_name, but every name that the tool may read, if it is unknown which."""
     return _ambiguous_names(event, name) or (tool_field_name(event, name),)
 
 
 def choose_field_name(input: Mapping[str, Any], name: str, kind: ToolKind, host: str = "") -> str:
-    """Where one field is given by several names, the host's own counts: its tool reads no other."""
+    """If the input has the field under several names, the host's own name wins: its tools read no other."""
     names = _SYNONYMS[kind].get(name, ())
     given = [other for other in names if other in input]
     if len(given) < 2:
@@ -126,7 +127,7 @@ def choose_field_name(input: Mapping[str, Any], name: str, kind: ToolKind, host:
 
 
 def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
-    """The names by which the field is given, where the host's own is not known or not among them."""
+    """The names under which the input has the field, if the host's own name is unknown or not among them."""
     tool = event.facts["tool"]
     host = event.read(("host", "name"))
     kind = tool_kind(tool)
@@ -137,7 +138,7 @@ def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
 
 
 def _listed_paths(event: Event, path: FactPath) -> tuple[Any, ...]:
-    """The files of a tool that reads as many as it is given: each may be the one that a hook is about."""
+    """The paths of a tool that reads several files: a hook may be about any of them."""
     tool = event.facts["tool"]
     if len(path) > 1 or tool_kind(tool) is not ToolKind.READ or path[0] not in _READ_PATH_NAMES:
         return ()
@@ -146,10 +147,10 @@ def _listed_paths(event: Event, path: FactPath) -> tuple[Any, ...]:
 
 
 def _host_field_name(ours: str, kind: ToolKind, host: str) -> str | None:
-    """The host's name for the field, where we know it."""
+    """The host's name for the field, if known."""
     spoken = VOCABULARIES.get(host.replace("-", "_"))
     if spoken is None or (ours == "path" and kind not in _SINGLE_FILE_KINDS):
-        return None  # what a host calls the path of a file, its tools for folders may call otherwise
+        return None  # a host may have another name for the path of a folder
     return spoken.fields.get(ours, ours)
 
 
@@ -165,9 +166,9 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def _collect_other_names(name: str) -> frozenset[str]:
-    """What a field of this name may also be called, whatever the kind of tool."""
-    several = {_PATHS_FIELD} if name in _READ_PATH_NAMES else _NO_NAMES
-    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | several
+    """All other names of the field, for every kind of tool."""
+    list_name = {_PATHS_FIELD} if name in _READ_PATH_NAMES else _NO_NAMES
+    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | list_name
 
 
 _OTHER_NAMES: Final[dict[str | int, frozenset[str]]] = {

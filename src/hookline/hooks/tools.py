@@ -1,6 +1,6 @@
-"""One name for a tool, everywhere: what each kind of tool and its main fields are called in each dialect and host.
+"""Kinds of tools, and the names of tools and their main fields in each dialect and host.
 
-A *vocabulary* is one column of the table: how a dialect or a host says it. A matcher is tested against a tool's own name
+A *vocabulary* is one column of the table: the names of one dialect or host. A matcher is tested against a tool's own name
 and against its vocabulary's names for that kind; hookline.hooks.tool_input does the same for the fields of its input.
 """
 
@@ -29,7 +29,7 @@ class ToolKind(StrEnum):
     OTHER = "other"
 
 
-# kind → field, as our own runtime says it → every name that it goes by somewhere
+# kind → our name of the field → its other names
 FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
     ToolKind.SHELL: {"command": ("cmd", "script"), "cwd": ("workdir", "directory", "dir_path"), "timeout": ()},
     ToolKind.READ: {
@@ -62,12 +62,12 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """How one dialect or host calls the kinds of tools, and their fields where they differ from ours."""
+    """One dialect's or host's names for the kinds of tools, and for the fields that differ from ours."""
 
     name: str
     names: Mapping[ToolKind, tuple[str, ...]]
     fields: Mapping[str, str]  # ours → theirs
-    has_short_names: bool = False  # `module.action` answers to `action` too
+    has_short_names: bool = False  # `module.action` also matches `action`
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -254,19 +254,19 @@ NATIVE: Final = VOCABULARIES["native"]
 
 
 _KIND_BY_NAME: Final[dict[str, ToolKind]] = {}
-for _spoken in VOCABULARIES.values():
-    for _kind, _names in _spoken.names.items():
+for _vocabulary in VOCABULARIES.values():
+    for _kind, _names in _vocabulary.names.items():
         for _name in _names:
             _KIND_BY_NAME.setdefault(_name, _kind)
 
 
 def kind_of_name(name: str) -> ToolKind:
-    """The kind that the table gives a name whose kind nobody declared."""
+    """The kind of a tool with this name, from the table."""
     return _KIND_BY_NAME.get(name, ToolKind.OTHER)
 
 
 def tool_kind(tool: Any) -> ToolKind:
-    """The kind that the event's tool declares, else the one that its name has in the table."""
+    """The kind that the tool declares, or else the one of its name in the table."""
     if not isinstance(tool, dict):
         return ToolKind.OTHER
     kind, name = tool.get("kind"), tool.get("name")
@@ -276,12 +276,12 @@ def tool_kind(tool: Any) -> ToolKind:
 
 
 _KIND_BY_VALUE: Final = {kind.value: kind for kind in ToolKind}
-_MAX_CACHED_CHARS: Final = 256  # characters of a tool's name that is remembered: an agent may make up any
+_MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 
 
 @lru_cache(maxsize=8192)
 def all_tool_names(own: str, kind: str | None, vocabulary: str) -> tuple[str, ...]:
-    """Every name that a tool of this declared kind answers to in the vocabulary, its own first."""
+    """Every name that matches a tool of this kind in the vocabulary, its own first."""
     known, spoken = tool_kind({"name": own, "kind": kind}), VOCABULARIES[vocabulary]
     names = (own, *spoken.names.get(known, ()), *_mcp_names(own))
     short = [rest for name in names if (rest := name.partition(".")[2])] if spoken.has_short_names else ()
@@ -289,7 +289,7 @@ def all_tool_names(own: str, kind: str | None, vocabulary: str) -> tuple[str, ..
 
 
 def _mcp_names(own: str) -> tuple[str, ...]:
-    """An MCP tool answers to `mcp.<server>.<tool>`, `mcp_<server>.<tool>` and `mcp__<server>__<tool>`."""
+    """The names of an MCP tool: `mcp.<server>.<tool>`, `mcp_<server>.<tool>` and `mcp__<server>__<tool>`."""
     for start, middle in (("mcp__", "__"), ("mcp.", "."), ("mcp_", ".")):
         if own.startswith(start):
             server, found, tool = own[len(start) :].partition(middle)
@@ -326,7 +326,7 @@ class ToolName:
 
 
 def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
-    """The vocabulary's own word for a tool that the table has; any other tool, an MCP server's too, keeps its name."""
+    """The vocabulary's name for a tool in the table. Any other tool, an MCP server's too, keeps its name."""
     tool = event.facts.get("tool")
     own = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(own, str):
@@ -337,7 +337,7 @@ def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
 
 @lru_cache(maxsize=1024)
 def is_path_field(name: str) -> bool:
-    """Whether some kind of tool takes a path by this name."""
+    """Whether some kind of tool has a path field of this name."""
     return any(name == "path" or name in fields.get("path", ()) for fields in FIELD_NAMES.values())
 
 

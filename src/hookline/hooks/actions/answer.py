@@ -43,7 +43,7 @@ class FixedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TemplateAnswer:
-    """An answer whose reason or note has placeholders."""
+    """An answer whose reason or notes have placeholders."""
 
     outcome: Outcome
     reason: Template | None = None

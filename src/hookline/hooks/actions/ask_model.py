@@ -1,4 +1,4 @@
-"""Ask the host's model whether it may be."""
+"""Ask the host's model for a yes or no."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _ANSWER_INSTRUCTION: Final = (
 class AskModel:
     """The model answers `{"ok": true}`, or `{"ok": false, "reason": …}`, which blocks.
 
-    `given` is handed over as JSON in the place of $ARGUMENTS, else after the prompt. It is what somebody said: a model
-    may be talked into anything, so this is no guard to rely on.
+    `arguments` replace $ARGUMENTS in the prompt as JSON, or follow the prompt. Do not rely on this as a guard: the
+    arguments may talk the model into anything.
     """
 
     prompt: str
@@ -50,9 +50,11 @@ class AskModel:
         yield "ask the model", self.prompt
 
     async def run(self, event: Event, host: Host) -> Outcome:
-        given = self.arguments.render_json(event)
-        asked = ARGUMENTS_PLACEHOLDER in self.prompt
-        prompt = self.prompt.replace(ARGUMENTS_PLACEHOLDER, given) if asked else f"{self.prompt}\n\n{given}"
+        arguments = self.arguments.render_json(event)
+        if ARGUMENTS_PLACEHOLDER in self.prompt:
+            prompt = self.prompt.replace(ARGUMENTS_PLACEHOLDER, arguments)
+        else:
+            prompt = f"{self.prompt}\n\n{arguments}"
         answer = _extract_object(await host.complete(f"{prompt}\n\n{_ANSWER_INSTRUCTION}"))
         if answer is None or not isinstance(answer.get("ok"), bool):
             raise unreadable_error("got no answer from the model that could be read", event)
@@ -60,7 +62,7 @@ class AskModel:
 
 
 def _extract_object(text: str) -> dict[str, Any] | None:
-    """Models like to put words and fences around an object."""
+    """Models often put text and code fences around the object."""
     start, end = text.find("{"), text.rfind("}")
     try:
         return parse_answer_object(text[start : end + 1]) if 0 <= start < end else None

@@ -1,4 +1,4 @@
-"""Call a tool, and route what comes back; a pipe is a call whose input comes from the event."""
+"""Call a tool and use its result. A pipe is a call whose input comes from the event."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger("hookline")
 
 
 class TellWhen(StrEnum):
-    """When the agent is told what the call returned."""
+    """When the agent gets the result of the call."""
 
     NEVER = "never"
     ON_ERRORS = "errors"  # the call failed, or its errors or diagnostics are not empty
@@ -34,20 +34,20 @@ class TellWhen(StrEnum):
 class CallTool:
     tool: str
     input: DataTemplate
-    literal: tuple[tuple[str, Any], ...] = ()  # fields given as they are, never templated
+    literal: tuple[tuple[str, Any], ...] = ()  # fields that are not templates
     tell: TellWhen = TellWhen.NEVER
     prefix: str = ""
     place: NotePlace = NotePlace.CONTEXT
-    role: str = "user"  # of a message of its own
-    result_parser: ResultParser | None = None  # what it returned is an answer, as if a program had written it
+    role: str = "user"  # of a separate message
+    result_parser: ResultParser | None = None  # reads the result as an answer, like a program's output
     instant = False
     constant = None
     label = "the action call"
 
     @property
     def may(self) -> May:
-        told = May.NOTHING if self.tell is TellWhen.NEVER else May.NOTES
-        return told if self.result_parser is None else told | self.result_parser.may
+        notes = May.NOTHING if self.tell is TellWhen.NEVER else May.NOTES
+        return notes if self.result_parser is None else notes | self.result_parser.may
 
     def changes(self) -> tuple[FactPath, ...]:
         return ()
@@ -64,14 +64,14 @@ class CallTool:
         _log.debug("[%s] %s gets %s", current_hook_id(), self.tool, MaskedValue(input))
         result = await host.call_tool(self.tool, input)
         _log.info("[%s] %s: %s", current_hook_id(), self.tool, MaskedValue(_call_status(result)))
-        told = self._report_outcome(result)
+        report = self._report_outcome(result)
         if not result.ok:
             failed = f"{self.tool}: {describe_result(result)}"[:500]
-            raise ActionError(FailureKind.RAISED, failed, told if told.notes else None)
+            raise ActionError(FailureKind.RAISED, failed, report if report.notes else None)
         if self.result_parser is None:
-            return told
+            return report
         answer = self.result_parser.parse(ProgramResult(0, tool_result_text(result), ""), event)
-        return replace(answer, notes=(*answer.notes, *told.notes))
+        return replace(answer, notes=(*answer.notes, *report.notes))
 
     def _report_outcome(self, result: ToolResult) -> Outcome:
         if self.tell is TellWhen.NEVER or (self.tell is TellWhen.ON_ERRORS and not reports_errors(result)):
@@ -81,7 +81,7 @@ class CallTool:
 
 @dataclass(frozen=True, slots=True)
 class MaskedValue:
-    """A value for the log, made to text only if somebody reads it."""
+    """A value for the log, converted to text only if the line is written."""
 
     value: Any
 
@@ -97,7 +97,7 @@ def reports_errors(result: ToolResult) -> bool:
 
 
 def tool_result_text(result: ToolResult) -> str:
-    """The words of a result that may be in parts, as an MCP server's are."""
+    """The text of a result, which may be in parts like an MCP server's."""
     content = result.content.get("content") if isinstance(result.content, dict) else result.content
     if not isinstance(content, list):
         return as_text(result.content)

@@ -1,4 +1,4 @@
-"""Several actions, one after the other, as one."""
+"""Several actions that run in order, as one action."""
 
 from __future__ import annotations
 
@@ -20,26 +20,24 @@ from hookline.hooks.protocols import Action, May, may_of
 _log = logging.getLogger("hookline")
 
 FAILURES_PATH: FactPath = (*METADATA_PATH, "hook_failures")
-_DEFAULT_STEP_TIMEOUT = timedelta(
-    hours=1
-)  # of a step without a deadline of its own: the hook's own ends it long before
+_DEFAULT_STEP_TIMEOUT = timedelta(hours=1)  # for a step without a timeout: the hook's own ends it long before
 
 
 @dataclass(frozen=True, slots=True)
 class ChainStep:
-    name: str  # what a recorded failure calls it
+    name: str  # its name in a recorded failure
     action: Action
-    on_error: Outcome | None = None  # None: its failure is the chain's, and the hook's on_error speaks
+    on_error: Outcome | None = None  # None: its failure fails the chain, and the hook's on_error answers
     timeout: timedelta = _DEFAULT_STEP_TIMEOUT
     ends_chain: bool = False  # its failure always ends the chain
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Each step sees the event as the steps before it left it. A deny or a halt ends the chain.
+    """Each step sees the event as changed by the steps before it. A deny or a halt ends the chain.
 
-    A failure is recorded in `metadata.hook_failures` as {action, error}, for later steps, hooks and conditions. One
-    that its step has no answer to makes the chain fail when it ends, with all that its steps asked for.
+    A failure is recorded in `metadata.hook_failures` as {action, error}, for later steps, hooks and conditions. If its
+    step has no on_error, the chain fails when it ends, and keeps what its steps asked for.
     """
 
     steps: tuple[ChainStep, ...]
@@ -66,7 +64,7 @@ class Chain:
             yield from step.action.describe()
 
     async def run(self, event: Event, host: Host) -> Outcome:
-        heard, applied = CombinedOutcome(), False
+        combined, applied = CombinedOutcome(), False
         unanswered: Failure | None = None
         for step in self.steps:
             answer = await attempt(step.action, event, host, step.timeout)
@@ -77,22 +75,22 @@ class Chain:
             else:
                 failed = False
             applied = applied or failed or answer.applied
-            judged, event = event, event.with_changes(answer.changes)
-            if event.differs_from(judged, tuple(change for change in answer.changes if change[0][:1] != METADATA_PATH)):
-                heard.forget_allow()
-            heard.add(answer, None)
-            if heard.halt or heard.verdict is Verdict.DENY:
+            before, event = event, event.with_changes(answer.changes)
+            if event.differs_from(before, tuple(change for change in answer.changes if change[0][:1] != METADATA_PATH)):
+                combined.forget_allow()
+            combined.add(answer, None)
+            if combined.halt or combined.verdict is Verdict.DENY:
                 break
             if failed and (step.ends_chain or self.stop_on_failure):
                 break
         if unanswered is not None:
-            raise ActionError(unanswered.kind, unanswered.text, unanswered.answer, heard.outcome())
-        return heard.outcome(applied=applied)
+            raise ActionError(unanswered.kind, unanswered.text, unanswered.answer, combined.outcome())
+        return combined.outcome(applied=applied)
 
 
 def _record_failure(step: ChainStep, failure: Failure, event: Event) -> Outcome:
     _log.warning("[%s] %s failed: %s", current_hook_id(), step.name, failure.text)
     outcome = outcome_of_failure(failure, step.on_error or SILENT)
-    held = event.read(FAILURES_PATH)
-    failures = [*(held if isinstance(held, list) else ()), {"action": step.name, "error": failure.text}]
+    recorded = event.read(FAILURES_PATH)
+    failures = [*(recorded if isinstance(recorded, list) else ()), {"action": step.name, "error": failure.text}]
     return replace(outcome, changes=(*outcome.changes, (FAILURES_PATH, failures)))

@@ -1,4 +1,4 @@
-"""Change what the event says: set, remove, append, replace."""
+"""Change the facts of the event: set, remove, append, replace."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from hookline.hooks.protocols import May, TextPattern
 from hookline.hooks.templates import DataTemplate, Template
 from hookline.hooks.tool_input import tool_field_names
 
-_REPLACE_SECONDS = (
-    1.0  # seconds that one replacement may take; a long result with many matches needs more than a search
-)
+_REPLACE_SECONDS = 1.0  # a long result with many matches takes longer than a search
 _MAX_DEPTH = 100
 INPUT_PATH: FactPath = ("tool", "input")
 
@@ -63,7 +61,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """To text, after a newline unless it begins with one; to anything else, as its JSON text."""
+    """Appends to text, on a new line. Any other value becomes its JSON text first."""
 
     path: FactPath
     text: Template
@@ -82,7 +80,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Wherever the pattern is found in the text there, or in any text inside of it."""
+    """Replaces each match of the pattern in the text at `path`, or in every text inside that value."""
 
     path: FactPath
     pattern: TextPattern
@@ -141,14 +139,16 @@ class ChangeFacts:
                 if new is MISSING or (new == old and type(new) is type(old)):
                     continue
                 if path == INPUT_PATH and not isinstance(new, dict):
-                    raise ActionError(FailureKind.UNREADABLE_ANSWER, "would make the tool's input what is no object")
+                    raise ActionError(
+                        FailureKind.UNREADABLE_ANSWER, "would make the tool's input something other than an object"
+                    )
                 changes += ((path, new),)
                 now = now.with_changes(((path, new),))
         return Outcome(changes=changes) if changes else NOT_APPLIED
 
 
 def resolve_paths(path: FactPath, event: Event) -> tuple[FactPath, ...]:
-    """The same place, by each name that this very input has for the field and that the tool may read."""
+    """The path with each name of the field that this input has and that the tool may read."""
     if path[:2] != INPUT_PATH or len(path) < 3:
         return (path,)
     tool = event.facts.get("tool")

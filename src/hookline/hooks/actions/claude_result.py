@@ -1,4 +1,4 @@
-"""What Claude Code's hooks answer: a JSON object with words for every event, and others for each."""
+"""The JSON output of Claude Code hooks: keys that every event has, and keys of each event."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import to_host_fields
 
 DISPLAY_ONLY_EVENTS: Final = ("session.start", "session.end", "subagent.start")
-"""Here a block stops nothing: the user sees its words."""
+"""Here a block stops nothing: the user sees its text."""
 _ENDING_EVENTS: Final = ("stop", "subagent.end")
 """Here context for the agent makes it go on."""
 TEXT_CONTEXT_EVENTS: Final = ("session.start", "prompt.submit")
-"""Here words that are no answer are for the agent."""
+"""Here plain text output is context for the agent."""
 _PERMISSION_VERDICTS: Final = {
     "allow": Verdict.ALLOW,
     "ask": Verdict.ASK,
-    "defer": Verdict.ASK,  # left to a caller who comes back later: somebody has to decide it
+    "defer": Verdict.ASK,  # means that the caller decides later, so a person has to decide
     "deny": Verdict.DENY,
 }
 
@@ -40,7 +40,7 @@ def claude_block_outcome(text: str, event: Event) -> Outcome:
 
 
 def is_async_result(stdout: str) -> bool:
-    """Whether its first line says that what it finds out is for later."""
+    """Whether the first line says that the result comes later."""
     try:
         first = parse_answer_object(stdout.lstrip().partition("\n")[0])
     except DuplicateKey:
@@ -64,12 +64,12 @@ def parse_claude_result(answer: dict[str, Any], event: Event) -> Outcome:
 
 
 def _specific_output(answer: dict[str, Any], event: Event) -> dict[str, Any]:
-    """What it says in the words of this very event."""
+    """The keys for this event."""
     specific = answer.get("hookSpecificOutput")
     if specific is None:
         return {}
     if not isinstance(specific, dict):
-        raise unreadable_error("answered a hookSpecificOutput that is no object", event)
+        raise unreadable_error("answered a hookSpecificOutput that is not an object", event)
     named, known = specific.get("hookEventName"), EVENTS[event.name].names.get("claude_code", ())
     if named is not None and named not in known:
         raise unreadable_error(f"answered about {str(named)[:60]!r}, not about {' or '.join(known)}", event)
@@ -91,7 +91,7 @@ def _user_notes(notes: tuple[Note, ...]) -> tuple[Note, ...]:
 
 
 def _parse_decision(answer: dict[str, Any], event: Event) -> Outcome:
-    """What the words say that every event knows."""
+    """Reads the keys that every event has."""
     decision, reason = answer.get("decision"), text_value(answer, "reason")
     if decision is None:
         return SILENT
@@ -122,8 +122,10 @@ def _parse_approval(decision: Any, event: Event, beside: tuple[Note, ...]) -> Ou
         return Outcome(Verdict.DENY, text_value(decision, "message"), halt=decision.get("interrupt") is True)
     if behavior != "allow":
         raise unreadable_error(describe_bad_decision(behavior, event), event, beside=beside)
-    if decision.get("updatedInput") is not None:  # to allow what it did not want to be run would open a door
-        raise unreadable_error("answered another input, which cannot be changed any more", event, beside=beside)
+    if (
+        decision.get("updatedInput") is not None
+    ):  # the input cannot change here, and allowing the old one would be unsafe
+        raise unreadable_error("answered an updatedInput, but the input can no longer change", event, beside=beside)
     return Outcome(Verdict.ALLOW)
 
 
@@ -136,7 +138,7 @@ def _parse_changes(specific: dict[str, Any], event: Event) -> Changes:
     if event.name == "tool.before" and specific.get("updatedInput") is not None:
         input = specific["updatedInput"]
         if not isinstance(input, dict):
-            raise unreadable_error("answered an updatedInput that is no object", event)
+            raise unreadable_error("answered an updatedInput that is not an object", event)
         return (
             ()
             if specific.get("permissionDecision") == "defer"

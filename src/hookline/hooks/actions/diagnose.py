@@ -1,4 +1,4 @@
-"""Have a file that a tool just wrote looked over by the language server."""
+"""Check the file that a tool wrote with the language server."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ NOTIFY_CHANGE_TOOL: Final = "lsp.notify_change"
 DIAGNOSTICS_TOOL: Final = "lsp.diagnostics"
 CHANNEL: Final = "diagnostics"
 _RESULT_PATH: Final[FactPath] = ("tool", "result")
-_MAX_FILE_BYTES: Final = 2_000_000  # bytes of a file that a language server is handed
-_MAX_DIAGNOSTICS: Final = 100  # diagnostics that are put into words
+_MAX_FILE_BYTES: Final = 2_000_000  # larger files are not checked
+_MAX_DIAGNOSTICS: Final = 100  # diagnostics in the text
 _HEADING: Final = "[Diagnostics]"
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnose:
-    """Tells the language server what the tool wrote, and the agent and those who watch what it thinks of it.
+    """Sends the file to the language server, and its diagnostics to the agent and to the people who watch.
 
-    The words go into the tool's result without harm to its shape: at the end of a text, under `diagnostics` in a
-    mapping, beside anything else. Files outside of the workspace are never read, by whatever path.
+    The diagnostics are added to the tool's result: at the end of a text, under `diagnostics` in a mapping, as a note
+    next to anything else. Files outside the workspace are never read.
     """
 
     path_fields: tuple[str, ...] = ("path", "file_path")
@@ -87,14 +87,14 @@ def _first_text(event: Event, fields: tuple[str, ...]) -> str | None:
 
 
 def _read_workspace_file(path: str, event: Event) -> str | None:
-    """The text of a regular file inside of the workspace, links resolved; None for anything else."""
+    """The text of a regular file inside the workspace, after resolving links; None for anything else."""
     workspace = event.read(("workspace",))
     if not isinstance(workspace, str) or not workspace or "\0" in path:
         return None
     root = os.path.realpath(workspace)
     real = os.path.realpath(os.path.join(root, path))
     if os.path.commonpath((root, real)) != root:
-        _log.warning("[%s] %s is outside of the workspace and is not read", current_hook_id(), path[:200])
+        _log.warning("[%s] %s is outside the workspace and is not read", current_hook_id(), path[:200])
         return None
     try:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -140,7 +140,7 @@ def _inject_diagnostics(event: Event, text: str) -> Outcome:
 
 
 def _format_diagnostics(path: str, found: Any) -> list[str]:
-    """What a language server reported, in whichever of the usual shapes, one line each."""
+    """One line for each diagnostic, from any of the usual formats."""
     if isinstance(found, dict):
         found = found.get("diagnostics") or found.get("errors") or []
     if isinstance(found, str):
@@ -160,7 +160,7 @@ def _format_diagnostic(path: str, found: Any) -> str:
 
 
 def _format_position(found: dict[str, Any]) -> str:
-    """A `line` as people count; the range of the language server protocol counts from 0."""
+    """A `line` counts from 1; the range of the language server protocol counts from 0."""
     if isinstance(found.get("line"), int):
         return f":{found['line']}"
     start = found["range"].get("start") if isinstance(found.get("range"), dict) else None

@@ -1,4 +1,4 @@
-"""A JSON object as an answer: finding it in a text, and what one counts as that cannot be read."""
+"""Parses a JSON object as an answer, and decides what an unreadable answer counts as."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from hookline.hooks.protocols import May
 
 _log = logging.getLogger("hookline")
 
-MAX_REASON_CHARS: Final = 20_000  # characters of a program's output that a reason repeats
+MAX_REASON_CHARS: Final = 20_000  # characters of a program's output in a reason
 _MAX_SHOWN_CHARS: Final = 60
 _MAX_WARNINGS: Final = 5
 
 
 class DuplicateKey(Exception):
-    """A key that stands twice in one object: who reads the first and who reads the last would disagree."""
+    """One object has the same key twice. Readers disagree on which one counts, so it is refused."""
 
 
 def strip_padding(text: str) -> str:
-    """Without what says nothing: spaces around it, and a byte order mark, as for JavaScript."""
+    """Removes surrounding white space and a byte order mark."""
     return text.strip().strip("\ufeff").strip()
 
 
 def parse_answer_object(text: str) -> dict[str, Any] | None:
-    """All of the text as one JSON object, or None. Raises SaidTwice."""
+    """The whole text as one JSON object, or None. Raises DuplicateKey."""
     text = strip_padding(text)
     if not text.startswith("{"):
         return None
@@ -44,12 +44,12 @@ def parse_answer_object(text: str) -> dict[str, Any] | None:
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for key, value in pairs:
-        if key in held:
+        if key in found:
             raise DuplicateKey(f"answered {_format_value(key)} twice")
-        held[key] = value
-    return held
+        found[key] = value
+    return found
 
 
 def text_value(answer: dict[str, Any], key: str) -> str:
@@ -58,16 +58,16 @@ def text_value(answer: dict[str, Any], key: str) -> str:
 
 
 def log_answer_warnings(answer: dict[str, Any], keys: Collection[str]) -> None:
-    """In the log: what of an answer says nothing, though whoever wrote it may think that it does."""
-    said = [
+    """Logs the parts of an answer that have no effect."""
+    warnings = [
         f"{_format_value(key)}, which is no key of an answer{_suggest_key(key, keys)}"
         for key in answer
         if key not in keys
     ]
     goes_on = answer.get("continue")
     if goes_on is not None and type(goes_on) is not bool:
-        said.append(f"{_format_value(goes_on)} for continue, which is neither true nor false, so it stops nothing")
-    for what in said[:_MAX_WARNINGS]:
+        warnings.append(f"{_format_value(goes_on)} for continue, which is neither true nor false, so it stops nothing")
+    for what in warnings[:_MAX_WARNINGS]:
         _log.warning("[%s] answered %s", current_hook_id(), mask(what))
 
 
@@ -81,7 +81,7 @@ def _format_value(value: Any) -> str:
 
 
 def block_outcome(text: str, event: Event) -> Outcome:
-    """Where the event can be denied, a deny; after the fact, words for the agent."""
+    """A deny if the event can be denied; otherwise a note for the agent."""
     text = text[:MAX_REASON_CHARS]
     if EVENTS[event.name].accepts & May.DENY:
         return Outcome(Verdict.DENY, text)
@@ -89,22 +89,24 @@ def block_outcome(text: str, event: Event) -> Outcome:
 
 
 def unreadable_error(what: str, event: Event, reason: str = "", beside: tuple[Note, ...] = ()) -> ActionError:
-    """Before a tool somebody must look; elsewhere the event goes on. The user sees it either way."""
-    told = (*beside, Note(f"hook {current_hook_id()} {what}", Audience.USER))
+    """Before a tool it counts as ask; elsewhere the event goes on. The user is notified in both cases."""
+    notes = (*beside, Note(f"hook {current_hook_id()} {what}", Audience.USER))
     asks = bool(EVENTS[event.name].accepts & May.ASK)
     counts_as = (
-        Outcome(Verdict.ASK, reason or f"hook {current_hook_id()} {what}", notes=told) if asks else Outcome(notes=told)
+        Outcome(Verdict.ASK, reason or f"hook {current_hook_id()} {what}", notes=notes)
+        if asks
+        else Outcome(notes=notes)
     )
     return ActionError(FailureKind.UNREADABLE_ANSWER, what, counts_as)
 
 
 def unreadable_as_deny(what: str, event: Event) -> ActionError:
-    """As `unreadable`, of an answer that may well have been a no: where nobody can be asked, it is one."""
+    """Like `unreadable_error`, for an answer that may have been a deny: if the event cannot ask, it counts as one."""
     if EVENTS[event.name].accepts & (May.DENY | May.ASK) == May.DENY:
         return ActionError(FailureKind.UNREADABLE_ANSWER, what, block_outcome(what, event))
     return unreadable_error(what, event)
 
 
 def describe_bad_decision(said: Any, event: Event) -> str:
-    """What is wrong with a decision that is none."""
+    """Describes an unknown decision."""
     return f"answered {_format_value(said)}, which is no decision about {event.name}"

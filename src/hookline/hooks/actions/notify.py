@@ -1,4 +1,4 @@
-"""Log, notify: words for the people who watch."""
+"""Write to the log, or notify the people who watch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def current_hook_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One line in the log, with the hook's id; never changes the outcome."""
+    """Writes one line to the log, with the hook's id."""
 
     text: Template
     level: str = "info"  # a key of LEVELS

@@ -1,4 +1,4 @@
-"""Post the event to a URL, and read what comes back as if a program had written it."""
+"""POST the event to a URL, and read the response like a program's output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PostEvent:
     result_parser: ResultParser
     timeout: timedelta
     headers: tuple[tuple[str, str], ...] = ()
-    variables: tuple[str, ...] = ()  # of the environment, that the headers may name
+    variables: tuple[str, ...] = ()  # environment variables that the headers may use
     instant = False
     constant = None
     label = "the action post"
@@ -52,15 +52,15 @@ class PostEvent:
             raise ActionError(FailureKind.UNREADABLE_ANSWER, f"got status {answer.status} from {url_origin(self.url)}")
         said = strip_padding(answer.text)
         if self._wants_json and said and not said.startswith("{"):
-            raise ActionError(FailureKind.UNREADABLE_ANSWER, f"got words that are no JSON from {url_origin(self.url)}")
+            raise ActionError(FailureKind.UNREADABLE_ANSWER, f"got text that is not JSON from {url_origin(self.url)}")
         return self.result_parser.parse(ProgramResult(0, answer.text, "", answer.dropped), event)
 
     @property
     def _wants_json(self) -> bool:
-        """Where nobody is to be told words, a page that says something else than an answer is none."""
+        """Plain text is an error if it is not for anyone: it may be any web page."""
         return self.result_parser.format is ResultFormat.CLAUDE and self.result_parser.tell is None
 
 
 def url_origin(url: str) -> str:
-    """The URL without what may be a secret in it."""
+    """The URL without its path and query, which may contain secrets."""
     return "/".join(url.split("/", 3)[:3]).partition("?")[0]

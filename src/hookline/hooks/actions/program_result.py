@@ -1,4 +1,4 @@
-"""How a finished program's end is read."""
+"""Turns a program's exit code and output into an outcome."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from hookline.hooks.protocols import May
 
 
 class ResultFormat(StrEnum):
-    NEVER = "never"  # its end says nothing
-    ERROR = "error"  # a non-zero exit is an error: the hook's on_error speaks
+    NEVER = "never"  # ignore the exit code
+    ERROR = "error"  # a non-zero exit is an error: the hook's on_error answers
     NONZERO = "nonzero"  # a non-zero exit denies
-    EXIT2 = "exit2"  # exit 2 blocks with stderr; another code is an error for the user to see
-    JSON = "json"  # as exit2, and at exit 0 a JSON object on stdout is the answer
-    CLAUDE = "claude"  # as json, in the words that Claude Code knows for each event
+    EXIT2 = "exit2"  # exit 2 blocks with stderr; another code is an error that the user sees
+    JSON = "json"  # like exit2, and on exit 0 a JSON object on stdout is the answer
+    CLAUDE = "claude"  # like json, with the keys that Claude Code has for each event
 
 
 ANSWER_KEYS: Final = ("continue", "stopReason", "suppressOutput", "decision", "reason", "additionalContext")
@@ -43,7 +43,7 @@ DEFAULT_REASON: Final = "{output} (exit code {exit_code})"
 @dataclass(frozen=True, slots=True)
 class ResultParser:
     format: ResultFormat
-    tell: Audience | None = None  # whom stdout of a good end is for
+    tell: Audience | None = None  # who gets stdout after exit 0
     reason: str = (
         DEFAULT_REASON  # of a deny: {output} is stderr, else stdout, else the exit code where that is not said anyway
     )
@@ -57,7 +57,7 @@ class ResultParser:
         return _PARSERS[self.format](self, finished, event)
 
     def success_outcome(self, finished: ProgramResult) -> Outcome:
-        """What a good end says: its stdout, for whom it is meant."""
+        """The outcome of exit 0: stdout as a note, if it is for someone."""
         text = finished.stdout.rstrip("\n")
         if self.tell is None or not text.strip():
             return SILENT
@@ -81,36 +81,36 @@ _MAY_BY_FORMAT: Final = {
 }
 
 
-def _parse_never(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
-    return reading.success_outcome(finished)
+def _parse_never(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    return parser.success_outcome(finished)
 
 
-def _parse_error(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+def _parse_error(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
     if finished.exit_code:
-        raise ActionError(FailureKind.EXIT, reading.failure_reason(finished))
-    return reading.success_outcome(finished)
+        raise ActionError(FailureKind.EXIT, parser.failure_reason(finished))
+    return parser.success_outcome(finished)
 
 
-def _parse_nonzero(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+def _parse_nonzero(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
     if finished.exit_code:
-        return Outcome(Verdict.DENY, reading.failure_reason(finished))
-    return reading.success_outcome(finished)
+        return Outcome(Verdict.DENY, parser.failure_reason(finished))
+    return parser.success_outcome(finished)
 
 
-def _parse_exit2(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+def _parse_exit2(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
     if finished.exit_code == 2:
         return block_outcome(finished.stderr.strip(), event)
     if finished.exit_code:
         said = finished.stderr.strip() or f"exit code {finished.exit_code}"
         raise ActionError(FailureKind.EXIT, said[:MAX_REASON_CHARS])
-    return reading.success_outcome(finished)
+    return parser.success_outcome(finished)
 
 
-def _parse_json(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+def _parse_json(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
     if finished.exit_code:
-        return _parse_exit2(reading, finished, event)
+        return _parse_exit2(parser, finished, event)
     answer = _parse_stdout_object(finished, event)
-    return reading.success_outcome(finished) if answer is None else _parse_answer(answer, event)
+    return parser.success_outcome(finished) if answer is None else _parse_answer(answer, event)
 
 
 def _parse_stdout_object(finished: ProgramResult, event: Event) -> dict[str, Any] | None:
@@ -148,24 +148,24 @@ def _parse_decision(answer: dict[str, Any], event: Event, beside: tuple[Note, ..
     raise unreadable_error(describe_bad_decision(decision, event), event, reason, beside)
 
 
-def _parse_claude(reading: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+def _parse_claude(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
     later = claude_result.is_async_result(finished.stdout)
     if finished.exit_code and not later:
         return _parse_failed_claude(finished, event)
     if later:
-        return _parse_exit2(reading, replace(finished, stdout=""), event)
+        return _parse_exit2(parser, replace(finished, stdout=""), event)
     answer = _parse_stdout_object(finished, event)
     if answer is not None:
         return claude_result.parse_claude_result(answer, event)
-    if reading.tell is None and event.name in claude_result.TEXT_CONTEXT_EVENTS:
-        reading = replace(reading, tell=Audience.AGENT)
-    if reading.tell is None and strip_padding(finished.stdout).startswith("{"):
-        raise ActionError(FailureKind.UNREADABLE_ANSWER, "answered what is no JSON")
-    return reading.success_outcome(finished)
+    if parser.tell is None and event.name in claude_result.TEXT_CONTEXT_EVENTS:
+        parser = replace(parser, tell=Audience.AGENT)
+    if parser.tell is None and strip_padding(finished.stdout).startswith("{"):
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, "answered invalid JSON")
+    return parser.success_outcome(finished)
 
 
 def _parse_failed_claude(finished: ProgramResult, event: Event) -> Outcome:
-    """An answer that was given before a bad end counts, but for an allow."""
+    """After a non-zero exit an answer on stdout still counts, except an allow."""
     try:
         answer = _parse_stdout_object(finished, event)
         outcome = SILENT if answer is None else claude_result.parse_claude_result(answer, event)

@@ -1,7 +1,4 @@
-"""Call somebody's Python function, and read what it returned.
-
-A third party's action.
-"""
+"""Actions that are Python functions: registered ones, and functions with a dialect's calling convention."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from hookline.hooks.protocols import May, may_of
 
 @dataclass(frozen=True, slots=True)
 class CustomAction:
-    """It gets a copy of the event and may answer only what it declared."""
+    """A registered action. It gets a copy of the event and may return only what it declared."""
 
     name: str
     function: Callable[[Any, Event, Host], Awaitable[Outcome | None]] = field(compare=False, repr=False)
@@ -56,34 +53,34 @@ class CustomAction:
         return returned
 
 
-_MAX_ERROR_CHARS: Final = 500  # characters of somebody's exception that we repeat
+_MAX_ERROR_CHARS: Final = 500  # characters of an exception in a message
 
 
 class ReturnValueError(Exception):
-    """Its text says what was returned, without repeating any of it."""
+    """A function returned something invalid. The message does not repeat the value."""
 
 
 class CallingConvention(Protocol):
-    """How a function is handed an event, and what its answer means."""
+    """How a function gets an event, and what its return value means."""
 
     @property
     def changes(self) -> tuple[FactPath, ...]:
-        """The facts that its answer may change."""
+        """The facts that its return value may change."""
 
     @property
     def reads(self) -> tuple[FactPath, ...]: ...
     def arguments(self, event: Event, host: Host) -> tuple[Any, ...]:
-        """Copies: nothing that the function does to them can be seen in the event."""
+        """Copies, so that the function cannot change the event."""
 
     def changes_from(self, returned: Any, event: Event) -> Changes:
-        """What an answer other than None changes. Raises Malformed."""
+        """What a return value other than None changes. Raises ReturnValueError."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPython:
-    """None means that all stays as it was. Whatever the function raises is a failure of its hook and of nothing else."""
+    """None changes nothing. An exception of the function fails its hook and nothing else."""
 
-    name: str  # of the function, as people find it
+    name: str  # the function's name, for messages
     calling: CallingConvention
     function: Callable[..., Any] = field(repr=False)
     instant = False
@@ -125,7 +122,7 @@ async def _call_function(call: FunctionCall, host: Host) -> Any:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        raise _function_error(error) from None  # the function's own, not ours: nobody cancelled this round
+        raise _function_error(error) from None  # raised by the function itself: this task was not cancelled
     except (Exception, SystemExit) as error:
         raise _function_error(error) from None
 
@@ -135,7 +132,7 @@ def _function_error(error: BaseException) -> ActionError:
 
 
 def describe_exception(error: BaseException) -> str:
-    """An exception's type and words, with secrets hidden; its words may be anybody's code too."""
+    """An exception's type and message, with secrets masked. Its __str__ may be third-party code."""
     try:
         words = str(error)
     except Exception:

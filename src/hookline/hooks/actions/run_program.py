@@ -1,4 +1,4 @@
-"""Run a program: how it is handed the event, and how its end is read."""
+"""Run a program with the event, and read its result."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import MISSING, Event, FactPath
-from hookline.hooks.host import Command, Host, current_hook
+from hookline.hooks.host import Command, Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_text
 
 _log = logging.getLogger("hookline")
-_NOT_FOUND_EXIT_CODES = (126, 127)  # a shell's words for a command that it cannot run
+_NOT_FOUND_EXIT_CODES = (126, 127)  # a shell's exit codes for a command that it cannot run
 
 
 @dataclass(frozen=True, slots=True)
 class CommandTemplate:
-    """A command as its author wrote it; `command` makes it concrete for one event."""
+    """A command with placeholders; `render` fills them in for one event."""
 
     shell: ShellTemplate | None = None
     argv: tuple[Template, ...] = ()
-    stdin: DataTemplate | None = None  # rendered as compact JSON; None: nothing
+    stdin: DataTemplate | None = None  # rendered as compact JSON; None: no input
     env: tuple[
         tuple[str, Template | None], ...
-    ] = ()  # None, or one placeholder that is absent: not set, even if ours is
+    ] = ()  # None, or a single placeholder whose fact is missing: removed, even if inherited
     inherit_env: bool | tuple[str, ...] = True
     cwd: Template | None = None
 
@@ -63,7 +64,7 @@ class RunProgram:
     program: CommandTemplate
     result_parser: ResultParser
     timeout: timedelta
-    only_if: CommandTemplate | None = None  # anything but exit 0 means that there is nothing to do
+    only_if: CommandTemplate | None = None  # the program runs only if this exits with 0
     only_if_timeout: timedelta = timedelta(seconds=1)
     instant = False
     constant = None
@@ -71,7 +72,7 @@ class RunProgram:
 
     @property
     def total_timeout(self) -> timedelta:
-        """How long it may take in all: what `only_if` needs is not taken from the program's own time."""
+        """The total time: `only_if` does not use the program's own timeout."""
         return self.timeout + self.only_if_timeout if self.only_if is not None else self.timeout
 
     @property
@@ -96,16 +97,15 @@ class RunProgram:
         return self.result_parser.parse(finished, event)
 
     async def _should_run(self, only_if: CommandTemplate, event: Event, host: Host) -> bool:
-        asked = current_hook.get()
-        who = asked.hook if asked else ""
+        who = current_hook_id()
         try:
             finished = await host.run_program(only_if.render(event, self.only_if_timeout))
         except ActionError as failed:
-            _log.warning("[%s] the program that says whether it runs %s; the hook is skipped", who, failed)
+            _log.warning("[%s] only_if %s; the hook is skipped", who, failed)
             return False
         if finished.exit_code in _NOT_FOUND_EXIT_CODES:
             said = finished.stderr.strip() or f"exit code {finished.exit_code}"
-            _log.warning("[%s] the program that says whether it runs could not start (%s); it is skipped", who, said)
+            _log.warning("[%s] only_if could not start (%s); the hook is skipped", who, said)
         return finished.exit_code == 0
 
 
@@ -115,5 +115,5 @@ def _working_directory(event: Event) -> str | None:
 
 
 def _encode_utf8(text: str) -> bytes:
-    """Half a character travels as \\udXXX, so that what is JSON stays so for every program."""
+    """A lone surrogate becomes \\udXXX, so that the JSON stays valid."""
     return text.encode("utf-8", "backslashreplace")

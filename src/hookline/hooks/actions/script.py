@@ -1,4 +1,4 @@
-"""Run a script, and read what it returned."""
+"""Run a script and read its return value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DECISION_VERDICTS: Final = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny":
 
 @dataclass(frozen=True, slots=True)
 class RunScript:
-    """It returns nothing, or `{decision, reason, modifiedInput, modifiedPrompt}`."""
+    """The script returns nothing, or `{decision, reason, modifiedInput, modifiedPrompt}`."""
 
     source: str
     variables: DataTemplate

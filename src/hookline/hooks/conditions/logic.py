@@ -50,20 +50,20 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Stops at the first part that does not hold; a part in doubt counts only where the others hold."""
+    """Stops at the first part that does not hold. An ambiguous part counts only if all others hold."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        doubt: AmbiguousField | None = None
+        ambiguous: AmbiguousField | None = None
         for part in self.parts:
             try:
                 if not part.holds(event, deadline):
                     return False
             except AmbiguousField as raised:
-                doubt = raised
-        if doubt is not None:
-            raise doubt
+                ambiguous = raised
+        if ambiguous is not None:
+            raise ambiguous
         return True
 
     def needs(self) -> tuple[Need, ...]:
@@ -81,20 +81,20 @@ class All:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Stops at the first part that holds; of nothing, nothing holds. A part in doubt counts only where no other holds."""
+    """Stops at the first part that holds. Without parts it never holds. An ambiguous part counts only if no other holds."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        doubt: AmbiguousField | None = None
+        ambiguous: AmbiguousField | None = None
         for part in self.parts:
             try:
                 if part.holds(event, deadline):
                     return True
             except AmbiguousField as raised:
-                doubt = raised
-        if doubt is not None:
-            raise doubt
+                ambiguous = raised
+        if ambiguous is not None:
+            raise ambiguous
         return False
 
     def needs(self) -> tuple[Need, ...]:
@@ -138,7 +138,7 @@ def _is_certainly_false(part: Condition, event: Event) -> bool:
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:
-    """The plainest condition that says the same."""
+    """The simplest condition that holds if all parts hold."""
     flat = tuple(part for part in parts if not isinstance(part, Always))
     if not flat:
         return ALWAYS

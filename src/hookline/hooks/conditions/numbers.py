@@ -1,7 +1,4 @@
-"""Counts, turns, context pressure: a fact against a number.
-
-An expression over a few numbers, and a third party's own function.
-"""
+"""Conditions that compute: a fact compared with a number, an expression, a registered function."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ _MAX_SHORT_NUMBER: Final = 10**300
 
 
 def number_at(event: Event, path: FactPath) -> float | None:
-    """The number there; a list or a mapping stands for its length."""
+    """The number at `path`; the length of a list or a mapping."""
     return _as_number(value_at(event, path))
 
 
@@ -43,7 +40,7 @@ def _as_number(value: Any) -> float | None:
 
 
 def number_text(number: float) -> str:
-    """Briefly; one beyond what a float holds as any other fact."""
+    """Short text for a number; one too large for a float is shown like any other fact."""
     return f"{number:g}" if abs(number) < _MAX_SHORT_NUMBER else format_fact(number)
 
 
@@ -115,11 +112,11 @@ class Formula(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpressionCondition:
-    """An expression that cannot be computed does not hold, with a warning; a fact that is absent counts as 0."""
+    """An expression that cannot be computed does not hold and logs a warning. A missing fact counts as 0."""
 
     formula: Formula
     variables: tuple[tuple[str, FactPath], ...]  # name in the expression → the fact behind it
-    hook: str = field(default="", compare=False)  # whose it is, for the log
+    hook: str = field(default="", compare=False)  # the hook's id, for the log
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
@@ -146,17 +143,17 @@ class ExpressionCondition:
 
 @dataclass(frozen=True, slots=True)
 class CustomCondition:
-    """A third party's condition. It gets a copy of the event; if it raises, it does not hold, with a warning."""
+    """A registered condition. It gets a copy of the event. If it raises, it does not hold and logs a warning."""
 
     name: str
     test: Callable[[Any, Event], bool] = field(compare=False, repr=False)
     params: Any = None
-    hook: str = field(default="", compare=False)  # whose it is, for the log
+    hook: str = field(default="", compare=False)  # the hook's id, for the log
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
             return bool(self.test(self.params, Event(event.name, copy.deepcopy(event.facts))))
-        except Exception as error:  # somebody else's code: anything may come
+        except Exception as error:  # third-party code may raise anything
             what = type(error).__name__
             _log.warning("[%s] condition %s raised %s; it counts as false", self.hook, self.name, what)
             return False

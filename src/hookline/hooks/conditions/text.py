@@ -1,7 +1,4 @@
-"""Patterns and values on any fact.
-
-What the last messages say.
-"""
+"""Conditions on text and values: patterns, equality, existence, keywords in recent messages."""
 
 from __future__ import annotations
 
@@ -56,13 +53,13 @@ def _part_text(part: Any) -> str:
 
 
 _CACHE_SIZE = 64
-_MAX_SHOWN_CHARS = 60  # characters of a fact that an explanation repeats
-_SHORT_REPR = reprlib.Repr()  # however large or deep a fact is
+_MAX_SHOWN_CHARS = 60  # characters of a fact in an explanation
+_SHORT_REPR = reprlib.Repr()  # safe for large and deep facts
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The text at a path; anything but text is no subject for a pattern."""
+    """The text at a path. A value that is not text never matches."""
 
     path: FactPath
     is_cacheable = False
@@ -134,7 +131,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """The fact at a path is exactly this value; `True` is not `1`, wherever in it."""
+    """The fact at a path is exactly this value. `True` is not `1`, at any depth."""
 
     path: FactPath
     value: Any

@@ -1,7 +1,4 @@
-"""What kind of tool it is.
-
-The path that a tool is called with, in every way in which a glob may speak of it.
-"""
+"""Conditions on a tool: its kind, and its path in every spelling that a glob may match."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ from hookline.hooks.tools import NATIVE, ToolKind, Vocabulary, tool_kind
 
 @dataclass(frozen=True, slots=True)
 class ToolPath:
-    """The path as given, and where it leads: relative to the project, or absolute where it leads out of it.
+    """The path as given, and the resolved path: relative to the project, or absolute if it is outside.
 
-    `.` and `..` are resolved, so that a detour does not lead around a glob; a path with a detour in it (`a/../b`)
-    is only where it leads. Links are not resolved: a condition looks at nothing but the event.
+    `.` and `..` are resolved, so that a detour cannot bypass a glob; a path with a detour (`a/../b`) matches only as
+    resolved. Links are not resolved: a condition reads only the event.
     """
 
     path: FactPath  # within the input
@@ -49,14 +46,14 @@ def _all_spellings(paths: tuple[str, ...], event: Event) -> tuple[str, ...]:
 
 def _path_spellings(given: str, event: Event) -> tuple[str, ...]:
     project = _directory_fact(event, "workspace") or _directory_fact(event, "cwd")
-    led_to = posixpath.normpath(posixpath.join(_directory_fact(event, "cwd") or project, given)) if given else given
-    if project and _is_below(led_to, project):
-        led_to = posixpath.relpath(led_to, project)
-    return (led_to,) if led_to == given or _has_detour(given) else (given, led_to)
+    resolved = posixpath.normpath(posixpath.join(_directory_fact(event, "cwd") or project, given)) if given else given
+    if project and _is_below(resolved, project):
+        resolved = posixpath.relpath(resolved, project)
+    return (resolved,) if resolved == given or _has_detour(given) else (given, resolved)
 
 
 def _has_detour(given: str) -> bool:
-    """`..` after a name; at a path's beginning it is only where the path begins."""
+    """True if `..` comes after a name. At the start of a relative path it is not a detour."""
     steps = [step for step in given.split("/") if step not in ("", ".")]
     below = [step != ".." for step in steps]
     return (given.startswith("/") and ".." in steps) or any(
