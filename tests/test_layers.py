@@ -151,6 +151,18 @@ def test_check_can_be_run_without_an_engine() -> None:
     assert [where(file, line) for line, module in ours(file) if module[0] not in allowed] == []
 
 
+def test_production_code_does_not_import_the_test_tools() -> None:
+    users = {("testing",), ("demo",), ("pytest_plugin",)}
+    found = [
+        where(file, line)
+        for file in FILES
+        if module_of(file)[:1] not in users and module_of(file) != ("cli", "test")
+        for line, module in ours(file)
+        if module[0] == "testing"
+    ]
+    assert found == []
+
+
 def test_only_the_command_line_imports_the_command_line() -> None:
     found = [
         where(file, line)

@@ -1,0 +1,257 @@
+"""Names in the source tree are unique and say what they are; tests mirror the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import hookline
+
+ROOT = Path(hookline.__file__).parent
+TESTS = Path(__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+PARALLEL = re.compile(r"dialects/\w+/|runtime/apps/|demo/project/")
+"""Folders with one file per dialect: these share their names on purpose."""
+
+IRREGULAR_PARTICIPLES = frozenset(
+    [
+        "begun",
+        "bound",
+        "broken",
+        "brought",
+        "built",
+        "caught",
+        "chosen",
+        "done",
+        "drawn",
+        "driven",
+        "forgotten",
+        "found",
+        "frozen",
+        "given",
+        "gone",
+        "heard",
+        "held",
+        "hidden",
+        "kept",
+        "known",
+        "laid",
+        "left",
+        "lent",
+        "lost",
+        "made",
+        "meant",
+        "met",
+        "paid",
+        "said",
+        "seen",
+        "sent",
+        "shown",
+        "sold",
+        "sought",
+        "spent",
+        "spoken",
+        "stood",
+        "taken",
+        "taught",
+        "thought",
+        "thrown",
+        "told",
+        "torn",
+        "understood",
+        "won",
+        "worn",
+        "wound",
+        "written",
+    ]
+)
+NOT_PARTICIPLES = frozenset(("embed", "exceed", "feed", "need", "proceed", "seed", "speed"))
+
+NOT_MIRRORED: dict[str, tuple[str, ...]] = {
+    "the command line's tests run the commands that use it": (
+        "cli/agent_options.py",
+        "cli/async_runner.py",
+        "cli/bridge.py",
+        "cli/chat/commands.py",
+        "cli/chat/json_lines.py",
+        "cli/chat/one_shot.py",
+        "cli/chat/prompt.py",
+        "cli/chat/start.py",
+        "cli/chat/terminal.py",
+        "cli/chat/trigger_server.py",
+        "cli/decision_text.py",
+        "cli/doctor.py",
+        "cli/dry_run.py",
+        "cli/options.py",
+        "cli/schema.py",
+        "cli/serve.py",
+        "cli/uninstall.py",
+    ),
+    "the case files in tests/cases specify it": (
+        "dialects/capabilities.py",
+        "dialects/claude_code/matchers.py",
+        "dialects/claude_code/names.py",
+        "dialects/claude_code/schema.py",
+        "dialects/custom.py",
+        "dialects/digitorn/actions.py",
+        "dialects/digitorn/conditions.py",
+        "dialects/digitorn/schema.py",
+        "dialects/digitorn/templates.py",
+        "dialects/flo/names.py",
+        "dialects/flo/patterns.py",
+        "dialects/flo/rules.py",
+        "dialects/flo/schema.py",
+        "dialects/microai/matcher.py",
+        "dialects/standard_agents/calls.py",
+        "dialects/standard_agents/compiler.py",
+        "dialects/standard_agents/folder.py",
+        "dialects/standard_agents/importer.py",
+        "hooks/actions/answer.py",
+        "hooks/actions/ask_model.py",
+        "hooks/actions/failing.py",
+        "hooks/actions/json_result.py",
+        "hooks/actions/notify.py",
+        "hooks/actions/post.py",
+        "hooks/actions/run_program.py",
+        "hooks/actions/script.py",
+        "hooks/conditions/logic.py",
+        "hooks/conditions/numbers.py",
+        "hooks/conditions/text.py",
+    ),
+    "types and tables without logic; tested where they are used": (
+        "errors.py",
+        "hooks/events.py",
+        "hooks/hook.py",
+        "hooks/outcome.py",
+        "hooks/protocols.py",
+        "hosts/agents/agent_event.py",
+        "hosts/agents/machine.py",
+        "hosts/doctor/finding.py",
+        "pytest_plugin.py",
+        "register.py",
+        "runtime/effects.py",
+        "runtime/models/model.py",
+        "runtime/notes.py",
+        "runtime/settings.py",
+        "runtime/storage/migrations/env.py",
+        "runtime/storage/migrations/versions/v0001_initial.py",
+        "runtime/storage/tables.py",
+        "runtime/triggers/trigger.py",
+        "runtime/updates.py",
+        "standard_agents/definitions.py",
+        "standard_agents/messages.py",
+        "standard_agents/state.py",
+    ),
+    "played by tests/demo": ("demo/project/agents/keys.py",),
+    "a part of one mechanism, tested through its entry point": (
+        "config/json_edit.py",
+        "formatting.py",
+        "hooks/session_facts.py",
+        "hosts/agents/claude_protocol.py",
+        "hosts/bridge/call_deduplicator.py",
+        "hosts/bridge/log_file.py",
+        "hosts/bridge/protocol.py",
+        "hosts/install/installed_agents.py",
+        "hosts/install/text_files.py",
+        "hosts/mcp/elicitation.py",
+        "hosts/mcp/upstream.py",
+        "hosts/mcp/upstream_http.py",
+        "hosts/python/guard.py",
+        "patterns/emitter.py",
+        "patterns/parser.py",
+        "patterns/syntax_tree.py",
+        "project/parsed_file.py",
+        "project/referenced_files.py",
+        "project/review.py",
+        "runners/background.py",
+        "runners/http_post.py",
+        "runners/server_process.py",
+        "runners/warm/command.py",
+        "runners/warm/warm_child.py",
+        "runners/warm/warm_fork.py",
+        "runners/warm/warm_modules.py",
+        "runners/warm/warm_server.py",
+        "runtime/apps/fields.py",
+        "runtime/lsp/language_client.py",
+        "runtime/mcp/connection.py",
+        "runtime/mcp/transport.py",
+        "runtime/models/remote_model.py",
+        "runtime/runtime_host.py",
+        "runtime/thread.py",
+        "runtime/tools/file_content.py",
+        "runtime/tools/program_environment.py",
+        "runtime/triggers/triggers.py",
+        "shell/programs.py",
+        "shell/scanner.py",
+        "shell/words.py",
+        "testing/expectation.py",
+        "testing/fire_event.py",
+        "testing/scripted_host.py",
+    ),
+}
+"""Modules without a test file of their own, by the reason. Add a test file rather than a line."""
+
+
+def _path(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def _is_participle(name: str) -> bool:
+    return name in IRREGULAR_PARTICIPLES or bool(re.fullmatch("[a-z]+ed", name) and name not in NOT_PARTICIPLES)
+
+
+def _definitions(tree: ast.Module) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Classes and functions of the module, and methods; functions inside functions are not public."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        if isinstance(node, ast.ClassDef):
+            yield from (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_module_names_are_unique() -> None:
+    names = Counter(file.stem for file in FILES if file.name != "__init__.py" and not PARALLEL.match(_path(file)))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_public_classes_have_unique_names() -> None:
+    names = Counter(
+        node.name
+        for file in FILES
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_public_function_is_named_by_a_participle() -> None:
+    """`parse_rule` says what it does, `parsed` does not. A boolean property may be a participle: `decision.denied`."""
+    found = [
+        f"{_path(file)}:{node.lineno} {node.name}"
+        for file in FILES
+        for node in _definitions(ast.parse(file.read_text()))
+        if not isinstance(node, ast.ClassDef) and _is_participle(node.name)
+        if not any("property" in ast.unparse(each) for each in node.decorator_list)
+    ]
+    assert found == []
+
+
+def test_every_module_has_a_test_file_of_its_own() -> None:
+    """tests/<package>/test_<module>[_<topic>].py, or an explanation in NOT_MIRRORED."""
+    explained = {path for paths in NOT_MIRRORED.values() for path in paths}
+    missing = [
+        _path(file)
+        for file in FILES
+        if file.name != "__init__.py" and _path(file) not in explained
+        if not any((TESTS / _path(file)).parent.glob(f"test_{file.stem}*.py"))
+    ]
+    assert missing == []
+
+
+def test_every_explained_module_exists() -> None:
+    paths = [path for paths in NOT_MIRRORED.values() for path in paths]
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
