@@ -31,7 +31,7 @@ class Sample:
 SAMPLES = [
     Sample("Add an event", "history.system", r'"history\.system"', 1, ("runtime/history.py",)),
     Sample("Add a condition", "MultipleOf", r"\bMultipleOf\b", 2, ("dialects/digitorn/",)),
-    Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/", "dialects/conversion.py")),
+    Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/",)),
     Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 4),
     Sample("Add a coding agent", "windsurf", r"(?i)\bwindsurf\b", 3),
     Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 2),
