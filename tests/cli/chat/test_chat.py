@@ -98,7 +98,7 @@ def test_unknown_commands_skills_and_the_end_of_input(
     chat.type_keys("/greet Ada\r")
     chat.wait_for_output("Hello.")
     chat.type_keys("/model nonsense\r")
-    chat.wait_for_output("model nonsense: there is none of this name")
+    chat.wait_for_output("model nonsense: this model does not exist")
     chat.type_keys("/compact\r")
     chat.wait_for_output("as short as it can be")
     chat.wait_for_output(PROMPT)

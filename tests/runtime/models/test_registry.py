@@ -43,7 +43,7 @@ def test_a_name_of_the_app_with_its_limit_and_fallbacks() -> None:
 
 def test_names_that_lead_in_a_circle() -> None:
     given = app(a=NamedModel("b"), b=NamedModel("a"))
-    with pytest.raises(HooklineError, match="a → b → a never comes to a model"):
+    with pytest.raises(HooklineError, match="a → b → a refers to itself"):
         create_model("a", given, ENV, Path())
 
 

@@ -1,1 +1,1 @@
-"""Language servers: what they say about a file."""
+"""Language servers: their diagnostics for a file."""

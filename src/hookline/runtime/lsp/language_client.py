@@ -1,7 +1,4 @@
-"""One life of a language server: JSON-RPC over its pipes, the documents it knows, and what it thinks of them.
-
-Messages of the language server protocol on a pipe: a header that says how long, then JSON.
-"""
+"""One run of a language server: JSON-RPC over its pipes, open documents, and diagnostics."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ from hookline.hosts.mcp.json_rpc import get_object
 from hookline.runners.server_process import PipeClosedError, ServerProcess
 from hookline.runtime.apps.app import LanguageServer
 
-MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024  # bytes of one message
+MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024  # of one message
 _MAX_HEADER_BYTES: Final = 4096
 _CHUNK: Final = 256 * 1024
 
 
 class FramingError(Exception):
-    """What came is no message, and nobody knows where the next one begins."""
+    """Invalid data from the server; the start of the next message is unknown."""
 
 
 def encode_message(message: dict[str, Any]) -> bytes:
@@ -38,7 +35,7 @@ def encode_message(message: dict[str, Any]) -> bytes:
 
 
 async def read_message(reader: asyncio.StreamReader) -> dict[str, Any] | None:
-    """None at the end. Raises Garbled."""
+    """None at the end. Raises FramingError."""
     length = await _read_length(reader)
     if length is None:
         return None
@@ -84,7 +81,7 @@ def _parse_length(text: bytes) -> int:
 
 
 async def _read_exactly(reader: asyncio.StreamReader, length: int) -> bytes:
-    """In pieces, so that a length that is only claimed costs nothing."""
+    """Reads in pieces, so that a wrong length costs no memory."""
     pieces: list[bytes] = []
     while length:
         piece = await reader.read(min(length, _CHUNK))
@@ -99,7 +96,7 @@ _MAX_OPEN_DOCUMENTS: Final = 100  # documents
 _MAX_DIAGNOSTICS: Final = 500  # diagnostics of one document
 _QUIET_SECONDS: Final = 0.2  # seconds without a newer report, for servers that report more than once
 _SHUTDOWN_SECONDS: Final = 2.0  # seconds for shutdown and exit
-_RETRYABLE_CODES: Final = (-32801, -32802)  # the content changed meanwhile; the server cancelled
+_RETRYABLE_CODES: Final = (-32801, -32802)  # ContentModified, ServerCancelled
 _PULL_TRIES: Final = 3
 _METHOD_NOT_FOUND: Final = -32601
 _NULL_RESULT_METHODS: Final = frozenset(
@@ -121,7 +118,7 @@ class OpenDocument:
     version: int
     digest: bytes
     diagnostics: list[dict[str, Any]] = field(default_factory=list)
-    fresh: asyncio.Event = field(default_factory=asyncio.Event)  # it was reported on as it is now
+    fresh: asyncio.Event = field(default_factory=asyncio.Event)  # the report is for the current version
 
 
 class LanguageClient:
@@ -143,7 +140,7 @@ class LanguageClient:
 
     @classmethod
     async def start(cls, server: LanguageServer, workspace: Path, env: Mapping[str, str]) -> LanguageClient:
-        """After the handshake. Raises HooklineError; cancelling it leaves nothing behind."""
+        """Starts the server and does the handshake. Raises HooklineError; cancelling it leaves nothing running."""
         program = await ServerProcess.start("the program", server.command, env, workspace, subprocess.PIPE)
         client = cls(server, workspace, program)
         try:
@@ -158,7 +155,7 @@ class LanguageClient:
         return not self._ended.is_set()
 
     async def update_document(self, path: Path, text: str) -> None:
-        """Tells it what stands in the document now. Raises HooklineError."""
+        """Sends the document's current text. Raises HooklineError."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         async with self._sending:
             known = self._documents.get(path)
@@ -169,7 +166,7 @@ class LanguageClient:
             await self._send_save(path, text)
 
     async def diagnostics(self, path: Path) -> list[dict[str, Any]]:
-        """What it reports on a document that it was told of, as the protocol says it; waits for it as long as it takes."""
+        """Diagnostics of an open document, in the form of the protocol. Waits as long as it takes."""
         document = self._documents[path]
         if "diagnosticProvider" in self._capabilities:
             document.diagnostics = _diagnostic_items(await self._pull_diagnostics(path))
@@ -242,7 +239,7 @@ class LanguageClient:
         return bool(how.get("change") if isinstance(how, dict) else how)
 
     async def _send_save(self, path: Path, text: str) -> None:
-        """Some only look at what was saved."""
+        """Some servers check only saved files."""
         how = get_object(self._capabilities, "textDocumentSync").get("save")
         if how:
             with_text = {"text": text} if get_object({"how": how}, "how").get("includeText") else {}
@@ -308,7 +305,7 @@ class LanguageClient:
             self._mark_lost(await self._program.describe_exit())
         except FramingError as error:
             self._mark_lost(f"it does not speak the language server protocol: {error}")
-        except HooklineError as error:  # it reads no more, and wants an answer
+        except HooklineError as error:  # it waits for an answer but reads nothing
             self._mark_lost(str(error))
 
     def _mark_lost(self, why: str) -> None:
@@ -360,7 +357,7 @@ def _diagnostic_items(found: Any) -> list[dict[str, Any]]:
 
 
 def _path_from_uri(uri: str) -> Path:
-    """Servers spell the same URI in more than one way."""
+    """Servers write the same URI in different ways."""
     try:
         return Path(unquote(urlsplit(uri).path))
     except ValueError:

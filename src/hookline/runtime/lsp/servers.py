@@ -1,7 +1,4 @@
-"""The language servers of a workspace, started when they are first needed, and the two tools that ask them.
-
-A diagnostic as the protocol says it → as people read it: lines and columns from 1, the severity as a word.
-"""
+"""The language servers of a workspace, started on first use, and the two tools that use them."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ _MAX_DIAGNOSTIC_LENGTH: Final = 500  # characters of a message
 
 
 def parse_diagnostic(said: dict[str, Any], server: str) -> dict[str, Any] | None:
-    """None for what has no message."""
+    """None if there is no message."""
     message = said.get("message")
     if not isinstance(message, str) or not message.strip():
         return None
@@ -60,19 +57,19 @@ def _to_one_based(number: Any) -> int:
 RESPONSE_TIMEOUT: Final = timedelta(seconds=15)
 _MAX_FILE_BYTES: Final = 2_000_000  # bytes of a file
 _MAX_STARTS: Final = 3  # in a row, without an answer
-_MAX_REPORTED_TEXTS: Final = 50  # files whose content somebody told us
+_MAX_REPORTED_TEXTS: Final = 50  # files with reported content
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedText:
-    """What a file holds, by somebody's word, and how it stood on disk then."""
+    """The content that a tool reported, and the state of the file on disk at that time."""
 
     text: str
     stamp: tuple[int, int, int] | None
 
 
 class LanguageServerConnection:
-    """One server through its lives. One that fails is started again by the next use, a few times."""
+    """One server across restarts. After a failure the next use starts it again, a few times."""
 
     def __init__(self, server: LanguageServer, workspace: Path, env: Mapping[str, str]) -> None:
         self.name = server.name
@@ -86,12 +83,12 @@ class LanguageServerConnection:
         self._timeouts = 0
 
     def handles(self, path: str) -> bool:
-        """A glob without a slash means files of that name anywhere."""
+        """A glob without a slash matches the file name in any directory."""
         name = path.rpartition("/")[2]
         return any(glob.search(path if whole else name) for whole, glob in self._globs)
 
     async def check_text(self, path: Path, text: str, patience: timedelta, *, look: bool) -> list[dict[str, Any]]:
-        """What it finds in the text, if it is asked to `look`. Raises HooklineError."""
+        """Diagnostics of the text if `look` is set. Raises HooklineError."""
         seconds = patience.total_seconds()
         try:
             async with asyncio.timeout(seconds):
@@ -100,7 +97,7 @@ class LanguageServerConnection:
                 found = await client.diagnostics(path) if look else []
         except TimeoutError:
             self._timeouts += 1
-            if self._timeouts > 1:  # it may be slow once; now it is stuck
+            if self._timeouts > 1:  # slow once is fine; now it hangs
                 await self.close()
             raise self._server_error(f"it did not answer within {seconds:g} s") from None
         except HooklineError as error:
@@ -134,7 +131,7 @@ class LanguageServerConnection:
 
 
 class LanguageServers:
-    """Without specs, `ruff server` looks at Python files. Whatever nobody knows about has nothing to report."""
+    """Without configured servers, `ruff server` checks Python files. Other files have no diagnostics."""
 
     def __init__(
         self,
@@ -168,7 +165,7 @@ class LanguageServers:
         )
 
     async def notify_change(self, path: str, content: str | None = None) -> dict[str, Any]:
-        """Raises HooklineError. Without a content, what stands on disk counts."""
+        """Without content, the file on disk is used. Raises HooklineError."""
         real, shown = self._resolve_path(path)
         self._reported_texts.pop(real, None)
         if content is None:
@@ -182,7 +179,7 @@ class LanguageServers:
         return {"path": shown, "servers": [served.name for served, _ in asked]}
 
     async def diagnostics(self, path: str) -> dict[str, Any]:
-        """Raises HooklineError. What somebody told counts until the file changes on disk."""
+        """Reported content is used until the file changes on disk. Raises HooklineError."""
         real, shown = self._resolve_path(path)
         told = self._reported_texts.get(real)
         text = told.text if told is not None and told.stamp == _file_stamp(real) else self._read_from_disk(path)
@@ -212,7 +209,7 @@ class LanguageServers:
         return good
 
     def _resolve_path(self, path: str) -> tuple[Path, str]:
-        """Where the file is or would be, links resolved, and how messages show it."""
+        """The file's path with links resolved, and its path for messages."""
         given = self._workspace.relative_path(path)
         if not given or "\0" in given or not _is_encodable(given):
             raise HooklineError(f"{printable(path)[:200]!r} is no path of a file")
@@ -261,14 +258,14 @@ _CONTENT_SCHEMA: Final = {**_PATH_SCHEMA, "properties": {"path": {"type": "strin
 
 
 def _ruff_server(env: Mapping[str, str]) -> LanguageServer:
-    """The one that was installed with us, else the first on the path; if there is none, starting it says so."""
+    """The ruff installed with hookline, else the first on the PATH; without any, starting it fails."""
     beside = Path(sys.executable).parent / "ruff"
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which("ruff", path=env.get("PATH"))
     return LanguageServer("ruff", (found or "ruff", "server"), ("*.py", "*.pyi"), "python")
 
 
 def _parse_globs(server: LanguageServer) -> tuple[tuple[bool, Pattern], ...]:
-    """Each with whether it is about the whole path."""
+    """Each glob, and whether it applies to the whole path."""
     try:
         return tuple(("/" in glob, path_glob(glob)) for glob in server.files)
     except BadPattern as error:

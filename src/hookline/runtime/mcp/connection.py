@@ -1,7 +1,4 @@
-"""A connection to one MCP server that outlives the server: one that died is started again by the next call.
-
-One life of an MCP server, from the handshake to its end.
-"""
+"""A connection to one MCP server. If the server dies, the next call starts it again."""
 
 from __future__ import annotations
 
@@ -43,11 +40,11 @@ CONNECTION_ERRORS: Final = (
     ValueError,
     RuntimeError,
 )
-"""What the official client raises when a server is not there or does not behave; `ValidationError` is a ValueError."""
+"""Exceptions of the official client when a server is missing or misbehaves; `ValidationError` is a ValueError."""
 
 
 class McpSession:
-    """It has a task of its own: a request that fails over HTTP cancels all that runs beside it."""
+    """Runs in its own task: a failed HTTP request cancels everything beside it."""
 
     def __init__(self, name: str, transport: Callable[[LostCallback], Transport], starting: float) -> None:
         self.tools: tuple[types.Tool, ...] = ()
@@ -75,7 +72,7 @@ class McpSession:
         return not self.is_alive
 
     async def wait_until_refreshed(self) -> None:
-        """Returns once the tools are those that the server has now, as far as it said that they changed."""
+        """Waits until the tools are up to date, if the server said that they changed."""
         await asyncio.sleep(0)
         try:
             async with asyncio.timeout(_REFRESH_SECONDS):
@@ -107,10 +104,10 @@ class McpSession:
             self._over.set()
             self._fresh.set()
             if not self._client_ready.done():
-                if scope.cancel_called:  # some versions of Python let the cancellation out of its scope
+                if scope.cancel_called:  # some Python versions leak the cancellation
                     self._mark_lost(f"it did not answer within {starting:g} s")
                 self._client_ready.set_exception(HooklineError(self.end_reason or "it ended at once"))
-                self._client_ready.exception()  # nobody may be waiting
+                self._client_ready.exception()  # there may be no waiter
 
     async def _run_session(self, connecting: Client, scope: anyio.CancelScope) -> None:
         async with connecting as client:
@@ -172,7 +169,7 @@ async def _list_tools(client: Client) -> tuple[types.Tool, ...]:
 
 
 def error_reason(error: BaseException) -> str:
-    """One line of it; of several, the first."""
+    """The first error, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ValidationError):
@@ -183,7 +180,7 @@ def error_reason(error: BaseException) -> str:
 
 _MAX_STARTS: Final = 3  # in a row, without a call that was answered
 _END_REASON_SECONDS: Final = 1.5  # seconds in which a broken connection may still say why
-_SESSION_TERMINATED: Final = "Session terminated"  # what the official client makes of a 404 within a session
+_SESSION_TERMINATED: Final = "Session terminated"  # the official client's error for a 404 within a session
 
 
 class McpConnection:
@@ -198,11 +195,11 @@ class McpConnection:
 
     @property
     def tools(self) -> tuple[types.Tool, ...]:
-        """As the server last listed them."""
+        """The tools as last listed by the server."""
         return self._session.tools if self._session is not None else ()
 
     async def open(self) -> None:
-        """Raises HooklineError, which says why, if the server cannot be started."""
+        """Raises HooklineError with the reason if the server cannot be started."""
         await (await self._ensure_session()).client()
 
     async def close(self) -> None:
@@ -211,7 +208,7 @@ class McpConnection:
             await self._session.close()
 
     async def call(self, tool: str, input: dict[str, Any], timeout: timedelta) -> types.CallToolResult:
-        """Raises HooklineError if there is no answer. A call that was sent is never sent again."""
+        """Raises HooklineError if there is no answer. A call that was sent is never repeated."""
         _check_input(input)
         talk = await self._ensure_session()
         seconds = timeout.total_seconds()

@@ -1,9 +1,4 @@
-"""The MCP servers of an agent, and their tools as the agent's own.
-
-What an MCP tool does, as far as its name and its input tell.
-
-What an MCP server answered → a tool's result.
-"""
+"""The tools of an agent's MCP servers: their kinds, calls and results."""
 
 from __future__ import annotations
 
@@ -63,9 +58,9 @@ _FOLDER_WORDS: Final = frozenset(("directory", "dir", "folder", "files"))
 
 
 def guess_kind(name: str, schema: Mapping[str, Any], *, read_only: bool = False) -> ToolKind:
-    """The kind that the table gives the name, else the one that its words tell, if the input has that kind's main field.
+    """The kind from the table, else from the words of the name if the input has that kind's main field.
 
-    Whatever takes both a path and a content writes a file, by whatever name, unless it says that it only reads.
+    A tool with a path and a content writes a file, whatever its name, unless it declares itself read-only.
     """
     fields = schema.get("properties")
     if not isinstance(fields, Mapping):
@@ -90,7 +85,7 @@ def _kind_from_words(words: list[str]) -> ToolKind:
 
 
 def _searches_names(name: str, fields: Mapping[str, Any]) -> bool:
-    """The reference server's `search_files` takes a glob; where it takes a `regex`, it looks into the files."""
+    """The reference server's `search_files` takes a glob; with a `regex` field it searches file contents."""
     return name == "search_files" and "pattern" in fields
 
 
@@ -103,7 +98,7 @@ _NOTHING: Final = object()
 
 
 def parse_call_result(answer: CallToolResult, *, opened: bool = True) -> ToolResult:
-    """Data stays data, so that hooks can reach into it; text that is JSON counts as data where it may be `opened`."""
+    """Structured data stays structured for hooks; JSON text is parsed if `opened`."""
     texts = [text for block in answer.content if (text := _block_text(block)) is not None]
     text, files = "\n".join(texts), _collect_attachments(answer.content)
     if answer.is_error:
@@ -159,7 +154,7 @@ def _build_content(structured: Any, text: str, texts: list[str], opened: bool) -
 
 
 def _unwrap_value(structured: Any, text: str, texts: list[str]) -> Any:
-    """The only value of an object that was made to hold it: its text says the value, not the object."""
+    """The value of a wrapper object with one field."""
     if not isinstance(structured, dict) or len(structured) != 1:
         return structured
     value = next(iter(structured.values()))
@@ -171,7 +166,7 @@ def _unwrap_value(structured: Any, text: str, texts: list[str]) -> Any:
 
 
 def _parse_json(text: str) -> Any:
-    """The object or list that the text is, else nothing."""
+    """The parsed object or list; None for other text."""
     if not text.lstrip().startswith(("{", "[")) or len(text) > MAX_RESULT_LENGTH:
         return _NOTHING
     try:
@@ -211,14 +206,14 @@ _MAX_DESCRIPTION_LENGTH: Final = 8_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """One tool of an MCP server. The annotations are what the server says of it, not what it does."""
+    """One tool of an MCP server. Annotations are claims of the server, not facts."""
 
     name: str
     description: str
     schema: dict[str, Any]
     kind: ToolKind
     annotations: dict[str, Any]
-    remote_name: str = field(repr=False)  # as the server calls it
+    remote_name: str = field(repr=False)  # its name on the server
     connection: McpConnection = field(repr=False)
     timeout: timedelta = field(repr=False)
 
@@ -229,11 +224,11 @@ class McpTool:
             return ToolResult(None, False, f"{self.name}: {error}")
         return parse_call_result(
             answer, opened=self.kind is not ToolKind.READ
-        )  # a file that is JSON stays as it was written
+        )  # the text of a JSON file stays unchanged
 
 
 class McpServers:
-    """Starts them all at once on entering. One that cannot be started is a line in `problems` and has no tools."""
+    """Starts all servers at the same time. One that fails has a line in `problems` and no tools."""
 
     def __init__(
         self, specs: tuple[McpServer, ...], workspace: Path, env: Mapping[str, str], starting: timedelta = START_TIMEOUT
@@ -261,7 +256,7 @@ class McpServers:
         await _close_all(self._open_connections)
 
     def tools(self) -> tuple[McpTool, ...]:
-        """As the servers list them now."""
+        """The tools that the servers list now."""
         return tuple(tool for spec, connection in self._open_connections for tool in self._tools_of(spec, connection))
 
     def _tools_of(self, spec: McpServer, connection: McpConnection) -> tuple[McpTool, ...]:

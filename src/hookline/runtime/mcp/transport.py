@@ -45,7 +45,7 @@ Transport = AbstractAsyncContextManager[Streams]
 async def stdio_transport(
     server: McpServer, workspace: Path, env: Mapping[str, str], lost: LostCallback
 ) -> AsyncIterator[Streams]:
-    """`lost` hears how it ended, before whoever waits for an answer does. Raises HooklineError if it cannot start."""
+    """`lost` is called with the reason before waiting callers fail. Raises HooklineError if it cannot start."""
     whole = {**env, **server.env}
     program = await ServerProcess.start("the program", server.command, whole, workspace, subprocess.PIPE)
     said, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -96,7 +96,7 @@ def _parse_message(line: bytes) -> SessionMessage | None:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValidationError:
         _log.debug(
-            "an MCP server said something that is no message: %s",
+            "invalid message from an MCP server: %s",
             shorten(printable(line[:200].decode("utf-8", "replace"))),
         )
         return None
@@ -127,7 +127,7 @@ async def http_transport(server: McpServer) -> AsyncIterator[Streams]:
 
 
 async def _limit_response(response: httpx2.Response) -> None:
-    """An event's size is bounded by the client; a plain answer's is not."""
+    """The client limits the size of an event, but not of a plain response."""
     if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         stream = response.stream
         if isinstance(stream, httpx2.AsyncByteStream):
@@ -158,7 +158,7 @@ _EMPTY_TOOL_LIST: Final = {
 
 
 class ToolListFilter:
-    """It works once the protocol's version is known, which says what a tool is."""
+    """Filters once the protocol version is known: it defines what a tool is."""
 
     def __init__(self, server: str) -> None:
         self.version: str | None = None
@@ -192,7 +192,7 @@ class ToolListFilter:
 
 
 class _FilteredStream:
-    """A stream of messages, as the official client reads it."""
+    """A stream of messages for the official client."""
 
     def __init__(self, stream: Any, sieve: ToolListFilter) -> None:
         self._stream = stream

@@ -1,1 +1,1 @@
-"""Models: one request in, pieces of an answer out."""
+"""Models: a request goes in, chunks of an answer come out."""

@@ -1,4 +1,4 @@
-"""A model with others behind it, each of which takes over when the one before it fails."""
+"""A model with fallbacks: when one model fails, the next one takes over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RETURN_AFTER: Final = timedelta(minutes=5)
 
 
 class FallbackError(ModelError):
-    """A failure after which the next call goes to another model, so trying again makes sense whatever the code is."""
+    """The next call goes to another model, so a retry makes sense whatever the code is."""
 
     def __init__(self, error: ModelError, name: str) -> None:
         super().__init__(error.code, f"{error}; {name} is asked next", timedelta(0))
@@ -67,7 +67,7 @@ class FallbackModel:
             self._at = self._failures = 0
 
     def _record_failure(self, at: int, error: ModelError) -> ModelError:
-        if at != self._at:  # another conversation has moved on already
+        if at != self._at:  # another conversation has switched already
             return FallbackError(error, self.name)
         self._failures += 1
         if at + 1 == len(self._models) or not self._should_switch(self._models[at + 1], error):

@@ -1,4 +1,4 @@
-"""What a model is to the loop: a request goes in, pieces of an answer come out."""
+"""The interface of a model: a request goes in, chunks of an answer come out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookline.errors import HooklineError
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool as the model hears of it."""
+    """A tool as the model sees it."""
 
     name: str
     description: str
@@ -67,12 +67,12 @@ class ErrorCode(StrEnum):
 
 
 class ModelError(HooklineError):
-    """A call of the model that failed, whoever the provider is."""
+    """A failed model call, for every provider."""
 
     def __init__(
         self, code: ErrorCode, text: str, retry_after: timedelta | None = None, *, refused: bool = False
     ) -> None:
-        """`refused`: the provider says that the request itself is wrong, a model's name for example."""
+        """`refused`: the provider rejects the request itself, for example an unknown model name."""
         super().__init__(text)
         self.code = code
         self.retry_after = retry_after
@@ -94,9 +94,9 @@ class Model(Protocol):
     def name(self) -> str: ...
     @property
     def context_limit(self) -> int:
-        """Tokens that a request may have."""
+        """The maximum number of tokens of a request."""
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
-        """Raises ModelError, also in the middle. Closing the generator ends the call."""
+        """Raises ModelError, also in the middle of the answer. Closing the generator ends the call."""
 
     async def close(self) -> None: ...

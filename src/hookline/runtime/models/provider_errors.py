@@ -1,6 +1,6 @@
-"""Whatever a provider or its library raises → a ModelError with one of the seven codes, in one line without a key.
+"""Turns errors of providers and their libraries into a ModelError: one line, without keys.
 
-pydantic-ai sorts most of it; what it leaves open is told by the status and by what the provider says.
+pydantic-ai classifies most of them; status and message of the provider decide the rest.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CODES_BY_STATUS: Final = {
     402: ErrorCode.BILLING,
     403: ErrorCode.AUTH,
     408: ErrorCode.TIMEOUT,
-    413: ErrorCode.CONTEXT_OVERFLOW,  # also Groq's, for a request larger than a minute's tokens: waiting cannot help
+    413: ErrorCode.CONTEXT_OVERFLOW,  # Groq: also for a request above the tokens per minute; a retry cannot help
     429: ErrorCode.RATE_LIMIT,
     504: ErrorCode.TIMEOUT,
 }
@@ -90,7 +90,7 @@ def _is_refusal(error: Exception) -> bool:
 
 
 def incomplete_answer_error(model: str) -> ModelError:
-    """The stream ended as if all were well, but the model had not finished."""
+    """The stream ended normally, but the model had not finished."""
     return ModelError(ErrorCode.NETWORK, f"{model}: the answer broke off before its end")
 
 
@@ -111,10 +111,10 @@ def _error_code(error: Exception, said: str) -> ErrorCode:
 
 
 def _error_text(error: Exception) -> str:
-    """The provider's own sentence where its answer has one, else what it sent, else what its status means."""
+    """The provider's message, else its response, else the meaning of the status."""
     if any(words in str(error).casefold() for words in _DISCONNECT_PHRASES):
         return "the answer broke off before its end"
-    if isinstance(error, httpx2.ResponseNotRead):  # what Mistral's library makes of an empty answer
+    if isinstance(error, httpx2.ResponseNotRead):  # Mistral's library raises this for an empty response
         return "the server failed, and does not say why"
     status, body = getattr(error, "status_code", None), getattr(error, "body", None)
     sentence = _body_message(body)
@@ -122,7 +122,7 @@ def _error_text(error: Exception) -> str:
         return sentence or str(error) or type(error).__name__
     if sentence is None and isinstance(body, dict) and not body.keys() & {"error", "message", "detail"}:
         sentence = json.dumps(body, ensure_ascii=False, default=str)
-    if sentence is None or sentence.lstrip().startswith("<"):  # a page, for people with a browser
+    if sentence is None or sentence.lstrip().startswith("<"):  # an HTML page
         return f"HTTP {status}{_status_phrase(status)}, and the server does not say why"
     return f"HTTP {status}: {sentence}"
 
@@ -146,7 +146,7 @@ def _describe_disconnect(error: Exception, address: ModelAddress) -> str | None:
 
 
 def _body_message(body: Any) -> str | None:
-    if isinstance(body, str) and body.lstrip().startswith("{"):  # Mistral's library does not read it
+    if isinstance(body, str) and body.lstrip().startswith("{"):  # Mistral's library does not parse it
         body = _parse_body(body)
     for _ in range(4):  # {"error": {"message": …}}, {"detail": …}, or the message itself
         if not isinstance(body, dict):

@@ -1,9 +1,7 @@
-"""A request's messages as providers want them: told and answered in turns, and each tool call with its result at once.
+"""Messages and tool names in the form that providers accept.
 
-Histories are not always so: hooks put messages between a call and its result, a crash leaves a call without one,
-compaction leaves a result without its call or an answer at the beginning.
-
-The names by which models hear of tools: letters, digits, `_` and `-`, at most 64, each once.
+User and assistant alternate, and every tool call is followed by its result. Hooks, crashes and compaction can break
+both. Tool names have letters, digits, `_` and `-`, at most 64 characters, and are unique.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ _FIRST_CHARACTERS: Final = frozenset(ascii_letters + "_")
 
 
 class ToolNameMap:
-    """The names of one request, there and back."""
+    """Maps tool names to the names in a request, and back."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._told = offered_names(sorted(set(names)))
@@ -33,12 +31,12 @@ class ToolNameMap:
         return self._told[name]
 
     def from_model(self, told: str) -> str:
-        """What the model made up stays as it is."""
+        """Unknown names stay unchanged."""
         return self._meant.get(told, told)
 
 
 def offered_names(own: Iterable[str]) -> dict[str, str]:
-    """Own name → offered name. A name that can be offered as it is belongs to its tool; others make room for it."""
+    """Own name → offered name. Valid names stay; other names are changed so that they do not collide."""
     names = tuple(own)
     taken = {name for name in names if _sanitize_name(name) == name}
     offered = {name: name for name in taken}
@@ -104,7 +102,7 @@ Conversation: TypeAlias = tuple[RequestMessage | ResponseMessage, ...]
 
 
 def build_conversation(messages: Sequence[dict[str, Any]]) -> Conversation:
-    """Begins with Told, then both in turn. Results without a call are left out, calls without a result get one."""
+    """Starts with a RequestMessage; then both kinds alternate. Drops results without a call, adds missing results."""
     told: list[SystemPart | UserPart | ResultPart] = []
     taken: list[RequestMessage | ResponseMessage] = []
     for answer, rest in _split_at_answers(messages):
@@ -121,7 +119,7 @@ def build_conversation(messages: Sequence[dict[str, Any]]) -> Conversation:
 def _split_at_answers(
     messages: Iterable[dict[str, Any]],
 ) -> Iterator[tuple[ResponseMessage | None, list[dict[str, Any]]]]:
-    """Each answer with what came between it and the next one."""
+    """Each answer with the messages up to the next one."""
     answer: ResponseMessage | None = None
     rest: list[dict[str, Any]] = []
     for message in messages:
@@ -178,4 +176,4 @@ def _parse_calls(message: dict[str, Any]) -> Iterator[CallPart]:
             function = call["function"]
             yield CallPart(str(call["id"]), str(function["name"]), str(function.get("arguments") or "{}"))
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise HooklineError("a message has tool_calls that are no list of calls") from None
+        raise HooklineError("tool_calls of a message is not a list of calls") from None

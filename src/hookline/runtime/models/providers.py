@@ -1,8 +1,8 @@
-"""Who serves models, and where: `provider:model`, or `provider:model@URL` for a server of one's own.
+"""Providers of models, and their addresses: `provider:model`, or `provider:model@URL` for your own server.
 
-Keys come from the environment that is handed in, and a provider's key goes to that provider, or where the environment
-itself sends it (OPENAI_BASE_URL). A URL in a file gets only the key that the environment has for its very host, so no
-file can have a key sent elsewhere.
+Keys come only from the given environment. A provider's key is sent to that provider, or to the URL that the environment
+sets (OPENAI_BASE_URL). A URL in a file gets only the key that the environment has for exactly that host, so that no file
+can send a key elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hookline.formatting import closest_match, printable, shorten
 from hookline.runtime.models.tokens import known_context_limit
 
 HOST_KEY_PREFIX: Final = "HOOKLINE_KEY_"
-"""Before the host's name in capitals, whatever is no letter or digit as `_`: HOOKLINE_KEY_LLM_EXAMPLE_ORG."""
+"""Followed by the host in capitals, with `_` for other characters: HOOKLINE_KEY_LLM_EXAMPLE_ORG."""
 _OLLAMA_CONTEXT_LIMIT: Final = 32_768
 
 
@@ -26,7 +26,7 @@ class Provider:
     api: str
     url: str
     url_variable: str
-    keys: tuple[str, ...]  # the first one that is set counts
+    keys: tuple[str, ...]  # the first one that is set is used
     needs_key: bool = True
 
 
@@ -50,7 +50,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelAddress:
-    """Where a model is. `key` is None where none is needed, and is in no text that is made of this."""
+    """Where a model is. `key` is None if none is needed; it never appears in a repr."""
 
     name: str
     api: str
@@ -58,17 +58,17 @@ class ModelAddress:
     url: str
     key: str | None = field(repr=False)
     is_official: bool  # at the provider's own address
-    has_explicit_url: bool  # the URL stood in the name, not in the environment
+    has_explicit_url: bool  # the URL is part of the name
     context_limit: int
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not be in a log or an error."""
+        """Texts that must not appear in logs or errors."""
         return tuple(secret for secret in (self.key, _url_password(self.url)) if secret)
 
 
 def parse_address(name: str, env: Mapping[str, str]) -> ModelAddress:
-    """Raises HooklineError in one line: an unknown provider, a URL that is none, a key that is missing."""
+    """Raises HooklineError for an unknown provider, an invalid URL or a missing key."""
     shown = shorten(printable(name))
     word, _, rest = name.partition(":")
     provider = PROVIDERS.get(word)
@@ -119,7 +119,7 @@ def _check_url(shown: str, url: str, what: str) -> str:
 
 
 def _select_api(provider: Provider, url: str) -> str:
-    """OpenAI wants its newest models asked through Responses; servers that speak like it know Chat Completions."""
+    """The newest OpenAI models need the Responses API; compatible servers have Chat Completions."""
     if provider.api != "openai":
         return provider.api
     return "openai-responses" if _is_same_url(url, provider.url) else "openai-chat"

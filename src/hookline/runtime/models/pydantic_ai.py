@@ -1,9 +1,7 @@
-"""pydantic-ai's models layer, and nothing else of it: a Request goes to a provider, pieces come back.
+"""Models through pydantic-ai's model layer.
 
-The providers' own libraries retry by themselves unless told not to, and read keys and addresses from the environment
-unless they are given; here they do neither.
-
-The providers' own libraries, opened for one address: no retries of theirs, no telemetry, our timeouts.
+The libraries of the providers are opened for one address, without their own retries and telemetry, with our timeouts, and
+without keys or addresses that they would read from the environment.
 """
 
 from __future__ import annotations
@@ -40,14 +38,14 @@ from hookline.runtime.models.providers import ModelAddress
 
 CONNECT_SECONDS: Final = 10
 RESPONSES: Final[ContextVar[list[Any]]] = ContextVar("responses")
-"""Where the responses of the call that is being opened are noted: a library that is cancelled then may leave one open."""
-NO_KEY: Final = "none"  # the libraries want some text even where a server asks for no key
+"""Collects the responses of the call being opened: a library that is cancelled then may leave one open."""
+NO_KEY: Final = "none"  # the libraries need a text even if the server needs no key
 
 
 def open_client(address: ModelAddress, silence: timedelta) -> tuple[Model, Any]:
-    """The model, and the HTTP client that is to be closed."""
+    """The model, and the HTTP client to close."""
     seconds = silence.total_seconds()
-    if address.api == "groq":  # its library still takes the older httpx only
+    if address.api == "groq":  # its library needs the older httpx
         import httpx
 
         timeout = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
@@ -74,7 +72,7 @@ def _openai_client(address: ModelAddress, client: Any) -> Any:
 
 
 def _forget_environment(client: Any) -> None:
-    """The libraries put headers from OPENAI_CUSTOM_HEADERS and its like into every request; they are for the provider."""
+    """Removes headers that the libraries take from OPENAI_CUSTOM_HEADERS and similar: they are for the provider."""
     client._custom_headers = {}
 
 
@@ -109,7 +107,7 @@ def _ollama_model(address: ModelAddress, client: Any) -> Model:
 
 
 def _strict_profile() -> Any:
-    """A stream without a last word is one that broke off, not one that ended well."""
+    """A stream without a finish reason was interrupted."""
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     return OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
@@ -173,7 +171,7 @@ class ProviderConnection:
     silence: timedelta
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
-        """Text as it comes; tool calls only when the whole answer is there, so that none is ever half a call."""
+        """Yields text as it arrives, and tool calls only when the answer is complete: never half a call."""
         history = build_conversation(request.messages)
         spelling = ToolNameMap(_tool_names(request, history))
         try:
@@ -189,7 +187,7 @@ class ProviderConnection:
                     yield piece
         except TimeoutError:
             raise silence_error(self.address.name, self.silence) from None
-        except Exception as error:  # whatever a provider's library raises is the model's failure
+        except Exception as error:  # every exception of a library is a failed model call
             raise model_error(error, self.address) from None
 
     async def close(self) -> None:
@@ -280,7 +278,7 @@ def _to_request_part(part: Any, spelling: ToolNameMap, length: int | None) -> li
 
 
 def _call_id(call: CallPart, length: int | None) -> str:
-    """Mistral takes ids of nine letters and digits only."""
+    """Mistral accepts only ids of nine letters and digits."""
     if length is None or (len(call.id) == length and call.id.isascii() and call.id.isalnum()):
         return call.id
     return hashlib.sha256(call.id.encode("utf-8", "surrogatepass")).hexdigest()[:length]
@@ -302,7 +300,7 @@ def _is_finished(stream: StreamedResponse) -> bool:
 
 
 def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk]:
-    """What is known at the end: a refusal in words, the calls, and what was spent."""
+    """What is known only at the end: a refusal, the calls, the token usage."""
     answer = stream.get()
     refusal = (answer.provider_details or {}).get("refusal")
     pieces: list[Chunk] = [TextChunk(refusal)] if isinstance(refusal, str) and refusal else []
@@ -318,7 +316,7 @@ def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk
 
 
 def _arguments_text(arguments: Any) -> str:
-    """As the model wrote them, well-formed or not; some libraries hand over what they have parsed already."""
+    """The arguments as the model wrote them, valid or not; some libraries have parsed them already."""
     if arguments is None or isinstance(arguments, str):
         return arguments or "{}"
     return json.dumps(arguments, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A model's name → the model: `provider:model`, `script:FILE`, or a name that the app gave."""
+"""Creates a model from its name: `provider:model`, `script:FILE`, or a name from `models`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hookline.runtime.models.remote_model import RemoteModel
 from hookline.runtime.models.scripted import ScriptedModel, read_script
 
 ModelChoice: TypeAlias = tuple[str, int | None]
-"""A name with a colon, and the context limit that the app gives it."""
+"""A full name, and the context limit that the app sets."""
 
 
 def create_model(name: str, app: App, env: Mapping[str, str], directory: Path) -> Model:
@@ -32,7 +32,7 @@ def create_model(name: str, app: App, env: Mapping[str, str], directory: Path) -
 
 
 def _resolve_names(name: str, named: Mapping[str, NamedModel], above: tuple[str, ...]) -> Iterator[ModelChoice]:
-    """The model and its fallbacks in order; each may be a name of the app's own again."""
+    """The model and its fallbacks in order; each may be a name from `models` too."""
     given = named.get(name)
     if given is None:
         if ":" not in name:
@@ -40,7 +40,7 @@ def _resolve_names(name: str, named: Mapping[str, NamedModel], above: tuple[str,
         yield name, None
         return
     if name in above:
-        raise HooklineError(f"models: {' → '.join((*above, name))} never comes to a model; write provider:model")
+        raise HooklineError(f"models: {' → '.join((*above, name))} refers to itself; write provider:model")
     (first, limit), *others = _resolve_names(given.model, named, (*above, name))
     yield first, given.context_limit or limit
     yield from others
@@ -58,4 +58,4 @@ def _create_single_model(name: str, context_limit: int | None, env: Mapping[str,
 def _describe_unknown_model(name: str, named: Mapping[str, NamedModel]) -> str:
     guess = closest_match(name, named)
     hint = f"did you mean {guess}?" if guess else "write provider:model, such as openai:gpt-5 or script:demo.yaml"
-    return f"model {shorten(printable(name))}: there is none of this name; {hint}"
+    return f"model {shorten(printable(name))}: this model does not exist; {hint}"

@@ -1,4 +1,4 @@
-"""A model that is reached over HTTP. The libraries for it take seconds to load, so it loads them when it is first asked."""
+"""A model over HTTP. Its libraries take seconds to import, so they are loaded with the first request."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from hookline.runtime.models.pydantic_ai import ProviderConnection
 
 MAX_SILENCE: Final = timedelta(minutes=5)
-"""The longest that a model may say nothing, at the beginning or in between; some think for minutes."""
+"""How long a model may send nothing; some think for minutes."""
 
 
 class RemoteModel:
-    """Of one event loop. A failed call is not tried again here: that is the loop's, with hooks in between."""
+    """Belongs to one event loop. It does not retry: the caller does, with hooks in between."""
 
     def __init__(
         self, address: ModelAddress, context_limit: int | None = None, silence: timedelta = MAX_SILENCE

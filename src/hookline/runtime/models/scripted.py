@@ -1,7 +1,4 @@
-"""A script from its YAML file, every problem with its line.
-
-A model that says what its script says, offline and always the same: for demos and tests.
-"""
+"""A model that answers from a script, offline and always the same, for demos and tests; and the reader of its YAML file."""
 
 from __future__ import annotations
 
@@ -37,9 +34,9 @@ _NO_DELAY: Final = timedelta(0)
 
 @dataclass(frozen=True, slots=True)
 class RequestMatcher:
-    """What a request must have for a step to answer it; each is searched for in a text."""
+    """Patterns that a request must match."""
 
-    last: Pattern | None = None  # the last message, whoever it is from
+    last: Pattern | None = None  # the last message of any role
     prompt: Pattern | None = None  # the last message of the user
     system: Pattern | None = None  # the system prompt
 
@@ -61,16 +58,16 @@ class ScriptStep:
     calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()
     error: ErrorCode | None = None
     message: str = "as the script says"
-    after: timedelta | None = None  # when to try again
-    delay: timedelta = _NO_DELAY  # before the answer begins
+    after: timedelta | None = None  # when to retry
+    delay: timedelta = _NO_DELAY  # before the answer starts
     spend: tuple[int, int] | None = None  # input, output; None: estimated
-    when: RequestMatcher | None = None  # asked before the steps that stand in order, as often as it holds
+    when: RequestMatcher | None = None  # checked before the ordered steps, every time
     once: bool = False  # of a step with `when`
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptSection:
-    """Steps for those requests whose system prompt has the pattern: one of several agents."""
+    """Steps for requests whose system prompt matches: one of several agents."""
 
     system: Pattern
     steps: tuple[ScriptStep, ...]
@@ -80,15 +77,15 @@ class ScriptSection:
 class ModelScript:
     steps: tuple[ScriptStep, ...] = ()
     sections: tuple[ScriptSection, ...] = ()
-    end: str = END_TEXT  # what every later request is answered
-    loop: bool = False  # begin anew instead
+    end: str = END_TEXT  # the answer to all later requests
+    loop: bool = False  # start again instead
     pace: timedelta = _NO_DELAY  # between two pieces of text
     context_limit: int = SCRIPT_CONTEXT_LIMIT
 
 
 @dataclass(slots=True)
 class _ScriptProgress:
-    """How far one conversation has come."""
+    """The position of one conversation in the script."""
 
     next: int = 0
     calls: int = 0
@@ -106,7 +103,7 @@ class _ScriptProgress:
         return ordered[self.next - 1] if self.next <= len(ordered) else ScriptStep(say=script.end)
 
     def call_ids(self, request: CompletionRequest) -> Iterator[str]:
-        """Beyond those of the conversation, which may have been begun by another process."""
+        """Steps beyond those in the history, which an earlier process may have used."""
         self.calls = max([self.calls, *_call_numbers(request)])
         while True:
             self.calls += 1
@@ -171,7 +168,7 @@ class ScriptedModel:
         key = number, _join_contents(users[:1]) if number else ""
         progress = self._progress.setdefault(key, _ScriptProgress())
         begins = all(message.get("role") != "assistant" for message in request.messages)
-        if number and begins and progress.next >= sum(step.when is None for step in steps):  # the same task once more
+        if number and begins and progress.next >= sum(step.when is None for step in steps):  # the same task again
             progress.next = 0
             progress.done.clear()
         return progress
@@ -186,7 +183,7 @@ def _join_contents(messages: Sequence[dict[str, Any]]) -> str:
 
 
 def _split_words(text: str) -> Iterator[str]:
-    """Word by word, as models speak."""
+    """Word by word, like a model."""
     words = text.split(" ")
     for word in words[:-1]:
         yield f"{word} "
@@ -253,7 +250,7 @@ def _parse_root(reader: Node) -> ModelScript:
 
 
 def _parse_section(name: str, reader: Node) -> ScriptSection:
-    """Without a pattern of its own, it is for prompts in which the agent's name stands."""
+    """Without a pattern, it answers prompts that contain the agent's name."""
     if isinstance(reader.value, list):
         return ScriptSection(_name_pattern(name), _parse_steps(reader))
     reader.check_keys({"system", "steps"}, "an agent of a script")

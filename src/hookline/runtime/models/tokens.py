@@ -77,7 +77,7 @@ def text_tokens(text: str) -> int:
 
 
 def message_tokens(message: dict[str, Any]) -> int:
-    """Of one message of a request or of a stored thread, with its tool calls."""
+    """Estimated tokens of one message, with its tool calls."""
     content, calls = message.get("content"), message.get("tool_calls")
     return TOKENS_PER_MESSAGE + _value_tokens(content) + _value_tokens(calls)
 
@@ -87,13 +87,13 @@ def messages_tokens(messages: Iterable[dict[str, Any]]) -> int:
 
 
 def request_tokens(request: CompletionRequest) -> int:
-    """Of everything that the model is sent: messages, and the tools with their schemas."""
+    """Estimated tokens of a whole request: messages and tools with their schemas."""
     tools = (text_tokens(tool.name + tool.description) + _value_tokens(tool.schema) for tool in request.tools)
     return messages_tokens(request.messages) + sum(TOKENS_PER_TOOL + tokens for tokens in tools)
 
 
 def known_context_limit(model: str) -> int:
-    """The tokens that a model takes, by the longest beginning of its name that is known; the vendor's part is left out."""
+    """The context limit of the longest known prefix of the model's name, without its vendor."""
     name = model.rpartition("/")[2].casefold()
     return _CONTEXT_LIMITS.get(
         max((known for known in _CONTEXT_LIMITS if name.startswith(known)), key=len, default=""), DEFAULT_CONTEXT_LIMIT

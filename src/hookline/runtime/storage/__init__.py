@@ -1,1 +1,1 @@
-"""What is kept: SQLite or PostgreSQL, one schema."""
+"""Storage in SQLite or PostgreSQL, with one schema."""

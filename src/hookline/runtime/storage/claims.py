@@ -1,4 +1,4 @@
-"""One process at a time works on a session: two would run its tools twice."""
+"""Claims: only one process works on a session; two would run its tools twice."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 class Claims(Protocol):
-    """They end with the process, however it ends."""
+    """Claims end with the process, however it ends."""
 
     async def claim(self, session: str) -> bool:
-        """False if somebody has it."""
+        """False if another process has it."""
 
     async def release(self, session: str) -> None: ...
     async def close(self) -> None: ...
 
 
 class NoClaims:
-    """Of a database that is this process's alone."""
+    """For a database that only this process uses."""
 
     async def claim(self, session: str) -> bool:
         return True
@@ -54,7 +54,7 @@ _LOCKS_GUARD: Final = Lock()
 
 
 class FileClaims:
-    """Locks of one file, a byte for each session."""
+    """Locks of one file, one byte per session."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -131,7 +131,7 @@ class PostgresClaims:
             return True
 
     async def renew(self) -> None:
-        """After the connection was lost. What another has claimed meanwhile stays the other's."""
+        """After a lost connection. Sessions that another process has claimed meanwhile stay there."""
         if self.numbers and (self._connection is None or self._connection.is_closed()):
             async with self._asking:
                 await self._ensure_connected()
@@ -159,7 +159,7 @@ class PostgresClaims:
         assert self._connection is not None
         try:
             return await self._connection.fetchval(statement, value)
-        except BaseException:  # a lock that nobody knows of would stay
+        except BaseException:  # an unknown lock would stay
             await self.close()
             raise
 

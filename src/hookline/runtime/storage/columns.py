@@ -16,7 +16,7 @@ from sqlalchemy.types import TypeDecorator
 from hookline.errors import HooklineError
 
 MAX_JSON_DEPTH: Final = 500
-"""Levels of lists and mappings. Reading is recursive, and Python stops at a thousand calls."""
+"""Maximum nesting. Reading is recursive, and Python stops at a thousand calls."""
 
 MAX_KEY_BYTES: Final = 1000
 """Bytes. PostgreSQL refuses an index entry of more than 2,704, and entries have up to two keys."""
@@ -38,7 +38,7 @@ class AnyText(TypeDecorator[str]):
 
 
 class KeyText(AnyText):
-    """Text that is looked up: an id, a path, a name."""
+    """Text used as a key: an id, a path, a name."""
 
     cache_ok = True
 
@@ -52,7 +52,7 @@ class KeyText(AnyText):
 
 
 class JsonText(AnyText):
-    """Written as `encoded` made it, in the caller's own thread, for the value may change afterwards; read as the value."""
+    """Written as `encoded` prepared it in the caller's thread, because the value may change; read as the value."""
 
     cache_ok = True
 
@@ -71,7 +71,7 @@ def unescape_text(stored: str) -> str:
 
 
 def encode_json(value: Any) -> str:
-    """JSON that gives back what went in; a value for which there is none raises HooklineError."""
+    """Lossless JSON; raises HooklineError if there is none."""
     _check_storable(value)
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -80,7 +80,7 @@ def encode_json(value: Any) -> str:
 
 
 def copy_json(value: Any) -> Any:
-    """As it will be read again; raises as `encoded` does."""
+    """The value as it will be read; raises like `encoded`."""
     return json.loads(encode_json(value))
 
 
@@ -102,7 +102,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _check_storable(value: Any) -> None:
-    """What json.dumps would write, but differently or without end, and what it could not read again."""
+    """Rejects what json.dumps would write differently or endlessly, or could not read again."""
     level, left = [value], _MAX_JSON_SIZE
     for _ in range(MAX_JSON_DEPTH):
         deeper: list[Any] = []
@@ -118,7 +118,7 @@ def _check_storable(value: Any) -> None:
 
 
 def _estimate_size(held: Any) -> int:
-    """Roughly what it takes in memory, without what is inside."""
+    """Approximate memory of the value, without its contents."""
     if isinstance(held, str):
         return len(held)
     return _ITEM_SIZE * len(held) if isinstance(held, (dict, list, tuple)) else 0

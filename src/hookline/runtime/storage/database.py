@@ -64,7 +64,7 @@ _UNIQUE_MESSAGE: Final = "something else is stored under this id already"
 
 
 def explain_database_error(failed: Exception, place: str) -> Exception:
-    """A HooklineError for everything that a database can do to us; our own bugs stay what they are."""
+    """Turns every database failure into a HooklineError; our own bugs are raised unchanged."""
     place = " ".join(place.split())
     if isinstance(failed, StatementError) and isinstance(failed.orig, HooklineError):
         return failed.orig
@@ -90,7 +90,7 @@ def _known_messages(cause: BaseException) -> list[str]:
 
 
 def _constraint_message(cause: BaseException) -> str | None:
-    """Both databases name the kind of a broken constraint in their text or state, and nothing else that is stable."""
+    """Only the kind of a broken constraint is stable in the errors of both databases."""
     state = getattr(cause, "sqlstate", None)
     if state == "23503" or "FOREIGN KEY" in str(cause):
         return _FOREIGN_KEY_MESSAGE
@@ -120,14 +120,14 @@ _SELECT_CLAIM_BY_SESSION: Final = _SELECT_CLAIM.where(sessions.c.id == bindparam
 
 
 class Database(Protocol):
-    """Work may be run again after a failure that undid it, so it must have no effect but on its connection."""
+    """A query may run again after a rollback, so it must have no effect besides its connection."""
 
     async def read(self, work: Query[T]) -> T: ...
     async def write(self, work: Query[T]) -> T:
-        """Committed when this returns. It goes on to its end even if its caller is cancelled."""
+        """Committed on return. It completes even if the caller is cancelled."""
 
     async def claim(self, session: str) -> bool:
-        """False if a store has it."""
+        """False if another store has it."""
 
     async def release(self, session: str) -> None: ...
     async def close(self) -> None: ...

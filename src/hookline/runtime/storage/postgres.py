@@ -30,7 +30,7 @@ _SETTINGS: Final = {
 
 
 class Postgres:
-    """Each write has a transaction of its own: several commit at once, and the server joins their disk writes."""
+    """Each write is its own transaction: several commit at the same time, and the server merges their disk writes."""
 
     def __init__(
         self, place: str, engine: AsyncEngine, claims: PostgresClaims, failures: tuple[type[Exception], ...]
@@ -81,7 +81,7 @@ class Postgres:
         await self._engine.dispose()
 
     async def _run_with_retry(self, once: Callable[[Query[T]], Awaitable[T]], work: Query[T]) -> T:
-        """A connection that died in the pool is noticed when it is used: then, once more with a new one."""
+        """A dead connection is noticed when it is used: then retries once with a new one."""
         try:
             return await once(work)
         except DBAPIError as failed:
@@ -108,14 +108,14 @@ class Postgres:
             result = await connection.run_sync(work)
             try:
                 await connection.commit()
-            except self._failures as failed:  # it may have been stored, so it must not be done again
+            except self._failures as failed:  # it may have been committed, so it must not run again
                 raise explain_database_error(failed, self._place) from failed
             return result
 
     def _finish_write(self, task: asyncio.Task[Any]) -> None:
         self._writing.discard(task)
         if not task.cancelled():
-            task.exception()  # seen, even where nobody waits for it any more
+            task.exception()  # retrieved, even without a waiter
 
 
 async def _open_connection(dsn: str, place: str) -> Any:

@@ -80,7 +80,7 @@ class QueryQueue:
         return await answer
 
     async def close(self) -> None:
-        """After everything that was asked before."""
+        """Closes after all queries queued before."""
         if not self._closed:
             self._closed = True
             self._flush()
@@ -156,13 +156,13 @@ def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_Quer
 
 
 _LOCK_SECONDS: Final = 5.0
-"""Seconds that another process may hold the file."""
+"""Seconds to wait for another process that locks the file."""
 
 _READER_THREADS: Final = 2
 
 
 class Sqlite:
-    """One thread writes and others read, for SQLite has one writer at a time, and readers that never wait for it."""
+    """One thread writes and others read: SQLite has a single writer, and readers never wait for it."""
 
     def __init__(self, place: str, writer: QueryQueue, readers: QueryQueue, claims: Claims) -> None:
         self._place, self._writer, self._readers, self._claims = place, writer, readers, claims
@@ -210,7 +210,7 @@ class Sqlite:
 
 
 def _prepare_file(file: Path) -> None:
-    """The file and its directory are for their owner alone; SQLite gives the files beside it the same rights."""
+    """Only the owner may read the file and its directory; SQLite uses the same rights for its other files."""
     file.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     with suppress(FileExistsError):  # it is not opened then: closing it would end all locks that this process has on it
         made = os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
@@ -262,7 +262,7 @@ def _open_connection(file: str, begin: str, synchronous: str) -> Connection:
 
 
 def _file_identity(file: str) -> tuple[int, int] | None:
-    """SQLite goes on with a file that has lost its name, and all that it then stores is lost."""
+    """SQLite keeps writing to a deleted file, and all of it would be lost."""
     try:
         found = os.stat(file)
     except OSError:

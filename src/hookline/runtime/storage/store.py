@@ -41,7 +41,7 @@ _MIGRATION_LOCK: Final = 0x686F6F6B  # "hook", among PostgreSQL's advisory locks
 
 
 async def upgrade_schema(database: Database) -> None:
-    """Any number of processes may do this at once."""
+    """Safe to run in several processes at the same time."""
     if await database.read(_find_version) != VERSION:
         await database.write(_run_upgrade)
 
@@ -88,7 +88,7 @@ _MEMORY_PATHS: Final = ("", ":memory:")
 
 
 def file_url(file: Path) -> str:
-    """Whatever characters its path has."""
+    """Handles every character in the path."""
     return f"sqlite:///{quote(str(file.absolute()))}"
 
 
@@ -151,9 +151,9 @@ class Store:
         await self._database.close()
 
     async def claim(self, session: str) -> None:
-        """Nobody else writes to it until it is released, the store closed or this process gone.
+        """Claims the session until it is released, the store is closed or the process ends.
 
-        Raises HooklineError if another store has it, of this process, another one, or another machine's.
+        Raises HooklineError if another store has it, in this or another process or on another machine.
         """
         for _ in range(_CLAIM_TRIES):
             if await self._database.claim(session):
@@ -165,7 +165,7 @@ class Store:
         await self._database.release(session)
 
     async def holds_claim(self, session: str) -> bool:
-        """False if another has claimed it since we did: that can happen while the connection to a server is lost."""
+        """False if another process has claimed it since: possible while the connection to a server is lost."""
         return await self._database.read(queries.is_claim_ours(session))
 
     async def add_session(self, session: SessionRow) -> None:
@@ -175,7 +175,7 @@ class Store:
         return await self._database.read(queries.select_session(id))
 
     async def sessions(self, limit: int = 50) -> list[SessionRow]:
-        """The last used first."""
+        """Most recently used first."""
         return await self._database.read(queries.select_recent_sessions(limit))
 
     async def update_session(self, id: str, **changed: Any) -> None:
@@ -183,11 +183,11 @@ class Store:
         await self._database.write(queries.update_session(id, changed))
 
     async def delete_session(self, id: str) -> None:
-        """With everything of it."""
+        """Deletes the session and everything in it."""
         await self._database.write(queries.delete_session(id))
 
     async def add_thread(self, thread: ThreadRow, session: SessionRow | None = None) -> None:
-        """With its session, if that is new: both of them or none."""
+        """Adds the thread, and its session if that is new: both or none."""
         works = [] if session is None else [queries.insert_session(session)]
         await self._database.write(combine_queries([*works, queries.insert_thread(thread)]))
 
@@ -218,7 +218,7 @@ class Store:
         return await self._database.read(queries.select_messages(thread, limit, offset))
 
     async def first_prompt(self, thread: str) -> dict[str, Any] | None:
-        """What its user said first, also if it was compacted since."""
+        """The user's first message, even if it was compacted."""
         return await self._database.read(queries.select_first_prompt(thread))
 
     async def compact_messages(self, thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
@@ -250,7 +250,7 @@ class Store:
         return await self._database.read(queries.select_approval(id))
 
     async def approvals(self, thread: str, call: str) -> list[ApprovalRow]:
-        """Every question that this call led to, the oldest first."""
+        """All approval requests of this call, oldest first."""
         return await self._database.read(queries.select_call_approvals(thread, call))
 
     async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
@@ -258,7 +258,7 @@ class Store:
         return await self._database.write(queries.answer_approval(id, yes, by, now))
 
     async def waiting_approvals(self, session: str | None = None) -> list[ApprovalRow]:
-        """Those that nobody answered, the oldest first; expired ones too, for their `expires` is the reader's to judge."""
+        """Unanswered requests, oldest first, including expired ones: check `expires`."""
         return await self._database.read(queries.select_waiting_approvals(session))
 
     async def write_file(self, thread: str, path: str, data: bytes, mime_type: str) -> dict[str, Any]:
@@ -272,7 +272,7 @@ class Store:
         return await self._database.read(queries.select_files(thread, path))
 
     async def delete_file(self, thread: str, path: str) -> bool:
-        """Whether there was one."""
+        """True if it existed."""
         return await self._database.write(queries.delete_stored_file(thread, path))
 
     async def get_value(self, owner: str, key: str) -> Any:
@@ -283,7 +283,7 @@ class Store:
         await self._database.write(queries.upsert_value(owner, key, value))
 
     async def delete_value(self, owner: str, key: str) -> bool:
-        """Whether there was something."""
+        """True if it existed."""
         return await self._database.write(queries.delete_value(owner, key))
 
     async def keys(self, owner: str) -> list[str]:
@@ -316,5 +316,5 @@ class Store:
         return await self._database.read(queries.select_queued_tools(thread))
 
     async def unqueue_tools(self, thread: str, rows: Sequence[QueuedToolRow]) -> None:
-        """They are not to be run any more."""
+        """Removes them from the queue."""
         await self._database.write(queries.delete_queued_tools(thread, rows))

@@ -1,1 +1,1 @@
-"""What an agent can do, within its workspace."""
+"""The tools of an agent, limited to its workspace."""

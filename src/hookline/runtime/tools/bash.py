@@ -34,7 +34,7 @@ async def _run_bash(input: dict[str, Any], place: ToolContext) -> ToolResult:
 
 
 def _format_result(finished: ProgramResult) -> ToolResult:
-    """A command that fails is a result that is not ok, with all that it said."""
+    """A failed command is a result that is not ok, with its output."""
     parts = [shorten_output(part.rstrip("\n")) for part in (finished.stdout, finished.stderr) if part.strip("\n")]
     if finished.dropped:
         parts.append(f"[{finished.dropped:,} more bytes were not kept]")
@@ -45,7 +45,7 @@ def _format_result(finished: ProgramResult) -> ToolResult:
 
 
 def shorten_output(output: str, longest: int = MAX_OUTPUT_LENGTH) -> str:
-    """The beginning and the end of what is too long."""
+    """Keeps the start and the end of long output."""
     if len(output) <= longest:
         return output
     half = longest // 2

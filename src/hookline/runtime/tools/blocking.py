@@ -1,4 +1,4 @@
-"""Work that blocks, on threads of its own: nobody on the event loop waits for a disk."""
+"""Runs blocking work on threads, so that the event loop never waits for a disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _pools: dict[tuple[int, str], AbandonableThreads] = {}
 
 
 class Deadline:
-    """How long a piece of work may go on; it ends early when nobody waits for it any more."""
+    """A deadline for blocking work; it ends early when the caller is cancelled."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -33,7 +33,7 @@ class Deadline:
         return self._is_cancelled or time.monotonic() >= self._end
 
     def check(self) -> None:
-        """Raises Refused once it is over."""
+        """Raises ToolError after the deadline."""
         if self.is_over:
             raise ToolError(f"it took more than {self.seconds:g} s")
 
@@ -42,7 +42,7 @@ class Deadline:
 
 
 async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, pool: str = "files") -> T:
-    """What the work returns or raises. Raises Refused if it does not end in time; cancelled, the work is told so."""
+    """Returns the work's result. Raises ToolError at the deadline; if cancelled, tells the work to stop."""
     until = Deadline(seconds)
     threads = _pools.setdefault((os.getpid(), pool), AbandonableThreads(f"hookline-{pool}", _MAX_THREADS))
     future = threads.submit(partial(contextvars.copy_context().run, work, until))

@@ -31,7 +31,7 @@ _IPV4_COMPATIBLE_NETWORK: Final = ipaddress.ip_network("::/96")
 
 
 async def resolve_host(host: str, port: int, private: Iterable[str]) -> tuple[str, ...]:
-    """Where the host is, asked once. Raises Refused unless some of it is public, or `host` or `host:port` is in `private`."""
+    """Where the host is, asked once. Raises ToolError unless some of it is public, or `host` or `host:port` is in `private`."""
     allowed = {each.lower() for each in private}
     free = host.lower() in allowed or f"{host.lower()}:{port}" in allowed
     found = await _look_up_host(host, port)

@@ -34,7 +34,7 @@ class FileVersion:
 
 
 def read_content(spot: WorkspacePath, until: Deadline, most: int = MAX_FILE_BYTES) -> tuple[bytes, FileVersion]:
-    """Raises Refused for a file of more bytes than `most`."""
+    """Raises ToolError for a file of more bytes than `most`."""
     with spot.open() as file:
         version = FileVersion.from_stat(os.fstat(file.fileno()))
         if version.size > most:
@@ -54,7 +54,7 @@ def replace_content(
 ) -> bool:
     """Nobody ever sees half of it. True if there was no such file before.
 
-    unless_changed: raises Refused if the file is not any more what it was then.
+    unless_changed: raises ToolError if the file is not any more what it was then.
     """
     if len(data) > MAX_FILE_BYTES:
         raise ToolError(f"that is {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are written")

@@ -156,7 +156,7 @@ read_file = BuiltInTool(
 
 
 def encode_text(content: str) -> bytes:
-    """Raises Refused for text that UTF-8 has no word for."""
+    """Raises ToolError for text that UTF-8 has no word for."""
     try:
         return content.encode("utf-8")
     except UnicodeEncodeError:

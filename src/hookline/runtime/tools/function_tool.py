@@ -1,7 +1,4 @@
-"""Python functions as tools: any function with types, and what `define_tool` defines.
-
-Calls somebody's function: whatever it does, the answer is a result.
-"""
+"""Python functions as tools: any typed function, and tools defined with `define_tool`."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadSt
 async def call_function(
     function: Callable[..., Any], positional: list[Any], named: dict[str, Any], timeout: timedelta
 ) -> Any:
-    """What somebody's function returns; a ToolResult that is not ok if it raises or takes too long."""
+    """The function's return value, or a failed ToolResult if it raises or takes too long."""
     seconds = timeout.total_seconds()
     late = failed_result(f"it did not answer within {seconds:g} s")
     deadline: asyncio.Timeout | None = None
@@ -51,32 +48,32 @@ async def call_function(
         return late if deadline is not None and deadline.expired() else failed_result(describe_exception(error))
     except HooklineError as error:
         return failed_result(str(error))
-    except (Exception, SystemExit) as error:  # it may be anybody's code
+    except (Exception, SystemExit) as error:  # third-party code may raise anything
         return failed_result(describe_exception(error))
 
 
 def _call_in_thread(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
     try:
         return function(*positional, **named)
-    except StopIteration as error:  # which no Future can hold
+    except StopIteration as error:  # a Future cannot hold it
         return failed_result(describe_exception(error))
 
 
 def underlying_function(function: Callable[..., Any]) -> Any:
-    """What is run: of a partial what it is part of, of an object its `__call__`."""
+    """The function itself: of a partial the inner function, of an object its `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
 
 
 def to_tool_result(returned: Any) -> ToolResult:
-    """As JSON has it."""
+    """Converts the value to JSON data."""
     if returned is None or isinstance(returned, str):
         return ToolResult(returned or "")
     try:
         return ToolResult(to_jsonable_python(returned, bytes_mode="base64", inf_nan_mode="null", fallback=str))
     except (ValueError, TypeError, RecursionError) as error:
-        return failed_result(f"what the tool returned cannot be told: {describe_exception(error)}")
+        return failed_result(f"the tool returned a value that is not JSON: {describe_exception(error)}")
 
 
 TIMEOUT: Final = timedelta(seconds=120)
@@ -146,7 +143,7 @@ def function_tool(
 ) -> FunctionTool:
     """A tool whose schema is the function's types and whose description is its docstring.
 
-    A parameter of the type Place is not the model's to give. A plain function runs on a thread. Raises HooklineError.
+    A parameter of type ToolContext is filled in and not shown to the model. A plain function runs on a thread. Raises HooklineError.
     """
     own = name or str(getattr(function, "__name__", ""))
     if not callable(function) or not own:
@@ -171,7 +168,7 @@ def defined_tool(definition: ToolDefinition, definitions: Definitions | None = N
 
 
 def _build_input_model(function: Callable[..., Any], name: str) -> tuple[list[inspect.Parameter], type[BaseModel]]:
-    """Fields go by neutral names, with the parameter's as alias: a parameter may be called like a part of the model."""
+    """Fields have neutral names with the parameter as alias: a parameter may have the name of a model attribute."""
     parameters = list(inspect.signature(function).parameters.values())
     hints = typing.get_type_hints(underlying_function(function), include_extras=True)
     fields: dict[str, Any] = {}
@@ -208,7 +205,7 @@ def _format_validation_error(error: ValidationError) -> str:
 
 
 def _argument_count(definition: ToolDefinition) -> int:
-    """How many of the state and the input its `execute` takes."""
+    """How many of the two arguments, state and input, `execute` takes."""
     try:
         signature = inspect.signature(definition.execute)
     except (TypeError, ValueError):  # a built-in function that does not say

@@ -54,7 +54,7 @@ def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[
 
 
 async def run_in_context(place: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
-    """What the command inherits is the place's environment, byte for byte, less the keys of models. Raises Failed."""
+    """What the command inherits is the place's environment, byte for byte, less the keys of models. Raises ActionError."""
     kept = _without_model_keys(place.env)
     token = inherited_environment.set({_encode_variable(name): _encode_variable(value) for name, value in kept.items()})
     try:

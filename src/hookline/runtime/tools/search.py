@@ -26,7 +26,7 @@ _SKIPPED_DIRECTORIES: Final = frozenset({".git"})
 
 @dataclass(slots=True)
 class WalkStats:
-    """How far it came."""
+    """How much was searched."""
 
     files: int = 0
     is_complete: bool = True
@@ -89,7 +89,7 @@ _GLOB_SECONDS: Final = 20.0
 
 
 def parse_glob(glob: str) -> Pattern:
-    """Raises Refused."""
+    """Raises ToolError."""
     try:
         return path_glob(glob)
     except BadPattern as error:

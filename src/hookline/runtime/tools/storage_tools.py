@@ -106,7 +106,7 @@ async def _run_storage(input: dict[str, Any], place: ToolContext) -> Any:
 
 
 def check_json_size(value: Any, longest: int = MAX_VALUE_LENGTH) -> None:
-    """Raises Refused for what is too large, or no JSON."""
+    """Raises ToolError for what is too large, or no JSON."""
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError):

@@ -36,24 +36,24 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Where a tool works, and for whom."""
+    """The workspace, session and agent of a tool call."""
 
     workspace: Path
     session: str
     agent: str
     thread: Thread
-    thread_id: str  # as the store knows it
+    thread_id: str  # its id in the store
     store: Store
     slots: ProcessLimit = field(default_factory=ProcessLimit)
     execution: dict[str, Any] = field(default_factory=dict)  # flow, side and step of the thread
     env: Mapping[str, str] = field(default_factory=dict, repr=False)  # the user's
-    call: str = ""  # the id of the one that is performed
+    call: str = ""  # id of the current call
 
 
 class Tool(Protocol):
     @property
     def name(self) -> str:
-        """As hooks match it: `bash`, `mcp.git.status`, `memory.remember`."""
+        """The name that hooks match: `bash`, `mcp.git.status`, `memory.remember`."""
 
     @property
     def description(self) -> str: ...
@@ -64,11 +64,11 @@ class Tool(Protocol):
     @property
     def kind(self) -> ToolKind: ...
     async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
-        """What goes wrong is a result that is not ok; cancelling it ends whatever it started."""
+        """Errors are results that are not ok; cancelling it ends everything it started."""
 
 
 ToolBody = Callable[[dict[str, Any], ToolContext], Awaitable[Any]]
-"""Returns a ToolResult, or the content of one; a HooklineError or Failed that it raises is a result that is not ok."""
+"""Returns a ToolResult or its content. HooklineError and ActionError become a result that is not ok."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class BuiltInTool:
         return answer if isinstance(answer, ToolResult) else ToolResult(answer)
 
     def with_name(self, name: str) -> BuiltInTool:
-        """The same tool by another name."""
+        """The same tool with another name."""
         return replace(self, name=name)
 
 
@@ -99,7 +99,7 @@ def failed_result(why: str, content: Any = None) -> ToolResult:
 
 
 def object_schema(*required: str, **fields: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an input with these fields and no others."""
+    """The schema of an object with exactly these fields."""
     return {"type": "object", "properties": fields, "required": list(required), "additionalProperties": False}
 
 

@@ -53,7 +53,7 @@ _MAX_CACHED_SELECTIONS: Final = 64
 
 
 class Toolbox:
-    """Does not change. Raises HooklineError if two tools have one name."""
+    """Immutable. Raises HooklineError if two tools have the same name."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self.tools = tuple(tools)
@@ -68,11 +68,11 @@ class Toolbox:
         self._selections: dict[tuple[str, ...] | None, tuple[Tool, ...]] = {}
 
     def find(self, name: str) -> Tool | None:
-        """A tool's own name counts before the one that models hear, and that before other ways to write it."""
+        """Prefers a tool's own name, then its name for models, then other spellings."""
         return self._by_name.get(name)
 
     def describe_missing(self, name: str) -> str:
-        """In words for the model, why `find` has nothing."""
+        """The message for the model when `find` returns None."""
         if name in _UNSUPPORTED_TOOLS:
             return f"there is no tool {name!r}: {_UNSUPPORTED_TOOLS[name]}"
         near = difflib.get_close_matches(name[:100], list(self._by_name), 1, 0.7)
@@ -90,7 +90,7 @@ class Toolbox:
         )
 
     def offers(self, tool: Tool, patterns: tuple[str, ...] | None = None) -> bool:
-        """Whether an agent that has these patterns may use it; without any, it may use each by each of its names."""
+        """True if these patterns allow the tool; without patterns every name is allowed."""
         return patterns is None or any(each.name == tool.name for each in self._select_tools(patterns))
 
     def with_tools(self, more: Iterable[Tool]) -> Toolbox:
@@ -137,7 +137,7 @@ def _aliases(own: str) -> tuple[str, ...]:
 
 
 def _parse_globs(pattern: str) -> tuple[Pattern, Pattern]:
-    """A module's or server's name alone means all that it has."""
+    """The name of a module or server stands for all its tools."""
     try:
         return tool_glob(pattern), tool_glob(f"{pattern}.*")
     except BadPattern as error:

@@ -33,7 +33,7 @@ _FILE_TYPES: Final = (
 
 
 class ToolError(HooklineError):
-    """What a tool does not do, in words for the model."""
+    """A refusal or failure, worded for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class WorkspacePath:
     path: str  # as messages show it, from the workspace's root
 
     def lstat(self) -> os.stat_result | None:
-        """None if there is nothing. A link is not followed."""
+        """None if it does not exist. Links are not followed."""
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def open(self) -> BinaryIO:
-        """The file's bytes. Raises Refused for whatever is no plain file, which is not even opened."""
+        """The file's bytes. Raises ToolError unless it is a regular file; others are not opened."""
         require_regular_file(self.lstat(), self.path)
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(self.name, flags, dir_fd=self.directory)
@@ -71,7 +71,7 @@ class Workspace:
 
     @contextmanager
     def resolve(self, path: str, *, make: bool = False, follow: bool = True) -> Iterator[WorkspacePath]:
-        """Raises Refused, also for what the system refuses inside of the `with`.
+        """Raises ToolError, also for what the system refuses inside of the `with`.
 
         make: directories on the way that are not there are made. follow: a link at the end is walked too.
         """
@@ -98,12 +98,12 @@ class Workspace:
                 os.close(descriptor)
 
     def real_path(self, path: str) -> Path:
-        """Where a directory of the workspace is on this machine."""
+        """The absolute path of a directory of the workspace."""
         with self.directory(path) as (_, found):
             return self.root / found
 
     def relative_path(self, path: str) -> str:
-        """A path or glob, written from the workspace's root if it was absolute. Raises Refused if it leads elsewhere."""
+        """A path or glob, written from the workspace's root if it was absolute. Raises ToolError if it leads elsewhere."""
         return "/".join(self._relative_steps(path)) if path.startswith("/") else path
 
     def _relative_steps(self, path: str) -> list[str]:
@@ -172,7 +172,7 @@ class _DirectoryStack:
             self.leave()
 
     def read_link(self, step: str) -> str | None:
-        """What a link leads to; None if it is none."""
+        """The target of a link; None if it is not a link."""
         try:
             return os.readlink(step, dir_fd=self._descriptors[-1])
         except OSError:  # EINVAL: no link, ENOENT: nothing; what else is wrong, opening it will say
@@ -198,7 +198,7 @@ class _DirectoryStack:
 
 
 def require_regular_file(found: os.stat_result | None, path: str) -> None:
-    """Raises Refused unless it is a plain file."""
+    """Raises ToolError unless it is a regular file."""
     if found is None:
         raise ToolError(f"there is no file {_shorten_path(path)}")
     if not stat.S_ISREG(found.st_mode):
@@ -241,7 +241,7 @@ def _describe_os_error(error: OSError) -> str:
 
 
 def printable_name(name: str) -> str:
-    """On one line, whatever a name holds."""
+    """The name on one line, whatever it contains."""
     return name if name.isprintable() else "".join(char if char.isprintable() else "�" for char in name)
 
 
