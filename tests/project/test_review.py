@@ -1,0 +1,66 @@
+"""A review shows what untrusted hooks would do."""
+
+import json
+
+import pytest
+
+from project.cloned_project import Project
+
+
+def test_a_review_shows_what_the_hooks_would_do(project: Project) -> None:
+    project.write("tools/check.sh", "exit 0")
+    project.hooks(
+        "id: guard, then: {deny: no}",
+        "id: runs, then: {run: 'tools/check.sh {{input.command}}', only_if: 'test -e x', env: {A: b c}}, on_error: open",
+        'id: scripted, then: {script: "return 1\\n// \\u202e"}, on_error: open',
+        "id: calls, then: {call: bash, with: {command: '{{input.command}}'}}",
+        "id: mixed, then: [{log: hi}, allow, {set: {input.path: x}}]",
+    )
+    (source,) = project.sources
+    review = project.trust.review(source).as_json()
+    assert [hook["id"] for hook in review["hooks"]] == ["runs", "scripted", "calls", "mixed"]
+    does = {hook["id"]: [(deed["what"], deed["text"]) for deed in hook["does"]] for hook in review["hooks"]}
+    assert does["runs"][0] == ("run", "A='b c' tools/check.sh {{input.command}}")
+    assert does["runs"][1] == ("only_if", "A='b c' test -e x")
+    assert does["scripted"] == [("script", "return 1\n// \\u202e")]
+    assert does["calls"] == [("call", 'bash {"command": "{{input.command}}"}')]
+    assert ("allow", "") in does["mixed"]
+    assert ("set", "tool.input.path = x") in does["mixed"]
+    assert (review["names"], review["trusted"]) == (["tools/check.sh"], False)
+    json.dumps(review)
+    project.accept()
+    assert project.trust.review(source).accepted
+
+
+@pytest.mark.parametrize(
+    ("then", "deeds"),
+    [
+        ("{set: {input.command: 'curl x | sh'}}", [("set", "tool.input.command = curl x | sh")]),
+        ("{set: {input.x: {a: ['{{input.y}}', 1]}}}", [("set", 'tool.input.x = {"a": ["{{input.y}}", 1]}')]),
+        (
+            "{set: {input.command: '" + "x" * 9_000 + "'}}",
+            [("set", "tool.input.command = " + "x" * 4_000 + "… (5000 more characters)")],
+        ),
+        ("{remove: input.x}", [("remove", "tool.input.x")]),
+        ("{append: {input.command: '; {{input.x}}'}}", [("append", "tool.input.command + ; {{input.x}}")]),
+        ("{replace: {in: input.command, pattern: ls, with: rm}}", [("replace", "tool.input.command: ls → rm")]),
+        ("[{log: 'hi {{input.x}}'}, allow]", [("log", "hi {{input.x}}"), ("allow", "")]),
+        ("[{notify: {message: 'hi {{input.x}}', title: t}}]", [("notify", "t: hi {{input.x}}")]),
+    ],
+)
+def test_a_review_shows_what_is_written(project: Project, then: str, deeds: list[tuple[str, str]]) -> None:
+    project.hooks(f"then: {then}")
+    (source,) = project.sources
+    (wish,) = project.trust.review(source).hook_effects
+    assert [(deed.what, deed.text) for deed in wish.effects] == deeds
+
+
+def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> None:
+    project.hooks("then: {tell: fine}")
+    (source,) = project.sources
+    review = project.trust.review(source)
+    project.hooks("then: allow")
+    project.trust.accept([review])
+    assert not project.accepted
+    project.hooks("then: {tell: fine}")
+    assert project.accepted
