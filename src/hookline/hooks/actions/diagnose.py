@@ -94,7 +94,7 @@ def _read_workspace_file(path: str, event: Event) -> str | None:
     root = os.path.realpath(workspace)
     real = os.path.realpath(os.path.join(root, path))
     if os.path.commonpath((root, real)) != root:
-        _log.warning("[%s] %s is outside the workspace and is not read", current_hook_id(), path[:200])
+        _log.warning("[%s] %s is outside of the workspace and is not read", current_hook_id(), path[:200])
         return None
     try:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
