@@ -317,12 +317,12 @@ class InvokeSkillTool:
             "additionalProperties": False,
         }
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         name, arguments = input.get("name"), input.get("arguments", "")
         if not isinstance(name, str) or not isinstance(arguments, str):
             return ToolResult("", False, "name and arguments must be strings")
         try:
-            invoked = self._skills.invoke(name, arguments, place.agent, self._session.id)
+            invoked = self._skills.invoke(name, arguments, context.agent, self._session.id)
         except HooklineError as error:
             return ToolResult("", False, str(error))
         if invoked.parts:

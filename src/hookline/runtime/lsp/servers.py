@@ -235,7 +235,7 @@ class LanguageTool:
     ask: Callable[[str, str | None], Awaitable[dict[str, Any]]] = field(repr=False)
     kind: ToolKind = ToolKind.OTHER
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         path, content = input.get("path"), input.get("content")
         if not isinstance(path, str):
             return ToolResult(None, False, f"{self.name} needs the path of a file")

@@ -217,7 +217,7 @@ class McpTool:
     connection: McpConnection = field(repr=False)
     timeout: timedelta = field(repr=False)
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         try:
             answer = await self.connection.call(self.remote_name, input, self.timeout)
         except HooklineError as error:

@@ -1,8 +1,6 @@
-"""The two ways to an MCP server, as the official client wants them: a program's pipes, and streamable HTTP.
+"""Connects to an MCP server: a program's pipes, or streamable HTTP.
 
-What a server says, without those of its tools that the protocol does not know.
-
-The official client refuses a list of tools as a whole if one of them is malformed, and with it the server.
+Malformed tools are filtered out of the server's messages: the official client would reject the whole server for one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How many tokens a text probably has, and how many a model takes. Nothing is asked over the network.
+"""Estimates the tokens of a text, and knows the context limits of models, without the network.
 
-The estimate counts 3.5 ASCII characters, or 3 bytes of any other text, as one token: prose has about 4 characters to a
-token, code and JSON about 3, Chinese and Japanese about one character. What the provider counted is the truth, and
-comes with `Spent`.
+The estimate counts 3.5 ASCII characters, or 3 bytes of any other text, as one token: prose has about 4 characters per
+token, code and JSON about 3, Chinese and Japanese about one. The provider's own count comes as `TokenUsage`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Any text and any JSON value in a column, and back unchanged.
+"""Column types that store any text and any JSON value without loss.
 
-PostgreSQL's text holds no NUL and neither database a lone surrogate, and agents write both: such a text is stored
-escaped, behind a mark. It is equal to itself in that form, so it works as a key too.
+PostgreSQL's text cannot contain NUL, neither database a lone surrogate, and agents write both: such a text is stored
+escaped, behind a mark. The escaped form is unique, so it works as a key too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is asked of a database: a function of a connection, prepared by its caller and run within one transaction.
-
-What went wrong with a database, in one line that says what to do.
-"""
+"""The interface of a database: queries that run in one transaction, and errors that say what to do."""
 
 from __future__ import annotations
 

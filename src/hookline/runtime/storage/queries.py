@@ -1,17 +1,4 @@
-"""The messages of a thread, and what hooks put beside them for the model.
-
-Questions to people, each bound to one call.
-
-Tool calls, each attempt with the decision that let it run; and calls that wait for their turn.
-
-Sessions and their threads.
-
-Inserts that cope with a row that is there already: both databases can, each with a construct of its own.
-
-The files of a thread.
-
-Values under a key: what an agent keeps for itself, and how often a session's hooks have fired.
-"""
+"""All queries: messages, approvals, tool calls, sessions and threads, files, values and counts."""
 
 from __future__ import annotations
 

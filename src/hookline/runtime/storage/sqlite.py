@@ -1,9 +1,6 @@
-"""A database in one file, or in memory.
+"""SQLite, in a file or in memory, with a queue of queries for its threads.
 
-A queue of work and the threads that do it, each with its own connection.
-
-What is asked while a thread is busy it does next, all of it in one transaction: the more is asked at once, the less a
-commit costs each.
+Queries that arrive while a thread is busy run together in its next transaction: under load a commit costs less.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Everything that outlives a process: sessions, threads, messages, calls, approvals, files, counts.
+"""The store: sessions, threads, messages, calls, approvals, files and counts.
 
-Brings a database to our schema. Alembic takes long to import, so it is asked only where there is something to do.
-
-Where a database is, and which kind it is of.
+Opening a database upgrades its schema. Alembic is slow to import, so it is loaded only for an upgrade.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The tables. A change here needs a migration beside those in `migrations/versions`, and its number in VERSION.
+"""The tables and their rows. Times are seconds since 1970.
 
-What a store keeps, as values. Times are seconds since 1970.
+A change here needs a migration in `migrations/versions`, and its number in VERSION.
 """
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+"""The tool `bash`."""
+
 from __future__ import annotations
 
 from datetime import timedelta
@@ -16,11 +18,11 @@ _DEFAULT_SECONDS: Final = 120  # seconds
 _MAX_SECONDS: Final = 600  # seconds
 
 
-async def _run_bash(input: dict[str, Any], place: ToolContext) -> ToolResult:
+async def _run_bash(input: dict[str, Any], context: ToolContext) -> ToolResult:
     where = input.get("cwd", ".")
 
     def find(until: Deadline) -> str:
-        return str(Workspace(place.workspace).real_path(where))
+        return str(Workspace(context.workspace).real_path(where))
 
     command = Command(
         input["command"],
@@ -28,7 +30,7 @@ async def _run_bash(input: dict[str, Any], place: ToolContext) -> ToolResult:
         timeout=timedelta(seconds=input.get("timeout", _DEFAULT_SECONDS)),
     )
     try:
-        return _format_result(await run_in_context(place, command, supervised=True))
+        return _format_result(await run_in_context(context, command, supervised=True))
     except ActionError as error:
         raise ToolError(f"the command {error}") from None
 

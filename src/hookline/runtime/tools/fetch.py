@@ -1,8 +1,6 @@
-"""What is at a URL. Each place that it leads to is looked up once, and the address that was looked at is the one called.
+"""The tool `fetch`. It may reach public addresses, and private hosts that the app allows.
 
-Which addresses a URL may lead to: the public ones, and what was allowed by name.
-
-The words of a page, without its marks.
+Every host, also of a redirect, is resolved once, and the checked address is the one that is called.
 """
 
 from __future__ import annotations
@@ -94,7 +92,7 @@ def html_to_text(page: str) -> str:
 
 
 def _skip_tag(page: str, start: int) -> tuple[int, str]:
-    """Where the mark that begins at `start` ends, and what stands in its place."""
+    """Where the mark that begins at `start` ends, and what stands in its context."""
     if page.startswith("<!--", start):
         return _index_after(page, "-->", start + 4), ""
     name = _tag_name(page, start + 1)
@@ -164,7 +162,7 @@ class _Response:
 def fetch_tool(private: tuple[str, ...] = ()) -> BuiltInTool:
     """private: hosts, or host:port, that may be fetched though they are not public."""
 
-    async def fetch(input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def fetch(input: dict[str, Any], context: ToolContext) -> ToolResult:
         asked = _build_request(input)
         try:
             async with asyncio.timeout(_FETCH_SECONDS):

@@ -1,4 +1,4 @@
-"""What stands in a file of the workspace: read in bounds, replaced as a whole or not at all."""
+"""Reads files of the workspace up to a limit, and replaces them atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-""""""
+"""The tools that list, read, write, edit and delete files of the workspace."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hookline.runtime.tools.tool_definition import (
 from hookline.runtime.tools.workspace import ToolError, Workspace, WorkspacePath, printable_name, require_regular_file
 
 
-async def _delete_file(input: dict[str, Any], place: ToolContext) -> str:
+async def _delete_file(input: dict[str, Any], context: ToolContext) -> str:
     def work(until: Deadline) -> str:
-        with Workspace(place.workspace).resolve(input["path"], follow=False) as spot:
+        with Workspace(context.workspace).resolve(input["path"], follow=False) as spot:
             found = spot.lstat()
             if found is None or not stat.S_ISLNK(found.st_mode):
                 require_regular_file(found, spot.path)
@@ -45,9 +45,9 @@ delete_file = BuiltInTool(
 MAX_LISTED_ENTRIES: Final = 2_000
 
 
-async def _list_directory(input: dict[str, Any], place: ToolContext) -> str:
+async def _list_directory(input: dict[str, Any], context: ToolContext) -> str:
     def work(until: Deadline) -> str:
-        with Workspace(place.workspace).directory(input.get("path", ".")) as (directory, _):
+        with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
             listed, complete = list_entries(directory, MAX_LISTED_ENTRIES)
             lines = [format_entry(entry, directory) for entry in listed]
         return "\n".join([*lines, *([] if complete else [f"[only {MAX_LISTED_ENTRIES:,} of its entries are listed]"])])
@@ -85,11 +85,11 @@ _MAX_LINE_BYTES: Final = 100_000  # bytes of one line
 _MAX_LINE_NUMBER: Final = 100_000_000
 
 
-async def _read_file(input: dict[str, Any], place: ToolContext) -> str:
+async def _read_file(input: dict[str, Any], context: ToolContext) -> str:
     first, limit = int(input.get("offset", 1)), input.get("limit")
 
     def work(until: Deadline) -> str:
-        with Workspace(place.workspace).resolve(input["path"]) as spot, spot.open() as file:
+        with Workspace(context.workspace).resolve(input["path"]) as spot, spot.open() as file:
             return _LineReader(spot, file, until).read(max(first, 1), None if limit is None else int(limit))
 
     return await run_blocking(work)
@@ -163,11 +163,11 @@ def encode_text(content: str) -> bytes:
         raise ToolError("the text has lone surrogates, which no file can hold as UTF-8") from None
 
 
-async def _write_file(input: dict[str, Any], place: ToolContext) -> str:
+async def _write_file(input: dict[str, Any], context: ToolContext) -> str:
     data = encode_text(input["content"])
 
     def work(until: Deadline) -> str:
-        with Workspace(place.workspace).resolve(input["path"], make=True) as spot:
+        with Workspace(context.workspace).resolve(input["path"], make=True) as spot:
             new = replace_content(spot, data, until)
             return f"{'created' if new else 'replaced'} {spot.path} ({len(data):,} bytes)"
 
@@ -188,7 +188,7 @@ write_file = BuiltInTool(
 )
 
 
-async def _edit_file(input: dict[str, Any], place: ToolContext) -> str:
+async def _edit_file(input: dict[str, Any], context: ToolContext) -> str:
     old, new = encode_text(input["old_string"]), encode_text(input["new_string"])
     if not old:
         raise ToolError("old_string is empty; write_file writes a whole file")
@@ -196,7 +196,7 @@ async def _edit_file(input: dict[str, Any], place: ToolContext) -> str:
         raise ToolError("old_string and new_string are the same")
 
     def work(until: Deadline) -> str:
-        with Workspace(place.workspace).resolve(input["path"]) as spot:
+        with Workspace(context.workspace).resolve(input["path"]) as spot:
             return _replace_text(spot, old, new, bool(input.get("replace_all")), until)
 
     return await run_blocking(work)

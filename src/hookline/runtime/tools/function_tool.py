@@ -94,9 +94,9 @@ class FunctionTool:
     parse_input: InputParser = field(repr=False)  # the function's arguments; raises ValidationError
     timeout: timedelta = TIMEOUT
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         try:
-            positional, named = self.parse_input(copy.deepcopy(input), place)
+            positional, named = self.parse_input(copy.deepcopy(input), context)
         except ValidationError as error:
             return failed_result(_format_validation_error(error))
         returned = await call_function(self.function, positional, named, self.timeout)
@@ -122,11 +122,11 @@ class DefinedTool:
     def schema(self) -> dict[str, Any]:
         return dict(_NO_FIELDS if self.definition.args is None else self.definition.args)
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         wrong = find_input_error(self.schema, input)
         if wrong is not None:
             return failed_result(wrong)
-        given = [await _build_thread_state(place, self.definitions), copy.deepcopy(input)][
+        given = [await _build_thread_state(context, self.definitions), copy.deepcopy(input)][
             : _argument_count(self.definition)
         ]
         returned = await call_function(self.definition.execute, given, {}, self.timeout)
@@ -183,12 +183,12 @@ def _build_input_model(function: Callable[..., Any], name: str) -> tuple[list[in
 
 
 def _build_input_parser(parameters: list[inspect.Parameter], model: type[BaseModel]) -> InputParser:
-    def inputs(input: dict[str, Any], place: ToolContext) -> tuple[list[Any], dict[str, Any]]:
+    def inputs(input: dict[str, Any], context: ToolContext) -> tuple[list[Any], dict[str, Any]]:
         held = model.model_validate(input)
         positional: list[Any] = []
         named: dict[str, Any] = {}
         for at, parameter in enumerate(parameters):
-            value = getattr(held, f"field_{at}", place)
+            value = getattr(held, f"field_{at}", context)
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 positional.append(value)
             else:
@@ -219,18 +219,18 @@ def _argument_count(definition: ToolDefinition) -> int:
     raise HooklineError(f"the tool {definition.name}: execute takes the thread's state and the input")
 
 
-async def _build_thread_state(place: ToolContext, definitions: Definitions) -> ThreadState:
-    session, now = await place.store.session(place.session), place.execution
+async def _build_thread_state(context: ToolContext, definitions: Definitions) -> ThreadState:
+    session, now = await context.store.session(context.session), context.execution
     side: Literal["a", "b"] = "b" if now.get("side") == "b" else "a"
     execution = ExecutionState(
-        now.get("flow") or f"flow_{place.thread_id}",
+        now.get("flow") or f"flow_{context.thread_id}",
         side,
         now.get("step", 0),
-        place.thread.abort.aborted,
-        AbortSignal(lambda: place.thread.abort),
+        context.thread.abort.aborted,
+        AbortSignal(lambda: context.thread.abort),
     )
     user = session.user if session is not None else ""
-    return ThreadState(place.thread_id, place.agent, user or None, execution, lambda: place.thread, definitions)
+    return ThreadState(context.thread_id, context.agent, user or None, execution, lambda: context.thread, definitions)
 
 
 def _parse_defined_result(returned: Any) -> ToolResult:

@@ -1,10 +1,6 @@
-"""`workspace.*`: where the agent works, at a glance.
+"""The modules `workspace.*`, `filesystem.*` and `memory.*`.
 
-What git says of the workspace. A repository's own settings can name programs; none of them is run.
-
-`filesystem.*`: the files of the workspace, by the names that a module's actions have.
-
-`memory.*`: what an agent wants to know again in later sessions.
+Settings of a git repository can name programs; `git status` runs none of them.
 """
 
 from __future__ import annotations
@@ -47,13 +43,18 @@ _SAFE_GIT_SETTINGS: Final = ("core.fsmonitor=false", "core.hooksPath=/dev/null",
 _FILTER_OVERRIDES: Final = ("clean=", "smudge=", "process=", "required=false")
 
 
-async def git_status(place: ToolContext) -> str | None:
+async def git_status(context: ToolContext) -> str | None:
     """Changed files, as `git status --porcelain` tells them; None if it is no repository."""
-    config = await _run_git(place, "config", "--null", "--name-only", "--list")
-    if config.exit_code != 0 or (await _run_git(place, "rev-parse", "--is-inside-work-tree")).stdout.strip() != "true":
+    config = await _run_git(context, "config", "--null", "--name-only", "--list")
+    if (
+        config.exit_code != 0
+        or (await _run_git(context, "rev-parse", "--is-inside-work-tree")).stdout.strip() != "true"
+    ):
         return None
     settings = [setting for each in (*_SAFE_GIT_SETTINGS, *_disable_filters(config.stdout)) for setting in ("-c", each)]
-    status = await _run_git(place, *settings, "status", "--porcelain", "--branch", "--ignore-submodules=all", "--", ".")
+    status = await _run_git(
+        context, *settings, "status", "--porcelain", "--branch", "--ignore-submodules=all", "--", "."
+    )
     if status.exit_code != 0:
         raise ToolError(f"git status failed: {status.stderr.strip()[:500]}")
     return status.stdout.rstrip("\n")
@@ -68,13 +69,13 @@ def _disable_filters(names: str) -> list[str]:
     return [f"filter.{name}.{setting}" for name in sorted(filters) if name for setting in _FILTER_OVERRIDES]
 
 
-async def _run_git(place: ToolContext, *arguments: str) -> ProgramResult:
+async def _run_git(context: ToolContext, *arguments: str) -> ProgramResult:
     argv = ("git", "--no-pager", *arguments)
-    root = str(Workspace(place.workspace).root)
+    root = str(Workspace(context.workspace).root)
     command = Command(
         argv=argv, cwd=root, env=_GIT_ENVIRONMENT, inherit_env=_GIT_INHERITED_VARIABLES, timeout=_GIT_TIMEOUT
     )
-    return await run_in_context(place, command)
+    return await run_in_context(context, command)
 
 
 FILESYSTEM_TOOLS = (
@@ -93,35 +94,35 @@ _MAX_MEMORY_LENGTH: Final = 20_000  # characters of one memory
 _DEFAULT_RECALL_LIMIT: Final = 10
 
 
-def _memory_owner(place: ToolContext) -> str:
-    return f"memory:{place.agent}"
+def _memory_owner(context: ToolContext) -> str:
+    return f"memory:{context.agent}"
 
 
-async def _remember(input: dict[str, Any], place: ToolContext) -> dict[str, Any]:
-    known = await place.store.keys(_memory_owner(place))
+async def _remember(input: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+    known = await context.store.keys(_memory_owner(context))
     if len(known) >= MAX_MEMORIES:
         raise ToolError(f"there are {MAX_MEMORIES} memories already; forget some")
     id = f"{time.time_ns() // 1_000_000:013d}-{secrets.token_hex(3)}"  # sorts by age
     held = {"content": input["content"], "tags": list(input.get("tags", []))}
     check_json_size(held, 2 * _MAX_MEMORY_LENGTH)
-    await place.store.set_value(_memory_owner(place), id, held)
+    await context.store.set_value(_memory_owner(context), id, held)
     return {"id": id}
 
 
-async def _recall(input: dict[str, Any], place: ToolContext) -> list[dict[str, Any]]:
+async def _recall(input: dict[str, Any], context: ToolContext) -> list[dict[str, Any]]:
     """Those with the most of the query's words, the newer before the older."""
     words = {word for word in input.get("query", "").casefold().split() if word}
     limit = int(input.get("limit", _DEFAULT_RECALL_LIMIT))
-    ids = sorted(await place.store.keys(_memory_owner(place)), reverse=True)
+    ids = sorted(await context.store.keys(_memory_owner(context)), reverse=True)
     if not words:
-        return [each for each in [await _load_memory(place, id) for id in ids[:limit]] if each]
-    found = [(_count_hits(each, words), each) for each in [await _load_memory(place, id) for id in ids] if each]
+        return [each for each in [await _load_memory(context, id) for id in ids[:limit]] if each]
+    found = [(_count_hits(each, words), each) for each in [await _load_memory(context, id) for id in ids] if each]
     best = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
     return [each for _, each in best[:limit]]
 
 
-async def _load_memory(place: ToolContext, id: str) -> dict[str, Any] | None:
-    held = await place.store.get_value(_memory_owner(place), id)
+async def _load_memory(context: ToolContext, id: str) -> dict[str, Any] | None:
+    held = await context.store.get_value(_memory_owner(context), id)
     return {"id": id, **held} if isinstance(held, dict) else None
 
 
@@ -130,14 +131,14 @@ def _count_hits(memory: dict[str, Any], words: set[str]) -> int:
     return sum(word in said for word in words)
 
 
-async def _forget(input: dict[str, Any], place: ToolContext) -> str:
-    if not await place.store.delete_value(_memory_owner(place), input["id"]):
+async def _forget(input: dict[str, Any], context: ToolContext) -> str:
+    if not await context.store.delete_value(_memory_owner(context), input["id"]):
         raise ToolError("there is no memory of this id")
     return "forgotten"
 
 
-async def _list_memories(input: dict[str, Any], place: ToolContext) -> list[dict[str, Any]]:
-    return await _recall({"limit": MAX_MEMORIES}, place)
+async def _list_memories(input: dict[str, Any], context: ToolContext) -> list[dict[str, Any]]:
+    return await _recall({"limit": MAX_MEMORIES}, context)
 
 
 MEMORY_TOOLS = (
@@ -180,9 +181,9 @@ _DEFAULT_TREE_DEPTH: Final = 3
 _WORKSPACE_SECONDS: Final = 10.0
 
 
-async def _workspace_info(input: dict[str, Any], place: ToolContext) -> dict[str, Any]:
+async def _workspace_info(input: dict[str, Any], context: ToolContext) -> dict[str, Any]:
     def work(until: Deadline) -> dict[str, Any]:
-        workspace, walked = Workspace(place.workspace), WalkStats()
+        workspace, walked = Workspace(context.workspace), WalkStats()
         with workspace.directory(".") as (directory, _):
             size = sum(1 for _ in walk_files(directory, "", until, walked))
         return {"path": str(workspace.root), "files": size, "all_counted": walked.is_complete}
@@ -217,18 +218,18 @@ class _TreeBuilder:
             os.close(inner)
 
 
-async def _workspace_tree(input: dict[str, Any], place: ToolContext) -> str:
+async def _workspace_tree(input: dict[str, Any], context: ToolContext) -> str:
     def work(until: Deadline) -> str:
         tree = _TreeBuilder(until)
-        with Workspace(place.workspace).directory(input.get("path", ".")) as (directory, _):
+        with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
             complete = tree.add_directory(directory, int(input.get("depth", _DEFAULT_TREE_DEPTH)))
         return "\n".join([*tree.lines, *([] if complete else ["[there is more]"])])
 
     return await run_blocking(work, _WORKSPACE_SECONDS)
 
 
-async def _workspace_changes(input: dict[str, Any], place: ToolContext) -> ToolResult:
-    told = await git_status(place)
+async def _workspace_changes(input: dict[str, Any], context: ToolContext) -> ToolResult:
+    told = await git_status(context)
     if told is None:
         raise ToolError("the workspace is not in a git repository")
     return ToolResult(shorten_output("\n".join(printable_name(line) for line in told.split("\n"))))

@@ -1,4 +1,4 @@
-"""What programs see of the user's environment."""
+"""The environment variables that programs of an agent see."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[
     return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
 
 
-async def run_in_context(place: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
-    """What the command inherits is the place's environment, byte for byte, less the keys of models. Raises ActionError."""
-    kept = _without_model_keys(place.env)
+async def run_in_context(context: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
+    """The environment of a command: the user's, byte for byte, without the keys of models. Raises ActionError."""
+    kept = _without_model_keys(context.env)
     token = inherited_environment.set({_encode_variable(name): _encode_variable(value) for name, value in kept.items()})
     try:
-        return await run_program(command, slots=place.slots, supervised=supervised)
+        return await run_program(command, slots=context.slots, supervised=supervised)
     finally:
         inherited_environment.reset(token)
 

@@ -1,3 +1,5 @@
+"""The tool `runjs`."""
+
 from __future__ import annotations
 
 from datetime import timedelta
@@ -34,7 +36,7 @@ class _NoToolsHost(NullHost):
         raise UnavailableError("code of runjs calls no tools")
 
 
-async def _run_javascript(input: dict[str, Any], place: ToolContext) -> ToolResult:
+async def _run_javascript(input: dict[str, Any], context: ToolContext) -> ToolResult:
     from hookline.runners import javascript
 
     try:

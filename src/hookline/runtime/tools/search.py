@@ -1,4 +1,7 @@
-"""The files below a directory, by name; links are not followed, and `.git` is left out."""
+"""The tools `glob` and `grep`, and the walk through files that they share.
+
+Links are not followed, and `.git` is left out.
+"""
 
 from __future__ import annotations
 
@@ -103,8 +106,8 @@ def glob_matches(glob: Pattern, path: str) -> bool:
         return False
 
 
-async def _find_files(input: dict[str, Any], place: ToolContext) -> str:
-    workspace, under = Workspace(place.workspace), input.get("path", ".")
+async def _find_files(input: dict[str, Any], context: ToolContext) -> str:
+    workspace, under = Workspace(context.workspace), input.get("path", ".")
     wanted = parse_glob(workspace.relative_path(input["pattern"]))
 
     def work(until: Deadline) -> str:
@@ -189,12 +192,12 @@ class _LineSearch:
             return False
 
 
-async def _search_files(input: dict[str, Any], place: ToolContext) -> str:
+async def _search_files(input: dict[str, Any], context: ToolContext) -> str:
     wanted, fits = _parse_pattern(input["pattern"]), _build_path_filter(input.get("glob"))
 
     def work(until: Deadline) -> str:
         search = _LineSearch(wanted, until)
-        with closing(_files_to_search(Workspace(place.workspace), input.get("path", "."), search)) as spots:
+        with closing(_files_to_search(Workspace(context.workspace), input.get("path", "."), search)) as spots:
             for spot in spots:
                 if search.is_full or until.is_over:
                     break

@@ -1,4 +1,4 @@
-""""""
+"""The tools `files` and `storage`: files of a conversation, and values of an agent."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MAX_STORED_PATH_LENGTH: Final = 1024
 _MAX_STORED_FILES: Final = 10_000
 
 
-async def _run_files(input: dict[str, Any], place: ToolContext) -> Any:
-    action, store, thread = input["action"], place.store, place.thread_id
+async def _run_files(input: dict[str, Any], context: ToolContext) -> Any:
+    action, store, thread = input["action"], context.store, context.thread_id
     if action == "list":
         return await store.list_files(thread, _parse_path(input) if input.get("path") else "")
     path = _parse_path(input)
@@ -27,20 +27,20 @@ async def _run_files(input: dict[str, Any], place: ToolContext) -> Any:
         if not await store.delete_file(thread, path):
             raise _missing_file_error(path)
         return f"deleted {path}"
-    return await _write_stored_file(input, path, place)
+    return await _write_stored_file(input, path, context)
 
 
-async def _write_stored_file(input: dict[str, Any], path: str, place: ToolContext) -> dict[str, Any]:
+async def _write_stored_file(input: dict[str, Any], path: str, context: ToolContext) -> dict[str, Any]:
     if "content" not in input:
         raise ToolError("content is missing")
     data = encode_text(input["content"])
     if len(data) > MAX_FILE_BYTES:
         raise ToolError(f"that is {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are written")
-    known = {each["path"] for each in await place.store.list_files(place.thread_id)}
+    known = {each["path"] for each in await context.store.list_files(context.thread_id)}
     if len(known) >= _MAX_STORED_FILES and path not in known:
         raise ToolError(f"the thread has {_MAX_STORED_FILES:,} files already; delete some")
     mime_type = mimetypes.guess_type(path)[0] or "text/plain"
-    return await place.store.write_file(place.thread_id, path, data, mime_type)
+    return await context.store.write_file(context.thread_id, path, data, mime_type)
 
 
 def _decode_text(path: str, data: bytes | None) -> str:
@@ -85,9 +85,9 @@ _MAX_KEYS: Final = 10_000
 _MAX_KEY_LENGTH: Final = 512
 
 
-async def _run_storage(input: dict[str, Any], place: ToolContext) -> Any:
+async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
     """What an agent keeps is its own: other agents have theirs, and its later sessions find it again."""
-    action, store, owner = input["action"], place.store, place.agent
+    action, store, owner = input["action"], context.store, context.agent
     if action == "list":
         return await store.keys(owner)
     key = _parse_key(input)

@@ -63,7 +63,7 @@ class Tool(Protocol):
 
     @property
     def kind(self) -> ToolKind: ...
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         """Errors are results that are not ok; cancelling it ends everything it started."""
 
 
@@ -79,12 +79,12 @@ class BuiltInTool:
     kind: ToolKind
     body: ToolBody = field(repr=False)
 
-    async def perform(self, input: dict[str, Any], place: ToolContext) -> ToolResult:
+    async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
         wrong = find_input_error(self.schema, input)
         if wrong is not None:
             return failed_result(wrong)
         try:
-            answer = await self.body(input, place)
+            answer = await self.body(input, context)
         except (HooklineError, ActionError) as error:
             return failed_result(str(error))
         return answer if isinstance(answer, ToolResult) else ToolResult(answer)

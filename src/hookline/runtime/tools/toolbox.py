@@ -1,7 +1,4 @@
-"""The tools that an agent has, by any name that a model or a hook has for them.
-
-The tools that there are.
-"""
+"""The tools of an agent, found by any name that a model or a hook uses for them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A path that a model gave → a place inside the workspace, or a refusal.
+"""Resolves a path from a model inside the workspace, or refuses it.
 
-Nothing is asked of a path as a whole: it is walked step by step from the workspace's own descriptor, and no step follows a
-link by itself. A link's target is walked like the rest, so links within the workspace work, and one that is put there
-between a look and its use is refused by the kernel. Whoever holds a Spot holds the directory, not its name.
+A path is never resolved as a whole: it is walked step by step from the workspace's own descriptor, and no step follows a
+link by itself. The target of a link is walked like the rest, so links within the workspace work, and the kernel refuses
+a link that appears between check and use. A WorkspacePath keeps its directory open, not its name.
 """
 
 from __future__ import annotations
