@@ -355,7 +355,7 @@ def _write_custom(condition: Condition) -> Any:
     return {condition.name: condition.params} if isinstance(condition, CustomCondition) else NOT_WRITTEN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TestTarget:
     """What a test looks at: a pattern searches the text of `subject`, other tests compare the value at `path`."""
 

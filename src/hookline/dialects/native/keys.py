@@ -65,12 +65,13 @@ def _not_written(*_: Any) -> Any:
     return NOT_WRITTEN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Key:
     """One key of the native format.
 
     `read` gets the key's value and the hook's HookInfo; it returns None if it added a problem.
     `write` gets the hook, condition or action; it returns the key's value, or NOT_WRITTEN.
+    Keys are never compared or shown, and generated methods cost time at every start.
     """
 
     name: str = field(kw_only=False)
@@ -85,7 +86,7 @@ class Key:
     mapping: Mapping[str, Key] = field(default_factory=dict)  # the keys of the mapping that may be its value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ActionKey(Key):
     """The key that names an action, with its options: the keys that may stand beside it.
 
