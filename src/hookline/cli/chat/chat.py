@@ -1,4 +1,4 @@
-"""The chat: lines go in, and what happens comes out, until somebody leaves."""
+"""The interactive chat: reads lines and shows what the agent does, until the user leaves."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from hookline.runtime.updates import Ending, ExchangeEnded, Update
 
 _ANSWER_KEYS: Final = ("y", "a", "n")
 _CANCELLED: Final = "cancelled by you"
-_MESSAGES_SHOWN: Final = 4  # messages of a session that is resumed
+_MESSAGES_SHOWN: Final = 4  # when a session is resumed
 _MIN_TABLE_WIDTH: Final = 72  # columns
 _WAITING_INTERVAL: Final = 1.0  # seconds
-_ANSWERS: Final = "[y] yes  [a] always this very call  [n] no "
+_ANSWERS: Final = "[y] yes  [a] always this exact call  [n] no "
 
 
 class Chat:
-    """Give it to a runtime as `watch` and `ask`, then `talk`."""
+    """Pass `watch` and `ask` to a runtime, set `runtime` and `session`, then `talk`."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
@@ -54,11 +54,11 @@ class Chat:
         self._work: asyncio.Future[Any] | None = None  # what Ctrl-C cancels
         self._presses = 0
         self._asking = asyncio.Lock()
-        self._approved_calls: set[tuple[str | None, str]] = set()  # hook and exact call that are not asked about again
+        self._approved_calls: set[tuple[str | None, str]] = set()  # hook and exact call that the user always approves
 
-    def watch(self, happening: Update) -> None:
-        self.record(happening)
-        self.screen(happening)
+    def watch(self, update: Update) -> None:
+        self.record(update)
+        self.screen(update)
 
     async def ask(self, question: Question) -> bool:
         same = (question.hook, fingerprint(question.tool, question.input))
@@ -83,7 +83,7 @@ class Chat:
         return whole if cell_len(whole) < self.screen.console.width else f"    {_ANSWERS}"
 
     async def talk(self, line: InputLine, first: str | None = None, *, cut_off: bool = False) -> None:
-        """Until somebody leaves; the session has ended then. One that was `cut_off` goes on first."""
+        """Runs until the user leaves, then ends the session. A session that was `cut_off` continues first."""
         with self._handle_interrupts():
             if cut_off:
                 await self._run_cancellable(self.go_on())
@@ -96,10 +96,10 @@ class Chat:
                     await self._run_cancellable(self._handle_line(text))
         await self.session.end("exit")
         if await self.session.main.history():
-            self.say(f"`hookline run --resume` goes on with {self.session.id}.", "dim")
+            self.say(f"`hookline run --resume` resumes {self.session.id}.", "dim")
 
     async def go_on(self) -> None:
-        self.say("It was cut off in the middle and goes on now.", "dim")
+        self.say("The session was cut off and continues now.", "dim")
         await self.run_exchange(self.session.go_on())
 
     def leave(self) -> None:
@@ -127,18 +127,18 @@ class Chat:
     def status(self) -> str:
         return f" {self.session.agent.id} · {self.model_name} · {format_hook_count(self.session.book)} · /help"
 
-    async def run_exchange(self, happenings: AsyncIterator[Update]) -> None:
-        """Whoever watches the session shows all of it."""
+    async def run_exchange(self, updates: AsyncIterator[Update]) -> None:
+        """Runs it to its end; `watch` shows the updates."""
         ending = None
-        async for happening in happenings:
-            ending = happening.ending if isinstance(happening, ExchangeEnded) else ending
+        async for update in updates:
+            ending = update.ending if isinstance(update, ExchangeEnded) else ending
         if ending in (Ending.SESSION_STOP, Ending.SESSION_FAIL):
             self.leave()
 
     async def resume(self, id: str) -> None:
         row = await find_session(self.runtime, id, but=self.session.id)
         if row.id == self.session.id:
-            self.say("This is the session that you are in.")
+            self.say("You are in this session.")
             return
         session = await self.runtime.reopen(row.id)
         await self.session.end("exit")
@@ -149,18 +149,18 @@ class Chat:
             await self.go_on()
 
     async def show_history(self) -> None:
-        """The last words of a session that goes on."""
+        """Shows the last messages of a resumed session."""
         messages = [m for m in await self.session.main.history() if m["role"] in ("user", "assistant") and m["content"]]
         self.say(f"{self.session.id}, {len(messages)} messages", "dim")
         for message in messages[-_MESSAGES_SHOWN:]:
             self.say(f"{'›' if message['role'] == 'user' else ' '} {shorten_line(str(message['content']))}", "dim")
 
     async def _read_line(self, line: InputLine) -> str:
-        """At a second Ctrl-C, or at Ctrl-D, nothing, and the chat is left."""
+        """Returns "" and leaves the chat after a second Ctrl-C or after Ctrl-D."""
         self._presses = 0
         while self._presses < 2:
             if self._presses:
-                self.say("Ctrl-C once more, or Ctrl-D, leaves.", "dim")
+                self.say("Press Ctrl-C again, or Ctrl-D, to leave.", "dim")
             self.screen.console.print()
             self._work = reading = asyncio.ensure_future(line.read())
             try:
@@ -179,7 +179,7 @@ class Chat:
 
     async def _handle_line(self, text: str) -> None:
         if self.session.row.ended is not None:
-            self.say(f"The session had ended ({self.session.row.ended}) and goes on now.", "dim")
+            self.say(f"The session had ended ({self.session.row.ended}) and continues now.", "dim")
             self.session = await self.runtime.reopen(self.session.id)
         if text.startswith("/"):
             await run_command(self, text)
@@ -187,7 +187,7 @@ class Chat:
             await self.run_exchange(self.session.say(text))
 
     async def _run_cancellable(self, work: Coroutine[Any, Any, None]) -> None:
-        """Ctrl-C cancels the work, and at a second press the chat is left too."""
+        """Ctrl-C cancels the work; a second Ctrl-C also leaves the chat."""
         self._presses, self._work = 0, asyncio.ensure_future(work)
         try:
             with echo_disabled(), self._waiting_indicator():
@@ -217,7 +217,7 @@ class Chat:
                 self.screen.show_waiting(since)
 
     def _on_interrupt(self) -> None:
-        """A signal, wherever the terminal does not hand Ctrl-C over as a key."""
+        """Handles SIGINT, for when the terminal does not deliver Ctrl-C as a key."""
         self._presses += 1
         if self._work is None:
             return
@@ -231,7 +231,7 @@ class Chat:
     @contextmanager
     def _handle_interrupts(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # not on Windows, nor outside of the main thread
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
             loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
         try:
             yield

@@ -1,4 +1,4 @@
-"""What a line that begins with a slash does."""
+"""The slash commands of the chat."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 SlashCommand = Callable[["Chat", str], Awaitable[None]]
 
-_MAX_TRACE: Final = 60  # hooks that /why shows
-_KEEP_RECENT: Final = 2  # messages that /compact leaves as they are
+_MAX_TRACE: Final = 60  # hooks shown by /why
+_KEEP_RECENT: Final = 2  # messages that /compact keeps
 
 
 async def _show_help(chat: Chat, words: str) -> None:
     for name, said in list_commands(chat):
         chat.screen.show_named(f"/{name}", said)
-    chat.say("  Enter sends, Alt-Enter begins a new line, Ctrl-C cancels what runs, Ctrl-D leaves.", "dim")
+    chat.say("  Enter sends, Alt-Enter starts a new line, Ctrl-C cancels the running work, Ctrl-D leaves.", "dim")
 
 
 async def _show_hooks(chat: Chat, words: str) -> None:
     hooks = chat.session.book.hooks
     if not hooks:
-        chat.say("No hooks are in force here. `hookline init` writes two.")
+        chat.say("No active hooks. `hookline init` writes two.")
         return
     rows = []
     for hook in hooks:
@@ -42,9 +42,9 @@ async def _show_hooks(chat: Chat, words: str) -> None:
 
 
 async def _explain_decision(chat: Chat, words: str) -> None:
-    """Every hook that was asked about the event, and why the others were not."""
+    """Shows every hook that ran for the event, and why the others did not."""
     if words and not (words.isascii() and words.isdigit() and len(words) < 4):
-        chat.say("Write a number: /why is the last decision, /why 2 the one before it.", "yellow")
+        chat.say("Give a number: /why shows the last decision, /why 2 the one before it.", "yellow")
         return
     back = int(words or 1)
     decision = chat.record.decision(back)
@@ -54,7 +54,7 @@ async def _explain_decision(chat: Chat, words: str) -> None:
     tool = decision.event.read(("tool", "name"))
     about = f"{decision.event.name} {tool}" if isinstance(tool, str) else decision.event.name
     by = f"  by {decision.by}" if decision.by else ""
-    changed = f"changed {', '.join(changed_facts(decision))}" if changed_facts(decision) else "no hook minds"
+    changed = f"changed {', '.join(changed_facts(decision))}" if changed_facts(decision) else "no hook decided"
     chat.say(f"{about}: {format_verdict(decision) or changed}{by}", "bold")
     for account in decision.trace[:_MAX_TRACE]:
         chat.say(f"  {'✓' if account.applied else '·'} {_format_account(account)}", "" if account.applied else "dim")
@@ -81,19 +81,19 @@ def _format_outcome(said: dict[str, object]) -> str:
 
 async def _show_skills(chat: Chat, words: str) -> None:
     if not len(chat.runtime.skills):
-        chat.say("There are no skills here. A skill is a folder with a SKILL.md in .hookline/skills.")
+        chat.say("No skills here. A skill is a folder with a SKILL.md in .hookline/skills.")
     for skill in chat.runtime.skills:
         chat.screen.show_named(f"/{skill.name}", skill.description)
 
 
 async def _compact_history(chat: Chat, words: str) -> None:
     if not await compact(chat.session.main, Compact(keep_recent=_KEEP_RECENT), "manual"):
-        chat.say("The history is as short as it can be.")
+        chat.say("The history is already as short as it can be.")
 
 
 async def _show_sessions(chat: Chat, words: str) -> None:
     head, rows = await session_table(chat.runtime)
-    chat.table(head, rows) if rows else chat.say("There are no sessions of this directory yet.")
+    chat.table(head, rows) if rows else chat.say("No sessions in this directory yet.")
 
 
 async def _resume_session(chat: Chat, words: str) -> None:
@@ -111,26 +111,26 @@ async def _leave_chat(chat: Chat, words: str) -> None:
 
 
 COMMANDS: Final[dict[str, tuple[SlashCommand, str]]] = {
-    "help": (_show_help, "what you can do here"),
-    "hooks": (_show_hooks, "the hooks in force, and how often each has fired in this session"),
-    "why": (_explain_decision, "every hook's part in the last decision; /why 2 the one before it"),
-    "skills": (_show_skills, "the skills of this project; /NAME ARGUMENTS invokes one"),
-    "compact": (_compact_history, "put a summary in the place of the history"),
-    "model": (_use_model, "the model, or /model NAME for another one"),
-    "sessions": (_show_sessions, "the sessions of this directory"),
-    "resume": (_resume_session, "go on with another session, the last one or /resume ID"),
+    "help": (_show_help, "list the commands"),
+    "hooks": (_show_hooks, "list the active hooks and how often each has fired in this session"),
+    "why": (_explain_decision, "explain the last decision hook by hook; /why 2 the one before it"),
+    "skills": (_show_skills, "list the skills of this project; /NAME ARGUMENTS invokes one"),
+    "compact": (_compact_history, "replace the history with a summary"),
+    "model": (_use_model, "show the model; /model NAME switches to another one"),
+    "sessions": (_show_sessions, "list the sessions of this directory"),
+    "resume": (_resume_session, "resume the last session; /resume ID another one"),
     "exit": (_leave_chat, "end the session"),
 }
 
 
 def list_commands(chat: Chat) -> list[tuple[str, str]]:
-    """Everything that may follow a slash."""
+    """The commands and skills that can follow a slash, each with a short description."""
     own = [(name, words) for name, (_, words) in COMMANDS.items()]
     return own + [(skill.name, shorten_line(skill.description, 60)) for skill in chat.runtime.skills]
 
 
 async def run_command(chat: Chat, line: str) -> None:
-    """A command of the chat or a skill's name; of both, the chat's own."""
+    """Runs a command or a skill. A command wins over a skill of the same name."""
     name, _, words = line[1:].partition(" ")
     if name in COMMANDS:
         await COMMANDS[name][0](chat, words.strip())
@@ -140,11 +140,13 @@ async def run_command(chat: Chat, line: str) -> None:
         await _invoke_skill(chat, skill, words.strip())
         return
     guess = closest_match(name, [known for known, _ in list_commands(chat)])
-    chat.say(f"There is no /{name}. {f'Did you mean /{guess}?' if guess else '/help shows what there is.'}", "yellow")
+    chat.say(
+        f"Unknown command /{name}. {f'Did you mean /{guess}?' if guess else '/help lists the commands.'}", "yellow"
+    )
 
 
 async def _invoke_skill(chat: Chat, skill: Skill, words: str) -> None:
-    """The skill's hooks hold before its words are said, and those pass the hooks as any prompt does."""
+    """The skill's hooks are active before its text is sent, and the text passes the hooks as any prompt does."""
     invoked = chat.runtime.skills.invoke(skill.name, words, chat.session.agent.id, chat.session.id)
     if invoked.parts:
         await chat.session.add_hooks(invoked.parts)

@@ -1,4 +1,4 @@
-"""All that happens, as one JSON object a line. The keys are a promise; new ones may come."""
+"""Updates as JSON, one object per line. The keys are stable; new ones may be added."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ VERSION: Final = 1
 TYPES: Final = {
     "session": "the first line: `version`, `session` (its id), `agent`, `model`, `workspace`, `resumed`, `problems`",
     "text": "a piece of the answer: `text`",
-    "decision": "hooks spoke, about anything but a call: `event`, `verdict`, `reason`, `by`, `halt`, `changed`, `notes`, `requests`, `hooks`",
-    "call": "a tool is called: `id`, `tool`, `caller` (empty: the model; else `queue`, or the hook), `input` as it wrote it, `left` as hooks left it, and the keys of a decision",
-    "result": "what came of it, as the caller reads it: `id`, `tool`, `caller`, `ran`, `ok`, `content`, `error`",
-    "question": "a person has to say whether a call may run: `approval`, `tool`, `input`, `reason`, `hook`",
+    "decision": "hooks decided about anything except a call: `event`, `verdict`, `reason`, `by`, `halt`, `changed`, `notes`, `requests`, `hooks`",
+    "call": "a tool is called: `id`, `tool`, `caller` (empty: the model; else `queue`, or the hook), `input` as written by the caller, `left` after the hooks, and the keys of a decision",
+    "result": "the result of the call, as the caller reads it: `id`, `tool`, `caller`, `ran`, `ok`, `content`, `error`",
+    "question": "a person must approve a call: `approval`, `tool`, `input`, `reason`, `hook`",
     "answer": "the answer to it: `approval`, `yes`, `by`",
-    "line": "words for a person: `text`, `level`, `hook`",
+    "line": "a message for the user: `text`, `level`, `hook`",
     "notice": "a notification of a hook: `channel`, `title`, `message`, `level`, `tag`, `hook`, `data`",
-    "retry": "a call of the model failed, and what it had said does not count: `code`, `text`, `seconds`",
-    "compacted": "one message stands in the place of `gone`: `summary`",
+    "retry": "a call of the model failed and is tried again; discard its text: `code`, `text`, `seconds`",
+    "compacted": "`gone` messages were replaced by one: `summary`",
     "subagent": "an agent started another one: `child` (its thread), `child_agent`, `task`",
-    "end": "an agent has answered, or will not: `ending`, `text`; on the last line `exit_code`",
+    "end": "an agent has finished: `ending`, `text`; on the last line `exit_code`",
 }
-"""Type → what its line tells, beside `type`, `thread` and `agent`."""
+"""Type → what its line contains, besides `type`, `thread` and `agent`."""
 
 
-def has_line(happening: Update) -> bool:
-    """A decision about a call stands in the call's own line."""
-    return not isinstance(happening, DecisionMade) or happening.decision.event.name != "tool.before"
+def has_line(update: Update) -> bool:
+    """False for a decision about a call: the call's own line contains it."""
+    return not isinstance(update, DecisionMade) or update.decision.event.name != "tool.before"
 
 
-def update_json(happening: Update) -> dict[str, Any]:
-    told = _update_fields(happening)
-    who = {"thread": happening.thread, "agent": happening.agent}
-    return {"type": told.pop("type"), **who, **({"speaker": happening.speaker} if happening.speaker else {}), **told}
+def update_json(update: Update) -> dict[str, Any]:
+    fields = _update_fields(update)
+    who = {"thread": update.thread, "agent": update.agent}
+    return {"type": fields.pop("type"), **who, **({"speaker": update.speaker} if update.speaker else {}), **fields}
 
 
-def _update_fields(happening: Update) -> dict[str, Any]:
-    match happening:
+def _update_fields(update: Update) -> dict[str, Any]:
+    match update:
         case TextDelta(_, _, text):
             return {"type": "text", "text": text}
         case DecisionMade(_, _, decision):
@@ -75,11 +75,11 @@ def _update_fields(happening: Update) -> dict[str, Any]:
         case StatusMessage(_, _, text, level, hook):
             return {"type": "line", "text": text, "level": level, "hook": hook}
         case _:
-            return _rare_update_fields(happening)
+            return _rare_update_fields(update)
 
 
-def _rare_update_fields(happening: Update) -> dict[str, Any]:
-    match happening:
+def _rare_update_fields(update: Update) -> dict[str, Any]:
+    match update:
         case Notification(_, _, notice):
             words = {"channel": notice.channel, "title": notice.title, "message": notice.message}
             more = {"level": notice.level, "tag": notice.tag, "hook": notice.hook, "data": notice.data}
@@ -92,7 +92,7 @@ def _rare_update_fields(happening: Update) -> dict[str, Any]:
             return {"type": "subagent", "child": child, "child_agent": child_agent, "task": task}
         case ExchangeEnded(_, _, ending, text):
             return {"type": "end", "ending": str(ending), "text": text}
-    raise AssertionError(f"{type(happening).__name__} has no line")
+    raise AssertionError(f"{type(update).__name__} has no line")
 
 
 def _decision_json(decision: Decision) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One prompt and its answer, for scripts."""
+"""`hookline run -p`: one prompt and its answer, for scripts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXIT_CODES: Final = {
 
 
 def run_once(options: RunOptions, prompt: str | None, *, as_json: bool, yes: bool) -> int:
-    """The exit code. Without a prompt, a session that was cut off goes on."""
+    """Returns the exit code. Without a prompt, a session that was cut off continues."""
     reader = JsonReporter() if as_json else TextReporter()
     try:
         return run_async(_run_session(options, prompt, reader, yes=yes))
@@ -67,11 +67,11 @@ async def _run_session(options: RunOptions, prompt: str | None, reader: TextRepo
 
 async def _run_exchange(session: AgentSession, prompt: str | None, cut_off: bool) -> ExchangeEnded:
     if prompt is None and not cut_off:
-        raise HooklineError(f"{session.id} was not cut off; say with -p what comes next")
-    happenings: AsyncIterator[Update] = session.go_on() if prompt is None else session.say(prompt)
+        raise HooklineError(f"{session.id} was not cut off. Give the next prompt with -p.")
+    updates: AsyncIterator[Update] = session.go_on() if prompt is None else session.say(prompt)
     last = None
-    async for happening in happenings:
-        last = happening
+    async for update in updates:
+        last = update
     assert isinstance(last, ExchangeEnded)
     return last
 
@@ -81,7 +81,7 @@ async def _answer_yes(question: Question) -> bool:
 
 
 class TextReporter:
-    """Whoever reads wants the answer on stdout; on stderr it hears what went wrong, and at a terminal, what goes on."""
+    """Prints the answer on stdout and errors on stderr; if stderr is a terminal, also what the agent does."""
 
     def __init__(self) -> None:
         self._screen: Screen | None = None
@@ -89,55 +89,49 @@ class TextReporter:
             self._screen = screen = Screen(Console(stderr=True, highlight=False), speech=False)
             log_to(lambda line: screen.say(line, "dim"))
         self._questions: dict[str, ApprovalRequested] = {}
-        self.unanswered: list[ApprovalRequested] = []  # what nobody could be asked about
+        self.unanswered: list[ApprovalRequested] = []  # nobody was there to approve these
 
     def report_problems(self, runtime: Runtime) -> None:
         for problem in runtime.problems:
             err(str(problem))
 
     def begin(self, runtime: Runtime, begins: SessionStart) -> None:
-        """Nothing has happened yet."""
+        """Called before the session starts."""
 
-    def watch(self, happening: Update) -> None:
-        self._track_question(happening)
+    def watch(self, update: Update) -> None:
+        self._track_question(update)
         if self._screen is not None:
-            self._screen(happening)
-        elif (
-            isinstance(happening, StatusMessage) and happening.level != "info" and not happening.hook
-        ):  # else it is in the log
-            err(happening.text)
+            self._screen(update)
+        elif isinstance(update, StatusMessage) and update.level != "info" and not update.hook:  # else it is in the log
+            err(update.text)
 
     def end(self, ended: ExchangeEnded, code: int) -> None:
         for asked in dict.fromkeys(f"{asked.reason or asked.tool} [{asked.hook}]" for asked in self.unanswered):
-            err(f"hookline: somebody must be asked: {asked}")
+            err(f"hookline: a person must approve: {asked}")
         if ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP):
             out_as_is(escape_speech(ended.text.expandtabs(4)) if sys.stdout.isatty() else ended.text)
         elif self._screen is None:
             err(f"hookline: {ended.ending}: {ended.text}")
 
     def report_interruption(self, ending: Ending, text: str, code: int) -> None:
-        """It is over without an end of its own; whoever reads errors hears of it from the command line."""
+        """Called if the run ends with an error. The command line itself prints it on stderr."""
 
-    def _track_question(self, happening: Update) -> None:
-        if isinstance(happening, ApprovalRequested):
-            self._questions[happening.approval] = happening
-        if (
-            isinstance(happening, ApprovalAnswered)
-            and happening.by == NOBODY_HERE
-            and happening.approval in self._questions
-        ):
-            self.unanswered.append(self._questions[happening.approval])
+    def _track_question(self, update: Update) -> None:
+        if isinstance(update, ApprovalRequested):
+            self._questions[update.approval] = update
+        if isinstance(update, ApprovalAnswered) and update.by == NOBODY_HERE and update.approval in self._questions:
+            self.unanswered.append(self._questions[update.approval])
 
 
 class JsonReporter(TextReporter):
-    """A program that wants all of it."""
+    """Prints every update as a line of JSON."""
 
     def __init__(self) -> None:
         super().__init__()
         self._main = self._agent = ""
 
     def report_problems(self, runtime: Runtime) -> None:
-        """What is wrong stands in the first line."""
+        """The first line contains them."""
 
     def begin(self, runtime: Runtime, begins: SessionStart) -> None:
         self._main, self._agent = begins.id, begins.agent
@@ -146,14 +140,14 @@ class JsonReporter(TextReporter):
         more = {"model": begins.model, "workspace": str(runtime.workspace), "resumed": begins.row is not None}
         out_json_line({**first, **more, "problems": problems})
 
-    def watch(self, happening: Update) -> None:
-        self._track_question(happening)
-        if has_line(happening) and (not isinstance(happening, ExchangeEnded) or happening.thread != self._main):
-            out_json_line(update_json(happening))
+    def watch(self, update: Update) -> None:
+        self._track_question(update)
+        if has_line(update) and (not isinstance(update, ExchangeEnded) or update.thread != self._main):
+            out_json_line(update_json(update))
 
     def end(self, ended: ExchangeEnded, code: int) -> None:
         out_json_line({**update_json(ended), "exit_code": code})
-        self._main = ""  # there is one last line
+        self._main = ""  # only one last line is printed
 
     def report_interruption(self, ending: Ending, text: str, code: int) -> None:
         if self._main:

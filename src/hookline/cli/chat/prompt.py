@@ -1,4 +1,4 @@
-"""The line that a person types, and the key that answers a question."""
+"""Reads the line that the user types, and the key that answers a question."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from prompt_toolkit.output import Output
 from prompt_toolkit.patch_stdout import patch_stdout
 
 CommandLister = Callable[[], Iterable[tuple[str, str]]]
-"""Names that may follow a slash, each with a few words."""
+"""Returns the names that can follow a slash, each with a short description."""
 
 _PROMPT: Final = FormattedText([("bold", "› ")])
 
 
 class PromptInterrupt(Exception):
-    """Ctrl-C; a KeyboardInterrupt would end the loop of whoever waits."""
+    """Ctrl-C. A KeyboardInterrupt would end the event loop."""
 
 
 class InputLine:
-    """Enter sends; Alt-Enter or a backslash at the end begins another line."""
+    """Enter sends; Alt-Enter or a backslash at the end starts a new line."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class InputLine:
         )
 
     async def read(self) -> str:
-        """Raises Interrupted at Ctrl-C on an empty line, and EOFError at Ctrl-D."""
-        with patch_stdout(raw=True):  # the log may have something to say meanwhile
+        """Raises PromptInterrupt at Ctrl-C on an empty line, and EOFError at Ctrl-D."""
+        with patch_stdout(raw=True):  # the log may print meanwhile
             return await self._session.prompt_async(_PROMPT, handle_sigint=False)
 
 
@@ -105,33 +105,33 @@ def _line_key_bindings() -> KeyBindings:
 
 
 def _discard_typeahead(input: Input) -> None:
-    """What was typed before a question was there is no answer to it."""
+    """Drops keys that were pressed before the question was shown."""
     clear_typeahead(input)
     try:
         termios.tcflush(input.fileno(), termios.TCIFLUSH)
-    except (NotImplementedError, OSError, termios.error):  # no terminal
+    except (NotImplementedError, OSError, termios.error):  # not a terminal
         return
 
 
 @contextmanager
 def echo_disabled() -> Iterator[None]:
-    """What is typed while an agent works is not mixed into what is shown; Ctrl-C still interrupts."""
+    """Hides what is typed while the agent works; Ctrl-C still interrupts."""
     try:
         before = termios.tcgetattr(0)
         quiet = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
         termios.tcsetattr(0, termios.TCSADRAIN, quiet)
-    except (OSError, termios.error):  # no terminal
+    except (OSError, termios.error):  # not a terminal
         yield
         return
     try:
         yield
     finally:
-        with suppress(OSError, termios.error):  # it was closed meanwhile
+        with suppress(OSError, termios.error):  # closed meanwhile
             termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
 async def read_key(question: str, keys: Sequence[str], input: Input | None = None, output: Output | None = None) -> str:
-    """The first of these keys that is pressed; Escape is the last of them. Raises Interrupted at Ctrl-C."""
+    """Returns the first of these keys that is pressed; Escape means the last. Raises PromptInterrupt at Ctrl-C."""
     bindings = KeyBindings()
 
     def answers(key: str) -> Callable[[KeyPressEvent], None]:
@@ -154,17 +154,17 @@ async def read_key(question: str, keys: Sequence[str], input: Input | None = Non
     app: Application[str] = session.app
     app.erase_when_done = True
     _discard_typeahead(app.input)
-    with patch_stdout(raw=True):  # agents that were started beside this one go on
+    with patch_stdout(raw=True):  # other agents keep running
         return await session.prompt_async(handle_sigint=False)
 
 
 def prompt_history(workspace: Path, state: Path) -> History:
-    """What was typed in this project before; for the user's eyes only."""
+    """The lines typed in this project before, in a file that only the user can read."""
     name = hashlib.sha256(os.fsencode(workspace)).hexdigest()[:16]
     path = state / "history" / f"{name}.txt"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600))
-    except OSError:  # a home that cannot be written to is no reason not to talk
+    except OSError:  # without a writable home, the chat still works
         return InMemoryHistory()
     return FileHistory(path)

@@ -1,9 +1,4 @@
-"""All that happens, as lines for a person.
-
-Words that stay whole at the edge of a terminal.
-
-Decisions, calls and results in a few words.
-"""
+"""Shows updates as lines on the terminal: word wrapping, short texts for decisions and calls, and the screen."""
 
 from __future__ import annotations
 
@@ -46,8 +41,9 @@ _TOKEN: Final = re.compile(r"\n|[^\S\n]+|\S+")
 
 
 def escape_speech(text: str, after: str = "") -> str:
-    """With escapes for whatever could move a cursor or hide something; letters and pictures that are no ASCII may be
-    joined. `after` is the character before it.
+    """Escapes characters that could move the cursor or hide text, except joiners between non-ASCII characters.
+
+    `after` is the character before the text.
     """
     shown = []
     for char in text:
@@ -58,7 +54,7 @@ def escape_speech(text: str, after: str = "") -> str:
 
 
 class WordWrapper:
-    """Text that comes in pieces. A word is shown once it is whole, for only then is it known where it fits."""
+    """Wraps text that arrives in pieces. It holds a word back until it is complete, to know where it fits."""
 
     def __init__(self) -> None:
         self._column = 0
@@ -66,11 +62,11 @@ class WordWrapper:
         self._word = ""
 
     def feed(self, piece: str, width: int) -> str:
-        """What can be shown now."""
+        """Returns what can be shown now."""
         return "".join(shown for token in _TOKEN.findall(piece) for shown in self._feed_token(token, width))
 
     def flush(self, width: int) -> str:
-        """What is still held back; the next piece begins a line."""
+        """Returns what is still held back. The next piece starts a line."""
         shown = self._take_word(width)
         self._column, self._space = 0, ""
         return shown
@@ -84,13 +80,13 @@ class WordWrapper:
             self._space += token
         else:
             for char in token:
-                wide = get_character_cell_size(char) > 1  # scripts without spaces may be broken anywhere
+                wide = get_character_cell_size(char) > 1  # scripts without spaces can break anywhere
                 yield self._take_word(width) if wide else ""
                 self._word += char
                 yield self._take_word(width) if wide else ""
 
     def _take_word(self, width: int) -> str:
-        """The word that is complete now, on the line where there is room for it."""
+        """Returns the completed word, after a line break if it does not fit."""
         word, self._word = self._word, ""
         size = cell_len(word)
         if not word:
@@ -116,20 +112,20 @@ def shorten_line(text: str, most: int = MAX_VALUE) -> str:
 
 
 def format_input(input: dict[str, Any]) -> str:
-    """The main field as it is, the others by name."""
+    """The main field without its name, then the others with theirs."""
     main = next((name for name in _MAIN_FIELDS if isinstance(input.get(name), str)), None)
     first = [] if main is None else [shorten_line(input[main])]
     return "  ".join(first + [f"{name}={_format_value(value)}" for name, value in input.items() if name != main])
 
 
 def is_shown_whole(input: dict[str, Any]) -> bool:
-    """False if a line of a call leaves something out of its input, or shows two lines as one."""
+    """False if the line of a call shortens its input or joins lines."""
     texts = [value if isinstance(value, str) else json.dumps(value, default=str) for value in input.values()]
     return all(len(text) <= 60 and text == shorten_line(text) for text in texts) and len(texts) < 4
 
 
 def format_whole_input(input: dict[str, Any]) -> str:
-    """All of it, line by line: what a person agrees to."""
+    """The complete input, line by line, for a person to approve."""
     lines = []
     for name, value in input.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
@@ -142,13 +138,12 @@ def _format_value(value: Any) -> str:
 
 
 def format_verdict(decision: Decision) -> str:
-    """Empty if no hook minds."""
+    """Empty if no hook decided."""
     word = "stopped" if decision.halt else _VERDICT_WORDS[decision.verdict]
     return f"{word}: {decision.reason}" if word and decision.reason else word
 
 
 def format_hook_count(book: Book) -> str:
-    """How many are in force."""
     count = sum(hook.enabled for hook in book.hooks)
     return f"{count} hook{'' if count == 1 else 's'}"
 
@@ -167,7 +162,7 @@ def applied_accounts(decision: Decision) -> list[TraceEntry]:
 
 
 def notable_accounts(decision: Decision) -> list[TraceEntry]:
-    """The hooks of which a person wants to know: a log has its own lines, and so has a failure."""
+    """The hooks worth showing. Logs and failures have their own lines."""
     return [
         account
         for account in applied_accounts(decision)
@@ -192,7 +187,7 @@ def agent_notes(decision: Decision) -> Iterator[str]:
 
 
 def is_notable(decision: Decision) -> bool:
-    """True if whoever watches wants to see it: hooks that only write a log are not worth a line."""
+    """False if hooks only wrote a log."""
     return bool(decision.verdict or decision.halt or changed_facts(decision) or decision.requests) or any(
         agent_notes(decision)
     )
@@ -203,14 +198,14 @@ def _cut_line(line: str) -> str:
 
 
 def result_lines(content: Any, most: int) -> list[str]:
-    """The beginning, and how much there is beyond it."""
+    """The first lines, and how many more there are."""
     lines = [_cut_line(line) for line in result_text(content).strip().splitlines()]
     if len(lines) <= most:
         return lines
     return [*lines[: most - 1], f"… {len(lines) - most + 1} more lines"]
 
 
-MAX_LINES: Final = 6  # of a result or a note
+MAX_LINES: Final = 6  # of a result or note
 _COLOURS: Final = {Verdict.SILENT: "cyan", Verdict.ALLOW: "green", Verdict.ASK: "yellow", Verdict.DENY: "bold red"}
 _LEVELS: Final = {"info": "cyan", "warning": "yellow", "error": "bold red"}
 _ENDINGS: Final = {
@@ -222,73 +217,73 @@ _ENDINGS: Final = {
     Ending.FAILED: ("failed", "bold red"),
     Ending.CANCELLED: ("cancelled", "yellow"),
 }
-_SHOWN_BY_DECISION: Final = (Ending.REFUSED, Ending.HALTED)  # by the decision
-_MIN_WIDTH: Final = 20  # columns for words beside what stands before them
+_SHOWN_BY_DECISION: Final = (Ending.REFUSED, Ending.HALTED)
+_MIN_WIDTH: Final = 20  # columns for text after the indent
 
 
 class Screen:
-    """Call it with what happens. Lines of sub-agents are indented; what the main agent says comes as it says it."""
+    """Call it with each update. Lines of sub-agents are indented; text of the main agent is streamed."""
 
     def __init__(self, console: Console, *, speech: bool = True) -> None:
         self.console = console
         self._speech = speech
         self._main: str | None = None
         self._depths: dict[str, int] = {}
-        self._held: dict[str, str] = {}  # what a sub-agent has said of a line that is not whole yet
-        self._settled: set[str] = set()  # calls of which a line has said that they are not run, or asked about
+        self._held: dict[str, str] = {}  # incomplete lines of sub-agents
+        self._settled: set[str] = set()  # calls that were shown as denied or asked about
         self._running: dict[str, ToolCallStarted] = {}
         self._cancelled: set[str] = set()
-        self._working_agents: dict[str, str] = {}  # threads of sub-agents, and what each is called here
-        self._named_thread: str | None = None  # the sub-agent whose lines these are
-        self._speaker = ""  # of two AIs, the one that was named last
+        self._working_agents: dict[str, str] = {}  # thread of a sub-agent → its label
+        self._named_thread: str | None = None  # the sub-agent named last
+        self._speaker = ""  # of two agents that talk to each other, the one named last
         self._in_line = False
         self._flow = WordWrapper()
-        self._last = ""  # character of what is being said
+        self._last = ""  # last character of the streamed text
         self._waiting = False
         self._last_update = time.monotonic()
 
     def begin(self, main: str) -> None:
-        """The thread that is talked to."""
+        """Sets the main thread."""
         self._main = main
         self._depths = {main: 0}
 
-    def __call__(self, happening: Update) -> None:
+    def __call__(self, update: Update) -> None:
         self._last_update = time.monotonic()
         if self._main is None:
-            self.begin(happening.thread)
-        if isinstance(happening, TextDelta):
-            self._show_text(happening)
+            self.begin(update.thread)
+        if isinstance(update, TextDelta):
+            self._show_text(update)
             return
-        self._flush_held(happening)
-        match happening:
+        self._flush_held(update)
+        match update:
             case DecisionMade(_, _, decision):
-                self._show_decision(happening, decision)
+                self._show_decision(update, decision)
             case ToolCallStarted():
-                self._show_call(happening)
+                self._show_call(update)
             case ToolCallFinished():
-                self._show_result(happening)
+                self._show_result(update)
             case ApprovalAnswered(_, _, _, yes, by):
-                self._print_line(happening, "→", f"{'yes' if yes else 'no'}, {by}", "green" if yes else "red")
+                self._print_line(update, "→", f"{'yes' if yes else 'no'}, {by}", "green" if yes else "red")
             case StatusMessage(_, _, text, level, _):
-                self._print_line(happening, "!" if level != "info" else "»", text, _LEVELS.get(level, "cyan"))
+                self._print_line(update, "!" if level != "info" else "»", text, _LEVELS.get(level, "cyan"))
             case Notification(_, _, notice):
                 words = f"{notice.title}: {notice.message}" if notice.title else notice.message
-                self._print_line(happening, "»", f"{words}  [{notice.hook}]", _LEVELS.get(notice.level, "cyan"))
+                self._print_line(update, "»", f"{words}  [{notice.hook}]", _LEVELS.get(notice.level, "cyan"))
             case ModelRetry(_, _, code, text, seconds):
-                self._print_line(happening, "↻", f"{code}: {text}; again in {seconds:g} s", "yellow")
+                self._print_line(update, "↻", f"{code}: {text}; again in {seconds:g} s", "yellow")
             case HistoryCompacted(_, _, gone, summary):
-                self._print_line(happening, "≡", f"{gone} earlier messages became one: {shorten_line(summary)}", "cyan")
+                self._print_line(update, "≡", f"{gone} earlier messages became one: {shorten_line(summary)}", "cyan")
             case SubagentStarted(_, _, child, child_agent, task):
-                self._depths[child] = self._depth(happening) + 1
+                self._depths[child] = self._depth(update) + 1
                 self._working_agents[child] = self._label(child_agent)
-                self._print_line(happening, "▸", f"{self._working_agents[child]}: {shorten_line(task)}", "bold")
+                self._print_line(update, "▸", f"{self._working_agents[child]}: {shorten_line(task)}", "bold")
             case ExchangeEnded():
-                self._show_ending(happening)
+                self._show_ending(update)
 
-    # Words of the chat itself
+    # Messages of the chat itself
 
     def show_waiting(self, since: float) -> None:
-        """A line that goes away with the next thing that happens: what is waited for, and how long nothing came."""
+        """Shows what is running and for how long nothing has come. The next output replaces the line."""
         seconds = int(time.monotonic() - max(since, self._last_update))
         if self._in_line or not seconds or not self.console.is_terminal or self.console.is_dumb_terminal:
             return
@@ -300,32 +295,32 @@ class Screen:
         self._waiting = True
 
     def clear(self) -> None:
-        """Nothing is waited for any more, or something else is to be shown."""
+        """Removes the waiting line."""
         if self._waiting:
             self._waiting = False
             self.console.file.write("\r\x1b[K")
             self.console.file.flush()
 
     def say(self, text: str, style: str = "") -> None:
-        """Lines that nobody's agent or hook made; still, not a character of them moves the cursor."""
+        """Shows a message of the chat itself, escaped like all other text."""
         self._end_line()
         for line in text.split("\n"):
             words = line.lstrip(" ")
             self._print_wrapped(" " * (len(line) - len(words)), words, style)
 
     def show_prompt(self, text: str) -> None:
-        """What the person said, where the terminal does not show it already."""
+        """Shows a prompt that the user did not type into the terminal."""
         self._end_line()
         self.console.print()
         for number, line in enumerate(text.split("\n")):
             self._print_wrapped("  " if number else "› ", line, "bold")
 
     def show_named(self, name: str, words: str) -> None:
-        """A name, and what is said of it beside it."""
+        """Shows a name and its description."""
         self._end_line()
         self._print_wrapped(f"  {name:<13}", words)
 
-    # What happens
+    # Updates
 
     def _show_text(self, said: TextDelta) -> None:
         if not self._speech:
@@ -345,36 +340,36 @@ class Screen:
         self._last = said.text[-1:] or self._last
         self._write(self._flow.feed(shown, self.console.width) if self.console.is_terminal else shown)
 
-    def _introduce_speaker(self, happening: Update) -> bool:
-        """Names the one of two AIs whose words and calls come now, unless it is the one who spoke before."""
-        if happening.speaker in ("", self._speaker):
+    def _introduce_speaker(self, update: Update) -> bool:
+        """Names the next of two agents that talk to each other, if the speaker changes."""
+        if update.speaker in ("", self._speaker):
             return False
-        self._flush_held(happening)
+        self._flush_held(update)
         self._end_line()
-        depth, self._speaker = self._depth(happening), happening.speaker
+        depth, self._speaker = self._depth(update), update.speaker
         if not depth:
             self.console.out("", highlight=False)
-        self._print_wrapped("  │ " * depth, happening.speaker, "bold")
+        self._print_wrapped("  │ " * depth, update.speaker, "bold")
         return True
 
     def _write(self, text: str) -> None:
         self.console.out(text, end="", highlight=False)
         self.console.file.flush()
 
-    def _flush_held(self, happening: Update) -> None:
-        held = self._held.pop(happening.thread, "")
+    def _flush_held(self, update: Update) -> None:
+        held = self._held.pop(update.thread, "")
         if held.strip():
-            self._print_line(happening, "", held)
+            self._print_line(update, "", held)
 
-    def _show_decision(self, happening: Update, decision: Decision) -> None:
-        if decision.event.name == "tool.before" or not is_notable(decision):  # the call itself is told next
+    def _show_decision(self, update: Update, decision: Decision) -> None:
+        if decision.event.name == "tool.before" or not is_notable(decision):  # the call is shown next
             return
         words = format_verdict(decision)
         changed = f"changed {', '.join(changed_facts(decision))}" if changed_facts(decision) else ""
         asked = "compacts the history" if decision.requests else ""
         said = "; ".join(filter(None, (words, changed, asked)))
-        self._print_line(happening, "◆", f"{decision.event.name}  {said}".rstrip(), _COLOURS[decision.verdict])
-        self._show_accounts(happening, decision)
+        self._print_line(update, "◆", f"{decision.event.name}  {said}".rstrip(), _COLOURS[decision.verdict])
+        self._show_accounts(update, decision)
 
     def _show_call(self, calling: ToolCallStarted) -> None:
         call, decision = calling.call, calling.decision
@@ -393,12 +388,12 @@ class Screen:
             self._print_line(calling, mark, words, _COLOURS[decision.verdict])
         self._show_accounts(calling, decision)
 
-    def _show_accounts(self, happening: Update, decision: Decision) -> None:
+    def _show_accounts(self, update: Update, decision: Decision) -> None:
         for account in notable_accounts(decision):
-            self._print_line(happening, "", format_account(account), "magenta")
+            self._print_line(update, "", format_account(account), "magenta")
         for note in agent_notes(decision):
             for number, line in enumerate(result_lines(note, MAX_LINES)):
-                self._print_line(happening, "", f"{'' if number else 'for the agent: '}{line}", "cyan")
+                self._print_line(update, "", f"{'' if number else 'for the agent: '}{line}", "cyan")
 
     def _show_result(self, called: ToolCallFinished) -> None:
         result, id = called.result, called.call.id
@@ -414,7 +409,7 @@ class Screen:
     def _show_ending(self, ended: ExchangeEnded) -> None:
         self._working_agents.pop(ended.thread, None)
         self._speaker = ""
-        if ended.ending is Ending.CANCELLED:  # that says it of the calls that ran, too
+        if ended.ending is Ending.CANCELLED:  # covers the running calls, too
             self._cancelled |= {id for id, calling in self._running.items() if calling.thread == ended.thread}
             self._running = {id: each for id, each in self._running.items() if id not in self._cancelled}
         if ended.ending is Ending.ANSWERED:
@@ -428,27 +423,27 @@ class Screen:
     # Lines
 
     def _label(self, agent: str) -> str:
-        """Its name; of several at work at once, the others with a number."""
+        """The agent's name, with a number if that name is already working."""
         taken = self._working_agents.values()
         return next(name for name in (agent, *(f"{agent} {n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
-    def _depth(self, happening: Update) -> int:
-        return self._depths.get(happening.thread, 1)
+    def _depth(self, update: Update) -> int:
+        return self._depths.get(update.thread, 1)
 
-    def _print_line(self, happening: Update, mark: str, text: str, style: str = "") -> None:
+    def _print_line(self, update: Update, mark: str, text: str, style: str = "") -> None:
         self._end_line()
-        depth = self._depth(happening)
+        depth = self._depth(update)
         indent = "  │ " * depth
         others = len(self._working_agents) > 1 or self._named_thread is not None
-        if depth and others and self._named_thread != happening.thread:
-            name = self._working_agents.get(happening.thread, happening.agent)
+        if depth and others and self._named_thread != update.thread:
+            name = self._working_agents.get(update.thread, update.agent)
             self.console.print(Text(self._fit(f"{indent}{name}"), "bold dim"), soft_wrap=True)
-        self._named_thread = happening.thread if depth else None
+        self._named_thread = update.thread if depth else None
         for number, line in enumerate(text.split("\n")):
             self._print_wrapped(f"{indent}  {mark if number == 0 else '':<2}", line, style, f"{indent}    ")
 
     def _print_wrapped(self, lead: str, text: str, style: str = "", below: str | None = None) -> None:
-        """Words that do not fit into the terminal's line go on in the next one, behind what stands `below` the lead."""
+        """Wraps the text; following lines start with `below` instead of `lead`."""
         words, room = Text(self._fit(text), style), max(self.console.width - cell_len(lead), _MIN_WIDTH)
         lines = words.wrap(self.console, room) if self.console.is_terminal and words.cell_len > room else [words]
         for number, line in enumerate(lines):
@@ -462,7 +457,7 @@ class Screen:
             self._in_line, self._last = False, ""
 
     def _fit(self, text: str) -> str:
-        """What this terminal can show, and nothing that could do something to it."""
+        """Escapes what this terminal cannot show, and what could control it."""
         return self._encode_for_terminal(printable_lines(text.expandtabs(4)))
 
     def _encode_for_terminal(self, text: str) -> str:

@@ -1,7 +1,4 @@
-"""What the chat remembers of its session's hooks, for /hooks and /why.
-
-From the command line's options to a runtime and a session.
-"""
+"""Turns the command line's options into a runtime and a session, and logs decisions for /hooks and /why."""
 
 from __future__ import annotations
 
@@ -29,8 +26,8 @@ from hookline.runtime.settings import Settings
 from hookline.runtime.storage.tables import SessionRow
 from hookline.runtime.updates import DecisionMade, Update
 
-_NOT_TRUSTED: Final = "no model is named in a file that you trust: run `hookline trust`, or give --model"
-_MAX_SESSIONS: Final = 1000  # sessions of all directories that are looked through
+_NOT_TRUSTED: Final = "no trusted file names a model. Run `hookline trust`, or give --model."
+_MAX_SESSIONS: Final = 1000  # searched, of all directories
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +37,10 @@ class RunOptions:
     app: str | None = None
     config: str | None = None
     store: str | None = None
-    resume: str | None = None  # an id; "": the last session of this directory
+    resume: str | None = None  # an id; "" means the last session of this directory
 
     def settings(self, **more: object) -> Settings:
-        """For this machine and its user."""
+        """With the home and environment of this process."""
         known = {
             "home": home(),
             "env": dict(os.environ),
@@ -71,15 +68,15 @@ async def open_runtime(options: RunOptions, **more: object) -> AsyncIterator[Run
 
 @dataclass(frozen=True, slots=True)
 class SessionStart:
-    """A session that is about to begin, or to go on."""
+    """A session that is about to start or to be resumed."""
 
     id: str
     agent: str
     model: str
-    row: SessionRow | None = None  # of one that is there already
+    row: SessionRow | None = None  # of a session that is resumed
 
     async def start(self, runtime: Runtime) -> tuple[AgentSession, bool]:
-        """The session, and whether it was cut off in the middle. Raises Denied if hooks do not let it begin."""
+        """Returns the session and whether it was cut off. Raises Denied if hooks do not let it start."""
         if self.row is None:
             return await runtime.start(self.agent, self.id), False
         session = await runtime.reopen(self.id)
@@ -87,7 +84,7 @@ class SessionStart:
 
 
 async def prepare_session(runtime: Runtime, options: RunOptions) -> SessionStart:
-    """Raises HooklineError, in one line, if there is no such session or agent, or no model; nothing happened then."""
+    """Raises HooklineError, before anything happens, if the session, the agent or the model is missing."""
     row = None if options.resume is None else await find_session(runtime, options.resume)
     agent = runtime.agent(row.agent if row is not None else options.agent)
     model = await _find_model(runtime, options, agent)
@@ -104,11 +101,14 @@ async def _find_model(runtime: Runtime, options: RunOptions, agent: Agent) -> Mo
 
 
 async def find_session(runtime: Runtime, id: str, but: str | None = None) -> SessionRow:
-    """By its id or the beginning of it; "" is the last one of this directory `but` this. Raises HooklineError."""
+    """Finds it by its id or the start of its id; "" means the last one of this directory except `but`.
+
+    Raises HooklineError if there is none, or more than one.
+    """
     if not id:
         past = [row for row in await sessions_here(runtime) if row.id != but]
         if not past:
-            raise HooklineError(f"there is no {'other ' if but else ''}session of this directory to resume")
+            raise HooklineError(f"no {'other ' if but else ''}session to resume in this directory")
         return past[0]
     row = await runtime.store.session(id)
     if row is not None:
@@ -116,12 +116,12 @@ async def find_session(runtime: Runtime, id: str, but: str | None = None) -> Ses
     begins = id.removeprefix("session_")
     matching = [row for row in await sessions_here(runtime) if row.id.removeprefix("session_").startswith(begins)]
     if len(matching) != 1:
-        raise HooklineError(f"there {'is no session' if not matching else 'are several sessions'} {id!r}")
+        raise HooklineError(f"{'no session' if not matching else 'more than one session'} matches {id!r}")
     return matching[0]
 
 
 async def sessions_here(runtime: Runtime) -> list[SessionRow]:
-    """Those of this directory in which something was said, the newest first."""
+    """The sessions of this directory that have messages, newest first."""
     here = [row for row in await runtime.store.sessions(_MAX_SESSIONS) if row.workspace == str(runtime.workspace)]
     return [row for row in here if row.turns or await runtime.store.messages(row.id, limit=1)]
 
@@ -130,10 +130,10 @@ async def session_table(runtime: Runtime) -> tuple[tuple[str, ...], list[tuple[s
     rows: list[tuple[str, ...]] = []
     for row in (await sessions_here(runtime))[:20]:
         first = await runtime.store.first_prompt(row.id)
-        said = str(first.get("content") or "") if first is not None else ""
+        prompt = str(first.get("content") or "") if first is not None else ""
         state = "open" if row.ended is None else row.ended
         rows.append(
-            (row.id, _format_age(time.time() - row.last_used), str(row.turns), state, " ".join(said.split())[:60])
+            (row.id, _format_age(time.time() - row.last_used), str(row.turns), state, " ".join(prompt.split())[:60])
         )
     return ("session", "last used", "turns", "ended", "began with"), rows
 
@@ -154,16 +154,16 @@ class DecisionLog:
         self._fires: Counter[tuple[str, str, str]] = Counter()
         self._decisions: deque[Decision] = deque(maxlen=_MAX_DECISIONS)
 
-    def __call__(self, happening: Update) -> None:
-        if isinstance(happening, DecisionMade):
-            self._decisions.append(happening.decision)
-            self._fires.update(account.hook.key for account in applied_accounts(happening.decision))
+    def __call__(self, update: Update) -> None:
+        if isinstance(update, DecisionMade):
+            self._decisions.append(update.decision)
+            self._fires.update(account.hook.key for account in applied_accounts(update.decision))
 
     def fire_count(self, hook: Hook) -> int:
         return self._fires[hook.key]
 
     def decision(self, back: int = 1) -> Decision | None:
-        """The last one that decided something, or where hooks only looked on, the last one; or one so many before it."""
-        weighty = [each for each in self._decisions if each.verdict or each.halt or changed_facts(each)]
-        found = weighty or list(self._decisions)
+        """The last decision that had an effect, or the last one if none had; `back` counts from the end."""
+        effective = [each for each in self._decisions if each.verdict or each.halt or changed_facts(each)]
+        found = effective or list(self._decisions)
         return found[-back] if 1 <= back <= len(found) else None

@@ -1,4 +1,4 @@
-"""The chat at a terminal, from its greeting to its end."""
+"""Opens the runtime and runs the chat in a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hookline.cli.logging_setup import log_to
 
 
 async def run_chat(options: RunOptions, first: str | None) -> None:
-    """Raises HooklineError if there is no agent to talk to, and Denied if hooks do not let it start."""
+    """Raises HooklineError if no agent can start, and Denied if hooks do not let it start."""
     chat = Chat(Screen(Console(highlight=False)))
     log_to(lambda line: chat.say(line, "dim"))
     async with open_runtime(options, watch=chat.watch, ask=chat.ask, explain=True) as runtime:

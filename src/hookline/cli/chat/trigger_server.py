@@ -1,4 +1,4 @@
-"""An agent that waits for its triggers."""
+"""`hookline run --serve`: an agent that waits for its triggers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKEN_VARIABLE: Final = "HOOKLINE_TOKEN"
 
 
 async def serve_triggers(options: RunOptions, port: int) -> None:
-    """Until it is interrupted; a line for each trigger that fires, and one for what came of it."""
+    """Runs until interrupted. Prints a line for each trigger that fires and one for its result."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     listen = ListenOptions(port=port, token=token) if token else ListenOptions(port=port)
     async with open_runtime(options, watch=_print_warning, unattended=True) as runtime:
@@ -45,11 +45,9 @@ def _print_done(fired: Activation, how: ExchangeEnded | HooklineError) -> None:
     write_now(f"{_clock_time()}  {fired.trigger.id}  {shorten_line(what)}\n")
 
 
-def _print_warning(happening: Update) -> None:
-    if (
-        isinstance(happening, StatusMessage) and happening.level != "info" and not happening.hook
-    ):  # else it is in the log
-        err(happening.text)
+def _print_warning(update: Update) -> None:
+    if isinstance(update, StatusMessage) and update.level != "info" and not update.hook:  # hook messages are in the log
+        err(update.text)
 
 
 def _clock_time() -> str:
