@@ -31,7 +31,7 @@ FILES: Final = {
 class DemoDisplay(Protocol):
     """Shows the demo to the user."""
 
-    def __call__(self, happening: Update) -> None: ...
+    def __call__(self, update: Update) -> None: ...
     def show_prompt(self, text: str) -> None: ...
     def say(self, text: str) -> None: ...
 
@@ -44,8 +44,8 @@ async def run_demo(stage: DemoDisplay) -> None:
             session = await runtime.start()
             stage.show_prompt(PROMPT)
             last: Update | None = None
-            async for happening in session.say(PROMPT):
-                last = happening
+            async for update in session.say(PROMPT):
+                last = update
             await session.end()
             if not isinstance(last, ExchangeEnded) or last.ending is not Ending.ANSWERED:
                 raise HooklineError("the demo did not finish")

@@ -84,13 +84,13 @@ def test_a_question_that_nobody_answers_ends_with_3_and_the_call_is_not_run(proj
     write_scripted_project(project, DEPLOYS)
     ended = process("run", "-p", "go")
     assert (ended.returncode, ended.stdout) == (3, "Over.\n")
-    assert "somebody must be asked: Deploy now? [ask-first]" in ended.stderr
+    assert "a person must approve: Deploy now? [ask-first]" in ended.stderr
     assert not (project / "deploy").exists()
 
 
 def test_the_same_question_is_told_of_once(project: Path, here: Process) -> None:
     write_scripted_project(project, "- {calls: [{bash: {command: deploy 1}}, {bash: {command: deploy 2}}]}\n- Over.\n")
-    assert here("run", "-p", "go").stderr.count("somebody must be asked: Deploy now? [ask-first]") == 1
+    assert here("run", "-p", "go").stderr.count("a person must approve: Deploy now? [ask-first]") == 1
 
 
 def test_yes_answers_for_somebody(project: Path, here: Process) -> None:
@@ -202,8 +202,8 @@ def test_the_last_session_is_resumed_and_listed(project: Path, process: Process,
 def test_nothing_to_resume_is_one_clear_line(project: Path, here: Process) -> None:
     write_scripted_project(project, CALLS)
     ended = here("run", "--resume", "-p", "go")
-    assert (ended.returncode, ended.stderr) == (1, "hookline: there is no session of this directory to resume\n")
-    assert "no session 'nope'" in here("run", "--resume", "nope", "-p", "go").stderr
+    assert (ended.returncode, ended.stderr) == (1, "hookline: no session to resume in this directory\n")
+    assert "no session matches 'nope'" in here("run", "--resume", "nope", "-p", "go").stderr
 
 
 def test_a_session_that_was_killed_goes_on(project: Path, command: list[str], process: Process) -> None:
@@ -242,7 +242,7 @@ def test_a_model_in_a_file_that_is_not_trusted_says_so(project: Path, here: Proc
     ended = here("run", "-p", "hello")
     assert ended.returncode == 1
     assert "hookline.yaml:2  this file is not trusted yet" in ended.stderr
-    assert "run `hookline trust`" in ended.stderr.splitlines()[-1]
+    assert "Run `hookline trust`" in ended.stderr.splitlines()[-1]
 
 
 def test_problems_are_shown_once_with_their_line(project: Path, here: Process) -> None:
