@@ -16,7 +16,6 @@ import docs_agent_tables
 import docs_descriptions as descriptions
 import docs_packages
 from docs_pages import pages
-from hookline import __all__ as public_names
 from hookline.cli.chat.commands import COMMANDS
 from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
@@ -276,7 +275,7 @@ def documented_words() -> list[tuple[str, list[str]]]:
         ("dialects/README.md", list(all_dialects())),
         ("verbs.md", list(VERBS)),
         ("testing.md", [*case.CASE_KEYS, *case.STEP_KEYS, *expectation._KEYS, *testing_names]),
-        ("python.md", [*public_names, "BookWatcher", "load_for_directory", "load_text", "load_all", "LocalHost"]),
+        ("python.md", ["BookWatcher", "load_for_directory", "load_text", "load_all", "LocalHost"]),
         ("deciding.md", [verdict.word for verdict in Verdict]),
         ("templates.md", list(FILTERS)),
         ("patterns.md", list(SYNTAXES)),
