@@ -239,7 +239,7 @@ _EVENT_KINDS: Final = (
     ),
     EventKind(
         "subagent.created",
-        "a child thread was created, told to its parent",
+        "a child thread was created; fires in its parent's thread",
         ("subagent",),
         names={"standard_agents": ("after_subagent_created",)},
     ),
@@ -252,7 +252,7 @@ _EVENT_KINDS: Final = (
     ),
     EventKind(
         "subagent.end",
-        "a sub-agent has its result; a deny makes it go on",
+        "a sub-agent has its result; a deny makes it continue",
         ("subagent", "tool.result", "stop.active", "stop.message"),
         _DENY | _NOTES,
         names={"digitorn": ("agent_complete",), "claude_code": ("SubagentStop",)},
@@ -265,7 +265,7 @@ _EVENT_KINDS: Final = (
     ),
     EventKind(
         "stop",
-        "the model ended its turn without a tool call; a deny makes the agent go on",
+        "the model ended its turn without a tool call; a deny makes the agent continue",
         ("stop.reason", "stop.active", "stop.message"),
         _DENY | _NOTES,
         names={"flo": ("Stop",), "claude_code": ("Stop",)},

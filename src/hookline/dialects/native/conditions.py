@@ -487,7 +487,7 @@ TESTS: Final = key_table(
         help="it begins with this text, up to the end of a word: `src` matches `src/a.py`, not `srcs`",
         example="{begins: src}",
     ),
-    _matcher_key("like", help="it is this text, in which `*` stands for any text", example="{like: 'feature/*'}"),
+    _matcher_key("like", help="it is this text, in which `*` matches any text", example="{like: 'feature/*'}"),
     _matcher_key("glob", help="it is a path that this [glob](patterns.md#globs) matches", example="{glob: '**/*.py'}"),
     _matcher_key(
         "command",
@@ -496,7 +496,7 @@ TESTS: Final = key_table(
     ),
     _matcher_key(
         "starts",
-        help="it is a shell line that starts such a command anywhere (`*` stands for any text), or is too long to tell",
+        help="it is a shell line that starts such a command anywhere (`*` matches any text), or is too long to tell",
         example="{starts: 'git push *'}",
     ),
     _matcher_key(
