@@ -9,7 +9,7 @@ from hookline.config.reader import FileFormat, read_text, salvage_text
 KINDS = pytest.mark.parametrize("kind", [FileFormat.JSON, FileFormat.YAML])
 
 
-def salvaged(text: str, kind: FileFormat = FileFormat.YAML) -> Document:
+def salvage(text: str, kind: FileFormat = FileFormat.YAML) -> Document:
     document, problems = salvage_text(text, "f", kind)
     assert document is not None
     assert document.syntax_problems == problems
@@ -17,13 +17,13 @@ def salvaged(text: str, kind: FileFormat = FileFormat.YAML) -> Document:
     return document
 
 
-def codes(value: Any) -> list[str]:
+def problem_codes(value: Any) -> list[str]:
     return sorted(problem.code for problem in problems_within(value))
 
 
 @KINDS
 def test_a_whole_file_has_no_damage(kind: FileFormat) -> None:
-    document = salvaged('{"a": [{"b": 1}]}', kind)
+    document = salvage('{"a": [{"b": 1}]}', kind)
     assert document.syntax_problems == ()
     assert problems_within(document.value) == ()
 
@@ -35,7 +35,7 @@ def test_a_duplicate_key_tears_the_mapping_around_it_and_no_other(
 ) -> None:
     places = {("a",), ("l", 0), ("l", 1, "m")}
     a, first, m = ('{"x": 3,\n"x": 4}' if each == path else '{"x": 1}' for each in (("a",), ("l", 0), ("l", 1, "m")))
-    document = salvaged(f'{{"a": {a}, "l": [{first}, {{"m": {m}}}]}}', kind)
+    document = salvage(f'{{"a": {a}, "l": [{first}, {{"m": {m}}}]}}', kind)
     torn = document.value_at(path)
     assert isinstance(torn, ConflictingKeys)
     assert torn == {"x": 4}
@@ -46,14 +46,14 @@ def test_a_duplicate_key_tears_the_mapping_around_it_and_no_other(
 
 @KINDS
 def test_every_torn_mapping_is_found_however_they_nest(kind: FileFormat) -> None:
-    document = salvaged('{"a": {"b": {"c": 1, "c": 2}, "d": 1, "d": {"e": 1, "e": 2}}}', kind)
-    assert codes(document.value) == ["duplicate-key"] * 3
-    assert codes(document.value_at(("a", "b"))) == ["duplicate-key"]
+    document = salvage('{"a": {"b": {"c": 1, "c": 2}, "d": 1, "d": {"e": 1, "e": 2}}}', kind)
+    assert problem_codes(document.value) == ["duplicate-key"] * 3
+    assert problem_codes(document.value_at(("a", "b"))) == ["duplicate-key"]
 
 
 @KINDS
 def test_a_mapping_whose_key_stands_twice_holds_the_last_of_its_values_torn(kind: FileFormat) -> None:
-    document = salvaged('{"l": [{"k": {"a": 1, "a": 2}, "k": {"b": 1, "b": 2}}]}', kind)
+    document = salvage('{"l": [{"k": {"a": 1, "a": 2}, "k": {"b": 1, "b": 2}}]}', kind)
     torn = document.value_at(("l", 0))
     assert torn == {"k": {"b": 2}}
     assert type(torn["k"]) is ConflictingKeys
@@ -62,16 +62,16 @@ def test_a_mapping_whose_key_stands_twice_holds_the_last_of_its_values_torn(kind
 @KINDS
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5000])
 def test_a_number_beyond_reason_spoils_its_own_place(kind: FileFormat, number: str) -> None:
-    document = salvaged(f'{{"a": [1, {number}], "b": {{"c": 1}}}}', kind)
+    document = salvage(f'{{"a": [1, {number}], "b": {{"c": 1}}}}', kind)
     assert isinstance(document.value_at(("a", 1)), UnreadableValue)
     assert document.value_at(("a", 0)) == 1
-    assert codes(document.value) == ["number-too-large"]
-    assert codes(document.value_at(("b",))) == []
+    assert problem_codes(document.value) == ["number-too-large"]
+    assert problem_codes(document.value_at(("b",))) == []
 
 
 def test_what_is_no_number_of_json_spoils_its_own_place() -> None:
-    document = salvaged('{"a": NaN, "b": 1}', FileFormat.JSON)
-    assert codes(document.value_at(("a",))) == ["not-finite"]
+    document = salvage('{"a": NaN, "b": 1}', FileFormat.JSON)
+    assert problem_codes(document.value_at(("a",))) == ["not-finite"]
 
 
 @pytest.mark.parametrize(
@@ -93,15 +93,15 @@ def test_what_is_no_number_of_json_spoils_its_own_place() -> None:
     ],
 )
 def test_other_parts_of_yaml_that_cannot_be_read_stay_by_themselves(part: str, code: str) -> None:
-    document = salvaged(f"- {part}\n- {{good: 1}}\n")
-    assert codes(document.value_at((0,))) == [code]
+    document = salvage(f"- {part}\n- {{good: 1}}\n")
+    assert problem_codes(document.value_at((0,))) == [code]
     assert document.value_at((1,)) == {"good": 1}
     assert problems_within(document.value_at((1,))) == ()
 
 
 @pytest.mark.parametrize("part", ["{a: 1, a: 2}", "1e999", "!secret {a: 1}", "!secret [1]", "{a: [1e999]}"])
 def test_an_alias_of_a_damaged_part_is_damaged_too(part: str) -> None:
-    document = salvaged(f"one: &x {part}\ntwo: {{deep: [*x]}}\nthree: {{good: 1}}\n")
+    document = salvage(f"one: &x {part}\ntwo: {{deep: [*x]}}\nthree: {{good: 1}}\n")
     assert (
         problems_within(document.value_at(("two",)))
         == problems_within(document.value_at(("one",)))
@@ -112,24 +112,26 @@ def test_an_alias_of_a_damaged_part_is_damaged_too(part: str) -> None:
 
 @pytest.mark.parametrize("part", ["{a: 1, a: 2}", "{a: 1e999}", "{1: x, a: 1}", "{<<: {b: 1, b: 2}}"])
 def test_what_takes_in_a_damaged_mapping_is_damaged_too(part: str) -> None:
-    document = salvaged(
+    document = salvage(
         f"one: &x {part}\ntwo: &y {{<<: *x, c: 1}}\nthree: {{<<: [{{z: 1}}, *y]}}\nfour: {{<<: {{z: 1}}}}\n"
     )
     assert (
-        codes(document.value_at(("two",))) == codes(document.value_at(("three",))) == codes(document.value_at(("one",)))
+        problem_codes(document.value_at(("two",)))
+        == problem_codes(document.value_at(("three",)))
+        == problem_codes(document.value_at(("one",)))
     )
     assert document.value_at(("four",)) == {"z": 1}
     assert problems_within(document.value_at(("four",))) == ()
 
 
 def test_a_mapping_that_says_itself_what_is_spoilt_elsewhere_is_whole() -> None:
-    document = salvaged("one: &x {a: 1e999, b: 1}\ntwo: {<<: *x, a: 2}\n")
+    document = salvage("one: &x {a: 1e999, b: 1}\ntwo: {<<: *x, a: 2}\n")
     assert document.value_at(("two",)) == {"a": 2, "b": 1}
     assert problems_within(document.value_at(("two",))) == ()
 
 
 def test_a_torn_mapping_has_no_keys_that_nobody_wrote() -> None:
-    assert salvaged("a: {1: x, b: 2}").value_at(("a",)) == {"b": 2}
+    assert salvage("a: {1: x, b: 2}").value_at(("a",)) == {"b": 2}
 
 
 @KINDS
@@ -163,5 +165,5 @@ def test_each_problem_of_a_value_is_told_once() -> None:
 
 def test_damage_that_aliases_repeat_without_end_is_read_in_a_moment() -> None:
     base = "b: &b {" + ",\n  ".join(["k: 1"] * 101) + "}\n"
-    document = salvaged(base + "m: {<<: [" + "*b, " * 900 + "]}\n" + "l: [" + "*b, " * 900 + "]\n")
+    document = salvage(base + "m: {<<: [" + "*b, " * 900 + "]}\n" + "l: [" + "*b, " * 900 + "]\n")
     assert len(problems_within(document.value)) == 100

@@ -19,7 +19,7 @@ from hookline.errors import HooklineError
 TEXT = '{ // mine\n  "a": [1, "]", {"b": null,},], /* } */ "c": {},\n}\n'
 
 
-def shown(text: str, span: JsonSpan) -> str:
+def span_text(text: str, span: JsonSpan) -> str:
     return text[span.start : span.end]
 
 
@@ -28,11 +28,11 @@ def test_spans_cover_each_value_exactly(start: str) -> None:
     text = start + TEXT
     whole = parse_spans(text)
     assert whole.value == {"a": [1, "]", {"b": None}], "c": {}}
-    assert [shown(text, item) for item in whole.members["a"].items] == ["1", '"]"', '{"b": null,}']
-    assert shown(text, whole.members["a"]) == '[1, "]", {"b": null,},]'
-    assert shown(text, whole.members["c"]) == "{}"
+    assert [span_text(text, item) for item in whole.members["a"].items] == ["1", '"]"', '{"b": null,}']
+    assert span_text(text, whole.members["a"]) == '[1, "]", {"b": null,},]'
+    assert span_text(text, whole.members["c"]) == "{}"
     assert text[whole.members["c"].item_start :].startswith('"c"')
-    assert shown(text, whole) == TEXT.rstrip("\n")
+    assert span_text(text, whole) == TEXT.rstrip("\n")
 
 
 @pytest.mark.parametrize("text", ['{"a": 1', '{"a": 1, "a": 2}', "[1] 2", '["\\d"]'])

@@ -9,34 +9,34 @@ from hookline.config.problem import Severity
 from hookline.config.reader import FileFormat, read_text, salvage_text
 
 
-def reader(text: str) -> Node:
+def root_node(text: str) -> Node:
     document, problems = read_text(text, "hookline.yaml", FileFormat.YAML)
     assert problems == ()
     assert document is not None
     return Node.of(document)
 
 
-def at(root: Node, key: str) -> Node:
+def child_node(root: Node, key: str) -> Node:
     found = root.get(key)
     assert found is not None
     return found
 
 
 def test_keys_are_read_and_absent_ones_are_none() -> None:
-    root = reader("id: a\nlist: [1]\n")
-    assert at(root, "id").text() == "a"
+    root = root_node("id: a\nlist: [1]\n")
+    assert child_node(root, "id").text() == "a"
     assert root.get("absent") is None
-    assert at(root, "list").get("x") is None
+    assert child_node(root, "list").get("x") is None
     assert root.problems == []
 
 
 def test_a_key_that_is_null_is_not_absent() -> None:
-    assert at(reader("a:"), "a").value is None
+    assert child_node(root_node("a:"), "a").value is None
 
 
 def test_unknown_keys_are_noted_at_their_line_with_what_was_meant() -> None:
-    root = reader("hooks:\n  - id: a\n    onError:\n      open\n    zebra: 1\n")
-    for hook in at(root, "hooks").items():
+    root = root_node("hooks:\n  - id: a\n    onError:\n      open\n    zebra: 1\n")
+    for hook in child_node(root, "hooks").items():
         hook.check_keys(("id", "when", "on_error"), "a hook")
     first, second = root.problems
     assert (first.code, first.line) == ("unknown-key", 3)
@@ -46,7 +46,7 @@ def test_unknown_keys_are_noted_at_their_line_with_what_was_meant() -> None:
 
 
 def test_guesses_stop_when_nobody_reads_them_any_more_but_problems_do_not() -> None:
-    root = reader("{" + ", ".join(f"idd{i}: 1" for i in range(300)) + "}")
+    root = root_node("{" + ", ".join(f"idd{i}: 1" for i in range(300)) + "}")
     root.check_keys(("id",), "a hook")
     assert len(root.problems) == 300
     assert "Did you mean id?" in root.problems[0].hint
@@ -78,8 +78,8 @@ Asked = Callable[[Node], Any]
     ],
 )
 def test_the_right_type_is_given_without_a_problem(text: str, ask: Asked, value: Any) -> None:
-    root = reader(f"key: {text}")
-    assert ask(at(root, "key")) == value
+    root = root_node(f"key: {text}")
+    assert ask(child_node(root, "key")) == value
     assert root.problems == []
 
 
@@ -123,23 +123,23 @@ def test_the_right_type_is_given_without_a_problem(text: str, ask: Asked, value:
     ],
 )
 def test_the_wrong_type_is_none_and_a_problem(text: str, ask: Asked, code: str, says: str) -> None:
-    root = reader(f"\nkey: {text}\n")
-    assert ask(at(root, "key")) is None
+    root = root_node(f"\nkey: {text}\n")
+    assert ask(child_node(root, "key")) is None
     (problem,) = root.problems
     assert problem.code == code
     assert str(problem).startswith(f"hookline.yaml:2  {says}")
 
 
 def test_the_root_itself_has_no_place_to_name() -> None:
-    root = reader("[1]")
+    root = root_node("[1]")
     root.mapping()
     assert root.problems[0].what == "[1] is not a mapping."
 
 
 def test_long_values_are_shortened() -> None:
-    root = reader(f"key: {'x' * 5000}\nlist: [{'y, ' * 5000}]\n")
-    at(root, "key").number()
-    at(root, "list").number()
+    root = root_node(f"key: {'x' * 5000}\nlist: [{'y, ' * 5000}]\n")
+    child_node(root, "key").number()
+    child_node(root, "list").number()
     for problem in root.problems:
         assert "…" in problem.what
         assert len(problem.what) < 100
@@ -159,15 +159,18 @@ def test_places_are_dotted(path: tuple[str | int, ...], place: str) -> None:
 
 
 def test_a_problem_can_stand_at_the_key_and_be_a_warning() -> None:
-    root = reader("when:\n  tool: x\n")
-    at(root, "when").add_problem("odd", "Odd.", at_key=True, severity=Severity.WARNING)
-    at(root, "when").add_problem("odd", "Odd.")
+    root = root_node("when:\n  tool: x\n")
+    child_node(root, "when").add_problem("odd", "Odd.", at_key=True, severity=Severity.WARNING)
+    child_node(root, "when").add_problem("odd", "Odd.")
     assert [(problem.line, problem.severity) for problem in root.problems] == [(1, "warning"), (2, "error")]
 
 
 def test_readers_know_their_line_and_place() -> None:
-    root = reader("hooks:\n  - a\n  - b\n")
-    assert [(item.line, item.location) for item in at(root, "hooks").items()] == [(2, "hooks[0]"), (3, "hooks[1]")]
+    root = root_node("hooks:\n  - a\n  - b\n")
+    assert [(item.line, item.location) for item in child_node(root, "hooks").items()] == [
+        (2, "hooks[0]"),
+        (3, "hooks[1]"),
+    ]
 
 
 @pytest.mark.parametrize("value", [float("nan"), {"a": {"b": ["c"]}}, "x" * 1000, 10**200, [[]] * 1000, object()])
@@ -175,7 +178,7 @@ def test_any_value_can_be_shown(value: Any) -> None:
     assert 0 < len(format_value(value)) <= 60
 
 
-def damaged(text: str) -> Node:
+def unreadable_node(text: str) -> Node:
     document, _ = salvage_text(text, "f", FileFormat.YAML)
     assert document is not None
     return Node.of(document)
@@ -201,33 +204,33 @@ ASKS: tuple[Callable[[Node], Any], ...] = (
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize(("part", "code"), [("{a: 1, a: 2}", "duplicate-key"), ("1e999", "number-too-large")])
 def test_whatever_a_damaged_part_is_asked_it_says_what_is_wrong_with_it(ask: Asked, part: str, code: str) -> None:
-    root = damaged(f"x: {part}\ny: {{good: 1}}\n")
-    assert (ask(at(root, "x")) or None) is None
+    root = unreadable_node(f"x: {part}\ny: {{good: 1}}\n")
+    assert (ask(child_node(root, "x")) or None) is None
     assert [problem.code for problem in root.problems] == [code]
 
 
 def test_nothing_is_taken_out_of_a_torn_mapping() -> None:
-    root = damaged("x: {a: 1, a: 2, b: 3}\n")
-    assert at(root, "x").get("b") is None
+    root = unreadable_node("x: {a: 1, a: 2, b: 3}\n")
+    assert child_node(root, "x").get("b") is None
     assert [problem.code for problem in root.problems] == ["duplicate-key"]
 
 
 def test_a_reader_knows_damage_however_deep() -> None:
-    root = damaged("x: {a: [{b: 1e999}]}\ny: {good: 1}\n")
-    assert not at(root, "y").has_unreadable_parts()
+    root = unreadable_node("x: {a: [{b: 1e999}]}\ny: {good: 1}\n")
+    assert not child_node(root, "y").has_unreadable_parts()
     assert root.problems == []
-    assert at(root, "x").has_unreadable_parts()
+    assert child_node(root, "x").has_unreadable_parts()
     assert [problem.code for problem in root.problems] == ["number-too-large"]
 
 
 def test_nothing_is_unreadable_in_a_whole_document() -> None:
-    root = reader("x: {a: [{b: 1}]}")
+    root = root_node("x: {a: [{b: 1}]}")
     assert not root.has_unreadable_parts()
     assert root.problems == []
 
 
 def test_a_place_that_is_asked_twice_has_one_problem() -> None:
-    root = reader("[null]")
+    root = root_node("[null]")
     for item in root.items():
         item.check_keys(("id",), "a hook")
         assert item.mapping() is None

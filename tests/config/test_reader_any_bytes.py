@@ -26,7 +26,7 @@ PIECES = (
 )  # fmt: skip
 
 
-def check(text: str | bytes, kind: FileFormat) -> None:
+def check_reading(text: str | bytes, kind: FileFormat) -> None:
     started = time.monotonic()
     document, problems = read_text(text, "f", kind)
     assert time.monotonic() - started < 5
@@ -79,16 +79,16 @@ def check_lines(document: Document) -> None:
 @settings(max_examples=250, deadline=None)
 @given(data=st.binary(max_size=200))
 def test_random_bytes(kind: FileFormat, data: bytes) -> None:
-    check(data, kind)
-    check(b"---\n" + data + b"\n---\n", kind)
+    check_reading(data, kind)
+    check_reading(b"---\n" + data + b"\n---\n", kind)
 
 
 @pytest.mark.parametrize("kind", FileFormat)
 @settings(max_examples=250, deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=60))
 def test_random_pieces_of_syntax(kind: FileFormat, pieces: list[str]) -> None:
-    check("".join(pieces), kind)
-    check("---\n" + "".join(pieces) + "\n---\n", kind)
+    check_reading("".join(pieces), kind)
+    check_reading("---\n" + "".join(pieces) + "\n---\n", kind)
 
 
 @pytest.mark.parametrize("kind", FileFormat)
@@ -101,8 +101,8 @@ def test_mutated_files(kind: FileFormat) -> None:
             start = dice.randrange(len(text))
             end = start + dice.choice((0, 0, 1, 1, 5))
             text = text[:start] + dice.choice((*PIECES, "")) + text[end:]
-        check(text, kind)
-        check(text.encode("utf-8", "surrogatepass")[: dice.randrange(300)], kind)
+        check_reading(text, kind)
+        check_reading(text.encode("utf-8", "surrogatepass")[: dice.randrange(300)], kind)
 
 
 @pytest.mark.parametrize("kind", FileFormat)

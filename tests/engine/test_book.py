@@ -40,23 +40,23 @@ from hookline.patterns.pattern import pattern
 def test_a_layer_is_added_replaced_by_name_and_taken_away() -> None:
     user = Layer("user", [make_hook(ASK, id="u")])
     skill, newer = Layer("skill", [make_hook(DENY, id="s1")]), Layer("skill", [make_hook(DENY, id="s2")])
-    held = Book([user])
-    with_skill = held.with_layer(skill)
-    assert decide(held, tool_call_event()).by == "u"
+    book = Book([user])
+    with_skill = book.with_layer(skill)
+    assert decide(book, tool_call_event()).by == "u"
     assert decide(with_skill, tool_call_event()).by == "s1"
     assert decide(with_skill.with_layer(newer), tool_call_event()).by == "s2"
     assert [layer.name for layer in with_skill.with_layer(newer).layers] == ["user", "skill"]
     assert decide(with_skill.without_layer("skill"), tool_call_event()).by == "u"
-    assert decide(held.without_layer("nobody"), tool_call_event()).by == "u"
+    assert decide(book.without_layer("nobody"), tool_call_event()).by == "u"
 
 
 def test_a_changed_book_shares_the_layers_that_did_not_change() -> None:
     user = Layer("user", [make_hook(ASK)])
     desk = FakeHost()
-    held = Book([user], desk, ["a problem"]).with_layer(Layer("skill", []))
-    assert held.layers[0] is user
-    assert held.host is desk
-    assert held.problems == ("a problem",)
+    book = Book([user], desk, ["a problem"]).with_layer(Layer("skill", []))
+    assert book.layers[0] is user
+    assert book.host is desk
+    assert book.problems == ("a problem",)
 
 
 def test_a_round_in_flight_keeps_the_layers_that_it_began_with() -> None:
@@ -68,11 +68,11 @@ def test_a_round_in_flight_keeps_the_layers_that_it_began_with() -> None:
             await go_on.wait()
             return Outcome()
 
-        held = Book([Layer("user", [make_hook(FunctionAction(wait))]), Layer("skill", [make_hook(DENY, id="skill")])])
-        deciding = asyncio.create_task(held.decide(tool_call_event()))
+        book = Book([Layer("user", [make_hook(FunctionAction(wait))]), Layer("skill", [make_hook(DENY, id="skill")])])
+        deciding = asyncio.create_task(book.decide(tool_call_event()))
         await began.wait()
-        without = held.without_layer("skill")
-        swapped = held.with_layer(Layer("skill", [make_hook(ASK, id="newer")]))
+        without = book.without_layer("skill")
+        swapped = book.with_layer(Layer("skill", [make_hook(ASK, id="newer")]))
         go_on.set()
         assert (await deciding).by == "skill"
         assert (await without.decide(tool_call_event())).by is None
@@ -128,9 +128,9 @@ def _right(n: int, verdict: Verdict, by: str | None) -> bool:
     return (verdict, by) == (Verdict.ASK if n % 2 else Verdict.DENY, str(n))
 
 
-async def _all_right(held: Book, times: int) -> bool:
+async def _all_right(book: Book, times: int) -> bool:
     numbers = [n % 100 for n in range(times)]
-    decisions = await asyncio.gather(*(held.decide(tool_call_event(f"{n};{'x' * n}")) for n in numbers))
+    decisions = await asyncio.gather(*(book.decide(tool_call_event(f"{n};{'x' * n}")) for n in numbers))
     return all(_right(n, decision.verdict, decision.by) for n, decision in zip(numbers, decisions, strict=True))
 
 
@@ -139,11 +139,11 @@ def test_a_thousand_tasks_deciding_at_once_get_their_own_answers() -> None:
 
 
 def test_eight_threads_with_their_own_loops_share_a_book() -> None:
-    held, together = make_book(*_guards()), Barrier(8)
+    book, together = make_book(*_guards()), Barrier(8)
 
     def run(_: int) -> bool:
         together.wait(10)
-        return asyncio.run(_all_right(held, 200))
+        return asyncio.run(_all_right(book, 200))
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(run, range(8)))
@@ -174,8 +174,8 @@ def test_what_a_hook_reads_is_known() -> None:
 
 
 def test_a_third_partys_condition_may_read_anything() -> None:
-    held = make_book(make_hook(DENY, CustomCondition("odd", lambda params, event: True)))
-    assert any(overlaps(("messages",), found) for found in held.reads("tool.before"))
+    book = make_book(make_hook(DENY, CustomCondition("odd", lambda params, event: True)))
+    assert any(overlaps(("messages",), found) for found in book.reads("tool.before"))
 
 
 def test_hooks_of_other_events_are_not_asked() -> None:

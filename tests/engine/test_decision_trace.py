@@ -32,7 +32,7 @@ from hookline.hooks.hook import Limit, Origin, Scope
 from hookline.hooks.outcome import Audience, Compact, Note, Outcome, Verdict
 
 
-def rows(decision: Decision) -> dict[str, dict[str, Any]]:
+def trace_rows(decision: Decision) -> dict[str, dict[str, Any]]:
     return {row["hook"]: row for row in decision.as_json()["trace"]}
 
 
@@ -41,7 +41,7 @@ def test_every_hook_of_the_event_is_named_with_its_file_and_line() -> None:
         Layer("user", [make_hook(ALLOW, id="a", origin=Origin("user.yaml", 3, "native"))]),
         Layer("project", [make_hook(DENY, tool_matches("never"), id="b", origin=Origin("hub.json", 14, "flo"))]),
     ]
-    found = rows(decide(Book(layers), tool_call_event(), explain=True))
+    found = trace_rows(decide(Book(layers), tool_call_event(), explain=True))
     assert [(row["hook"], row["file"], row["line"]) for row in found.values()] == [
         ("a", "user.yaml", 3),
         ("b", "hub.json", 14),
@@ -50,7 +50,7 @@ def test_every_hook_of_the_event_is_named_with_its_file_and_line() -> None:
 
 def test_it_says_which_part_did_not_hold() -> None:
     both = All((tool_matches("bash"), command_matches("rm"), input_matches("path", "x")))
-    found = rows(decide(make_book(make_hook(DENY, both, id="h")), tool_call_event("ls"), explain=True))["h"]
+    found = trace_rows(decide(make_book(make_hook(DENY, both, id="h")), tool_call_event("ls"), explain=True))["h"]
     assert not found["applied"]
     assert found["why"] == "input.command 'ls' does not match rm"
     assert found["outcome"] is None
@@ -71,16 +71,16 @@ def test_it_says_which_part_did_not_hold() -> None:
 def test_it_says_why_a_hook_was_not_asked(more: dict[str, Any], why: str) -> None:
     when = more.get("when")
     unasked = make_hook(DENY, when, id="h") if when else make_hook(DENY, id="h", **more)
-    assert why in rows(decide(make_book(unasked), tool_call_event(), explain=True))["h"]["why"]
+    assert why in trace_rows(decide(make_book(unasked), tool_call_event(), explain=True))["h"]["why"]
 
 
 def test_it_says_what_was_answered_what_failed_and_how_long_it_took() -> None:
-    held = make_book(
+    book = make_book(
         make_hook(ASK, id="a"),
         make_hook(raising_action(ValueError("boom")), id="b"),
         make_hook(returning_action(Outcome()), id="c"),
     )
-    found = rows(decide(held, tool_call_event(), explain=True))
+    found = trace_rows(decide(book, tool_call_event(), explain=True))
     assert found["a"]["outcome"] == {"verdict": "ask", "reason": "may it?"}
     assert found["b"]["error"] == "raised: ValueError: boom"
     assert found["c"]["ms"] > 0
@@ -88,30 +88,30 @@ def test_it_says_what_was_answered_what_failed_and_how_long_it_took() -> None:
 
 def test_hooks_after_the_end_of_the_round_and_of_a_group_are_named_too() -> None:
     final = FixedAnswer(Outcome(final=True))
-    held = make_book(
+    book = make_book(
         make_hook(final, group="g"),
         make_hook(DENY, id="own", group="g"),
         make_hook(DENY, id="ends"),
         make_hook(DENY, id="late"),
     )
-    found = rows(decide(held, tool_call_event(), explain=True))
+    found = trace_rows(decide(book, tool_call_event(), explain=True))
     assert found["own"]["why"] == "skipped: an earlier hook ended its group"
     assert found["late"]["why"] == "skipped: ends already stopped the event"
 
 
 def test_a_limit_is_named() -> None:
-    held = make_book(make_hook(ASK, id="h", limit=Limit(max_fires=1)))
-    decide(held, tool_call_event())
-    assert "max_fires" in rows(decide(held, tool_call_event(), explain=True))["h"]["why"]
+    book = make_book(make_hook(ASK, id="h", limit=Limit(max_fires=1)))
+    decide(book, tool_call_event())
+    assert "max_fires" in trace_rows(decide(book, tool_call_event(), explain=True))["h"]["why"]
 
 
 def test_without_it_only_hooks_that_answered_or_failed_are_named() -> None:
-    held = make_book(
+    book = make_book(
         make_hook(ALLOW, id="a"),
         make_hook(DENY, command_matches("rm"), id="b"),
         make_hook(raising_action(ValueError()), id="c"),
     )
-    assert list(rows(decide(held, tool_call_event("ls")))) == ["a", "c"]
+    assert list(trace_rows(decide(book, tool_call_event("ls")))) == ["a", "c"]
 
 
 def test_it_says_who_was_asked_again() -> None:
@@ -133,9 +133,9 @@ def test_the_same_decision_with_and_without_however_many_hooks() -> None:
         make_hook(DENY, All((input_matches("path", "a"), command_matches(f"word{n}x.*[ab]y")))) for n in range(3_000)
     ]
     event = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "word " * 8_000, "path": "a" * 500}}})
-    held = make_book(*guards)
-    assert held.decide_now(event).verdict is Verdict.SILENT
-    explained = held.decide_now(event, explain=True)
+    book = make_book(*guards)
+    assert book.decide_now(event).verdict is Verdict.SILENT
+    explained = book.decide_now(event, explain=True)
     assert explained.verdict is Verdict.SILENT
     assert len(explained.trace) == len(guards)
 

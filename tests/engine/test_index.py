@@ -70,7 +70,7 @@ def holds(one: Hook, event: Event) -> bool:
         return not one.only_allows
 
 
-def plainly(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
+def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
     numbered = [(one.order, n, at, one) for n, hooks in enumerate(layers) for at, one in enumerate(hooks)]
     ranked = [one for *_, one in sorted(numbered, key=lambda row: row[:3])]
     heard, notes, asked, ended = Heard(), [], [], {}
@@ -113,7 +113,7 @@ def plainly(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
     return {"verdict": verdict, "reason": reason, "by": heard.by, "halt": heard.halt, "facts": event.facts, "notes": notes, "asked": asked}  # fmt: skip
 
 
-def by_the_engine(decision: Decision) -> dict[str, Any]:
+def summarize_decision(decision: Decision) -> dict[str, Any]:
     return {
         "verdict": decision.verdict,
         "reason": decision.reason,
@@ -256,10 +256,10 @@ def test_the_index_decides_as_a_plain_loop_over_all_hooks_does(seed: int) -> Non
     for _ in range(5):
         event = chance.event()
         before = copy.deepcopy(event.facts)
-        expected = plainly(layers, event)
-        assert by_the_engine(held.decide_now(event)) == expected
-        assert by_the_engine(held.decide_now(event)) == expected, "what was remembered says something else"
-        assert by_the_engine(held.decide_now(event, explain=True)) == expected
+        expected = decide_without_index(layers, event)
+        assert summarize_decision(held.decide_now(event)) == expected
+        assert summarize_decision(held.decide_now(event)) == expected, "what was remembered says something else"
+        assert summarize_decision(held.decide_now(event, explain=True)) == expected
         assert event.facts == before
 
 
@@ -349,7 +349,9 @@ def test_instant_actions_and_constants_are_heard_alike() -> None:
         make_book(make_hook(FixedAnswer(outcome), id="h")),
         make_book(make_hook(instant_action(lambda _: outcome), id="h")),
     )
-    assert by_the_engine(constant.decide_now(tool_call_event())) == by_the_engine(asked.decide_now(tool_call_event()))
+    assert summarize_decision(constant.decide_now(tool_call_event())) == summarize_decision(
+        asked.decide_now(tool_call_event())
+    )
 
 
 def test_a_hook_with_two_needs_on_one_subject_is_asked_once_among_many() -> None:

@@ -32,36 +32,36 @@ from hookline.hooks.outcome import NOT_APPLIED, Outcome, Verdict
 ONCE = Limit(max_fires=1)
 
 
-def fired(held: Book, desk: FakeHost, **facts: Any) -> bool:
-    return decide(held, tool_call_event(**facts), desk).verdict is Verdict.ASK
+def does_fire(book: Book, desk: FakeHost, **facts: Any) -> bool:
+    return decide(book, tool_call_event(**facts), desk).verdict is Verdict.ASK
 
 
 def test_max_fires_counts_per_session_and_the_first_fire_is_never_held_back() -> None:
-    held, desk = make_book(make_hook(ASK, limit=Limit(max_fires=2))), FakeHost()
-    assert [fired(held, desk, session={"id": "a"}) for _ in range(3)] == [True, True, False]
-    assert fired(held, desk, session={"id": "b"})
+    book, desk = make_book(make_hook(ASK, limit=Limit(max_fires=2))), FakeHost()
+    assert [does_fire(book, desk, session={"id": "a"}) for _ in range(3)] == [True, True, False]
+    assert does_fire(book, desk, session={"id": "b"})
 
 
 def test_a_cooldown_begins_with_the_first_fire() -> None:
-    held, desk = make_book(make_hook(ASK, limit=Limit(cooldown=timedelta(seconds=10)))), FakeHost()
-    assert fired(held, desk)
+    book, desk = make_book(make_hook(ASK, limit=Limit(cooldown=timedelta(seconds=10)))), FakeHost()
+    assert does_fire(book, desk)
     desk.clock.advance(timedelta(seconds=9.9))
-    assert not fired(held, desk)
+    assert not does_fire(book, desk)
     desk.clock.advance(timedelta(seconds=0.2))
-    assert fired(held, desk)
+    assert does_fire(book, desk)
 
 
 def test_a_cooldown_in_turns_counts_turns() -> None:
-    held, desk = make_book(make_hook(ASK, limit=Limit(cooldown_turns=3))), FakeHost()
-    turns = [fired(held, desk, turn={"number": n}) for n in range(8)]
+    book, desk = make_book(make_hook(ASK, limit=Limit(cooldown_turns=3))), FakeHost()
+    turns = [does_fire(book, desk, turn={"number": n}) for n in range(8)]
     assert turns == [True, False, False, True, False, False, True, False]
 
 
 @pytest.mark.parametrize("number", [True, "x", None, [], float("nan"), 1.5])
 def test_a_turn_that_is_no_number_never_holds_back(number: Any) -> None:
-    held, desk = make_book(make_hook(ASK, limit=Limit(cooldown_turns=3))), FakeHost()
-    assert fired(held, desk, turn={"number": 0})
-    assert fired(held, desk, turn={"number": number})
+    book, desk = make_book(make_hook(ASK, limit=Limit(cooldown_turns=3))), FakeHost()
+    assert does_fire(book, desk, turn={"number": 0})
+    assert does_fire(book, desk, turn={"number": number})
 
 
 def test_hooks_of_one_id_in_two_files_or_scopes_count_apart() -> None:
@@ -71,23 +71,23 @@ def test_hooks_of_one_id_in_two_files_or_scopes_count_apart() -> None:
     one = make_hook(ASK, id="x", limit=ONCE, origin=Origin("a.yaml", 1, "native"))
     two = make_hook(ASK, id="x", limit=ONCE, origin=Origin("b.yaml", 1, "native"))
     mine = make_hook(ASK, id="x", limit=ONCE, scope=Scope(agent="me"), origin=Origin("b.yaml", 9, "native"))
-    assert all(fired(make_book(one), desk) for one in (one, two))
-    assert fired(make_book(mine), desk, agent={"id": "me"})
-    assert not fired(make_book(one), desk)
+    assert all(does_fire(make_book(one), desk) for one in (one, two))
+    assert does_fire(make_book(mine), desk, agent={"id": "me"})
+    assert not does_fire(make_book(one), desk)
 
 
 def test_a_reload_keeps_the_counts() -> None:
     desk = FakeHost()
-    assert fired(make_book(make_hook(ASK, id="x", limit=ONCE)), desk)
-    assert not fired(make_book(make_hook(ASK, id="x", limit=ONCE)), desk)
+    assert does_fire(make_book(make_hook(ASK, id="x", limit=ONCE)), desk)
+    assert not does_fire(make_book(make_hook(ASK, id="x", limit=ONCE)), desk)
 
 
 def test_without_a_host_counts_live_as_long_as_the_book() -> None:
-    held = make_book(make_hook(ASK, limit=ONCE))
-    assert decide(held, tool_call_event()).verdict is Verdict.ASK
-    assert decide(held, tool_call_event()).verdict is Verdict.SILENT
-    assert decide(held.with_layer(Layer("two", [])), tool_call_event()).verdict is Verdict.SILENT
-    assert decide(make_book(*held.hooks), tool_call_event()).verdict is Verdict.ASK
+    book = make_book(make_hook(ASK, limit=ONCE))
+    assert decide(book, tool_call_event()).verdict is Verdict.ASK
+    assert decide(book, tool_call_event()).verdict is Verdict.SILENT
+    assert decide(book.with_layer(Layer("two", [])), tool_call_event()).verdict is Verdict.SILENT
+    assert decide(make_book(*book.hooks), tool_call_event()).verdict is Verdict.ASK
 
 
 @pytest.mark.parametrize("then", [raising_action(ValueError("boom")), returning_action(NOT_APPLIED)])
@@ -155,10 +155,10 @@ def test_a_cancelled_round_has_no_decision_and_gives_its_claim_back() -> None:
 def test_a_host_that_gives_up_on_a_round_hears_no_decision() -> None:
     async def fire() -> None:
         then, _ = _forever()
-        held = make_book(make_hook(then, on_error=Outcome(Verdict.ALLOW)), make_hook(DENY))
+        book = make_book(make_hook(then, on_error=Outcome(Verdict.ALLOW)), make_hook(DENY))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.02):
-                await held.decide(tool_call_event())
+                await book.decide(tool_call_event())
 
     asyncio.run(fire())
 
@@ -166,18 +166,18 @@ def test_a_host_that_gives_up_on_a_round_hears_no_decision() -> None:
 def test_a_thousand_tasks_fire_exactly_as_often_as_allowed() -> None:
     async def fire() -> int:
         desk = FakeHost()
-        held = make_book(make_hook(returning_action(Outcome(Verdict.ASK)), limit=Limit(max_fires=7)))
-        decisions = await asyncio.gather(*(held.decide(tool_call_event(), desk) for _ in range(1000)))
+        book = make_book(make_hook(returning_action(Outcome(Verdict.ASK)), limit=Limit(max_fires=7)))
+        decisions = await asyncio.gather(*(book.decide(tool_call_event(), desk) for _ in range(1000)))
         return sum(decision.verdict is Verdict.ASK for decision in decisions)
 
     assert asyncio.run(fire()) == 7
 
 
 def test_threads_fire_exactly_as_often_as_allowed() -> None:
-    desk, held = FakeHost(), make_book(make_hook(ASK, limit=Limit(max_fires=100)))
+    desk, book = FakeHost(), make_book(make_hook(ASK, limit=Limit(max_fires=100)))
 
     def many(_: int) -> int:
-        return sum(held.decide_now(tool_call_event(), desk).verdict is Verdict.ASK for _ in range(100))
+        return sum(book.decide_now(tool_call_event(), desk).verdict is Verdict.ASK for _ in range(100))
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(many, range(8))) == 100

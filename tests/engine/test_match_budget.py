@@ -41,7 +41,7 @@ TEXT = "a" * 60 + "!"
 SECONDS = 5.0  # wide: the budget is 0.1
 
 
-def undecided() -> Condition:
+def undecided_condition() -> Condition:
     return command_matches(SLOW)
 
 
@@ -51,7 +51,7 @@ def test_the_pattern_of_these_tests_cannot_be_decided() -> None:
 
     begun = time.perf_counter()
     with pytest.raises(UndecidedError):
-        undecided().holds(tool_call_event(TEXT), begun + 0.1)
+        undecided_condition().holds(tool_call_event(TEXT), begun + 0.1)
     assert time.perf_counter() - begun < SECONDS
 
 
@@ -62,26 +62,26 @@ def test_the_pattern_of_these_tests_cannot_be_decided() -> None:
 @pytest.mark.timing
 def test_an_undecided_constant_guard_holds(wrap: object, then: FixedAnswer) -> None:
     begun = time.perf_counter()
-    decision = make_book(make_hook(then, wrap(undecided()))).decide_now(tool_call_event(TEXT))  # type: ignore[operator]
+    decision = make_book(make_hook(then, wrap(undecided_condition()))).decide_now(tool_call_event(TEXT))  # type: ignore[operator]
     assert decision.verdict >= Verdict.ASK
     assert time.perf_counter() - begun < SECONDS
 
 
 def test_a_deny_whose_reason_has_placeholders_is_a_guard_too() -> None:
     say = TemplateAnswer(Outcome(Verdict.DENY), parse_template("no {{tool.name}}", PlaceholderResolver()))
-    assert make_book(make_hook(say, undecided())).decide_now(tool_call_event(TEXT)).reason == "no bash"
+    assert make_book(make_hook(say, undecided_condition())).decide_now(tool_call_event(TEXT)).reason == "no bash"
 
 
 def test_deny_only_chain_and_fail_closed_broken_hook_are_guards() -> None:
     chain = Chain((ChainStep("deny", DENY),))
-    assert make_book(make_hook(chain, undecided())).decide_now(tool_call_event(TEXT)).denied
-    broken = make_hook(InvalidAction("?"), undecided(), on_error=Outcome(Verdict.DENY))
+    assert make_book(make_hook(chain, undecided_condition())).decide_now(tool_call_event(TEXT)).denied
+    broken = make_hook(InvalidAction("?"), undecided_condition(), on_error=Outcome(Verdict.DENY))
     assert make_book(broken).decide_now(tool_call_event(TEXT)).denied
 
 
 @pytest.mark.parametrize("then", [ALLOW, RecordingAction(), changing_action(("tool.input.command", "x"))])
 def test_undecided_non_guard_does_not_fire(then: FixedAnswer) -> None:
-    decision = make_book(make_hook(then, undecided())).decide_now(tool_call_event(TEXT))
+    decision = make_book(make_hook(then, undecided_condition())).decide_now(tool_call_event(TEXT))
     assert decision.verdict is Verdict.SILENT
     assert decision.event.facts == tool_call_event(TEXT).facts
 
@@ -97,7 +97,9 @@ def test_padding_does_not_put_a_program_guard_to_sleep() -> None:
 
 
 def test_trace_names_an_undecided_condition() -> None:
-    decision = make_book(make_hook(ALLOW, undecided(), id="h")).decide_now(tool_call_event(TEXT), explain=True)
+    decision = make_book(make_hook(ALLOW, undecided_condition(), id="h")).decide_now(
+        tool_call_event(TEXT), explain=True
+    )
     assert decision.trace[0].why == "its condition could not be evaluated in time"
 
 
@@ -112,9 +114,9 @@ def test_many_slow_patterns_share_one_budget() -> None:
 def test_a_slow_hook_does_not_put_an_easy_one_to_sleep() -> None:
     """A program or script behind an easy condition is still asked when another condition used up the time."""
     easy, always = RecordingAction(may=May.JUDGE), RecordingAction(may=May.JUDGE)
-    make_book(make_hook(ALLOW, undecided()), make_hook(easy, tool_matches("^bash$")), make_hook(always)).decide_now(
-        tool_call_event(TEXT)
-    )
+    make_book(
+        make_hook(ALLOW, undecided_condition()), make_hook(easy, tool_matches("^bash$")), make_hook(always)
+    ).decide_now(tool_call_event(TEXT))
     assert len(easy.events) == len(always.events) == 1
 
 

@@ -47,7 +47,7 @@ class Office(FakeHost):
         return asyncio.run(self.book.decide(event, self))
 
 
-def caller(name: str, text: str, results: list[ToolResult]) -> FunctionAction:
+def tool_calling_action(name: str, text: str, results: list[ToolResult]) -> FunctionAction:
     async def run(event: Event, host: Host) -> Outcome:
         results.append(await host.call_tool(name, {"command": text}))
         return Outcome()
@@ -58,7 +58,8 @@ def caller(name: str, text: str, results: list[ToolResult]) -> FunctionAction:
 def test_a_denied_call_comes_back_as_an_error_result() -> None:
     results: list[ToolResult] = []
     office = Office(
-        make_hook(caller("bash", "rm", results), tool_matches("^x$")), make_hook(DENY, command_matches("rm"))
+        make_hook(tool_calling_action("bash", "rm", results), tool_matches("^x$")),
+        make_hook(DENY, command_matches("rm")),
     )
     decision = office.decide(tool_call_event(tool="x"))
     assert results == [ToolResult(None, False, "no")]
@@ -68,9 +69,10 @@ def test_a_denied_call_comes_back_as_an_error_result() -> None:
 
 def test_a_question_that_nobody_is_there_to_answer_is_an_error_result() -> None:
     results: list[ToolResult] = []
-    Office(make_hook(caller("bash", "rm", results), tool_matches("^x$")), make_hook(ASK, command_matches("rm"))).decide(
-        tool_call_event(tool="x")
-    )
+    Office(
+        make_hook(tool_calling_action("bash", "rm", results), tool_matches("^x$")),
+        make_hook(ASK, command_matches("rm")),
+    ).decide(tool_call_event(tool="x"))
     assert (results[0].ok, results[0].error) == (False, "may it?")
 
 
@@ -83,7 +85,7 @@ def test_it_runs_with_the_input_that_the_hooks_left_and_the_facts_of_the_session
 
     results: list[ToolResult] = []
     office = Office(
-        make_hook(caller("bash", "one", results), tool_matches("^x$"), id="maker"),
+        make_hook(tool_calling_action("bash", "one", results), tool_matches("^x$"), id="maker"),
         make_hook(command_changing_action("two"), command_matches("^one$")),
         make_hook(FunctionAction(look), tool_matches("bash")),
     )
@@ -97,7 +99,7 @@ def test_it_runs_with_the_input_that_the_hooks_left_and_the_facts_of_the_session
 
 def test_a_hook_is_not_asked_about_its_own_call() -> None:
     results: list[ToolResult] = []
-    office = Office(make_hook(caller("bash", "again", results), id="loop"))
+    office = Office(make_hook(tool_calling_action("bash", "again", results), id="loop"))
     office.decide(tool_call_event())
     assert len(office.ran) == 1
 
@@ -105,8 +107,8 @@ def test_a_hook_is_not_asked_about_its_own_call() -> None:
 def test_two_hooks_that_call_each_others_tools_end() -> None:
     results: list[ToolResult] = []
     office = Office(
-        make_hook(caller("b", "x", results), tool_matches("^a$")),
-        make_hook(caller("a", "x", results), tool_matches("^b$")),
+        make_hook(tool_calling_action("b", "x", results), tool_matches("^a$")),
+        make_hook(tool_calling_action("a", "x", results), tool_matches("^b$")),
     )
     office.decide(tool_call_event(tool="a"))
     assert [name for name, _ in office.ran] == ["a", "b"]
@@ -114,7 +116,7 @@ def test_two_hooks_that_call_each_others_tools_end() -> None:
 
 def test_calls_within_calls_go_three_deep_and_no_deeper() -> None:
     results: list[ToolResult] = []
-    hooks = [make_hook(caller(f"t{n + 1}", "x", results), tool_matches(f"^t{n}$")) for n in range(6)]
+    hooks = [make_hook(tool_calling_action(f"t{n + 1}", "x", results), tool_matches(f"^t{n}$")) for n in range(6)]
     office = Office(*hooks)
     office.decide(tool_call_event(tool="t0"))
     assert sorted(name for name, _ in office.ran) == ["t1", "t2", "t3"]
@@ -127,7 +129,10 @@ def test_a_hook_of_the_same_id_in_another_file_is_still_asked() -> None:
     results: list[ToolResult] = []
     guard = make_hook(DENY, command_matches("rm"), id="same", origin=Origin("user.yaml", 1, "native"))
     maker = make_hook(
-        caller("bash", "rm", results), tool_matches("^x$"), id="same", origin=Origin("project.yaml", 1, "native")
+        tool_calling_action("bash", "rm", results),
+        tool_matches("^x$"),
+        id="same",
+        origin=Origin("project.yaml", 1, "native"),
     )
     Office(guard, maker).decide(tool_call_event(tool="x"))
     assert results == [ToolResult(None, False, "no")]
@@ -156,7 +161,7 @@ def test_tool_after_does_not_fire_for_it() -> None:
         return Outcome()
 
     Office(
-        make_hook(caller("bash", "x", results), tool_matches("^x$")),
+        make_hook(tool_calling_action("bash", "x", results), tool_matches("^x$")),
         make_hook(FunctionAction(note), event="tool.after"),
     ).decide(tool_call_event(tool="x"))
     assert asked == []

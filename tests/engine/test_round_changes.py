@@ -35,7 +35,7 @@ from hookline.hooks.protocols import May
 from hookline.patterns.pattern import pattern
 
 
-def judge(word: str, outcome: Outcome) -> FunctionAction:
+def word_judging_action(word: str, outcome: Outcome) -> FunctionAction:
     """As a program would: it is asked, waits, and looks at the command."""
 
     async def run(event: Event, host: Host) -> Outcome:
@@ -91,7 +91,7 @@ def test_an_earlier_ask_is_not_forgotten() -> None:
     )
 
 
-def asks_about_the_command(word: str = "") -> FunctionAction:
+def command_asking_action(word: str = "") -> FunctionAction:
     async def run(event: Event, host: Host) -> Outcome:
         command = event.facts["tool"]["input"]["command"]
         return Outcome(Verdict.ASK, f"run {command}?") if word in command else Outcome()
@@ -101,21 +101,21 @@ def asks_about_the_command(word: str = "") -> FunctionAction:
 
 def test_a_question_is_about_what_would_run() -> None:
     """In the words of the first hook that asks about that."""
-    asks, other = make_hook(asks_about_the_command(), id="first"), make_hook(asks_about_the_command(), id="second")
+    asks, other = make_hook(command_asking_action(), id="first"), make_hook(command_asking_action(), id="second")
     decision = decide(make_book(asks, other, make_hook(command_changing_action("two"))), tool_call_event("one"))
     assert (decision.verdict, decision.reason, decision.by) == (Verdict.ASK, "run two?", "first")
 
 
 def test_a_question_after_the_change_counts_before_one_that_is_no_longer_asked() -> None:
-    earlier = make_hook(asks_about_the_command("one"), id="earlier")
-    later = make_hook(asks_about_the_command(), id="later")
+    earlier = make_hook(command_asking_action("one"), id="earlier")
+    later = make_hook(command_asking_action(), id="later")
     decision = decide(make_book(earlier, make_hook(command_changing_action("two")), later), tool_call_event("one"))
     assert (decision.verdict, decision.reason, decision.by) == (Verdict.ASK, "run two?", "later")
 
 
 def test_a_question_about_what_was_there_before_says_so() -> None:
     decision = decide(
-        make_book(make_hook(asks_about_the_command("one"), id="a"), make_hook(command_changing_action("two"))),
+        make_book(make_hook(command_asking_action("one"), id="a"), make_hook(command_changing_action("two"))),
         tool_call_event("one"),
     )
     assert (decision.verdict, decision.by) == (Verdict.ASK, "a")
@@ -154,7 +154,10 @@ def test_a_program_passed_before_the_change_is_asked_again_and_can_see_it() -> N
 
 def test_an_ask_of_a_hook_asked_again_counts() -> None:
     decision = decide(
-        make_book(make_hook(judge("rm", Outcome(Verdict.ASK, "sure?"))), make_hook(command_changing_action("rm"))),
+        make_book(
+            make_hook(word_judging_action("rm", Outcome(Verdict.ASK, "sure?"))),
+            make_hook(command_changing_action("rm")),
+        ),
         tool_call_event("ls"),
     )
     assert (decision.verdict, decision.reason) == (Verdict.ASK, "sure?")

@@ -31,7 +31,7 @@ from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Out
 CLOSED = Outcome(Verdict.DENY)
 
 
-def kinds(decision: Any) -> list[tuple[str, str]]:
+def failure_kinds(decision: Any) -> list[tuple[str, str]]:
     return [(failure.hook, failure.kind.value) for failure in decision.failures]
 
 
@@ -51,7 +51,7 @@ def test_whatever_an_action_raises_counts_as_its_on_error(
 ) -> None:
     decision = decide(make_book(make_hook(raising_action(error, instant), id="h", on_error=CLOSED)), tool_call_event())
     assert decision.denied
-    assert kinds(decision) == [("h", kind.value)]
+    assert failure_kinds(decision) == [("h", kind.value)]
 
 
 def test_an_exception_that_cannot_be_shown_is_still_a_failure() -> None:
@@ -85,7 +85,7 @@ def test_an_answer_that_cannot_be_read_counts_as_the_on_error(answer: Any) -> No
         tool_call_event(),
     )
     assert decision.denied
-    assert kinds(decision) == [("h", "unreadable_answer")]
+    assert failure_kinds(decision) == [("h", "unreadable_answer")]
 
 
 def test_a_timeout_is_a_failure_and_names_the_hook() -> None:
@@ -95,7 +95,7 @@ def test_a_timeout_is_a_failure_and_names_the_hook() -> None:
 
     slow = make_hook(FunctionAction(sleep), id="slow", timeout=timedelta(milliseconds=20), on_error=CLOSED)
     decision = decide(make_book(slow), tool_call_event())
-    assert kinds(decision) == [("slow", "timeout")]
+    assert failure_kinds(decision) == [("slow", "timeout")]
     assert decision.reason == "hook slow did not answer within 0.02 s"
 
 
@@ -105,7 +105,7 @@ def test_a_failing_hook_without_an_on_error_stops_nobody() -> None:
         make_book(make_hook(raising_action(ValueError("boom")), id="h"), make_hook(later)), tool_call_event()
     )
     assert decision.reason == "guard"
-    assert kinds(decision) == [("h", "raised")]
+    assert failure_kinds(decision) == [("h", "raised")]
 
 
 def test_an_on_error_may_halt() -> None:
@@ -146,7 +146,7 @@ def test_a_hook_that_cannot_be_read_answers_its_on_error_and_disables_nobody() -
     broken = make_hook(InvalidAction("its script is not JavaScript"), id="broken", on_error=Outcome(Verdict.ASK))
     decision = decide(make_book(broken, make_hook(DENY, id="guard")), tool_call_event())
     assert decision.by == "guard"
-    assert kinds(decision) == [("broken", "cannot_start")]
+    assert failure_kinds(decision) == [("broken", "cannot_start")]
 
 
 @pytest.mark.parametrize("more", [{"wait": False}, {"limit": Limit(max_fires=1)}])
@@ -154,7 +154,7 @@ def test_what_the_host_does_not_have_is_a_failure_of_that_hook_alone(more: dict[
     needy = make_hook(returning_action(Outcome()), id="needy", on_error=Outcome(Verdict.ASK), **more)
     decision = decide(make_book(needy, make_hook(DENY, id="guard"), host=_Bare()), tool_call_event())
     assert decision.by == "guard"
-    assert kinds(decision) == [("needy", "unavailable")]
+    assert failure_kinds(decision) == [("needy", "unavailable")]
 
 
 class _Bare(NullHost):

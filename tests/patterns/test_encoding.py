@@ -8,14 +8,14 @@ ANY_TEXT = st.text(
 )
 
 
-def moved(code: int) -> int:
+def moved_surrogate(code: int) -> int:
     return code + 0x100000 if 0xD800 <= code <= 0xDFFF else code
 
 
 @settings(max_examples=300, deadline=None)
 @given(text=ANY_TEXT)
 def test_surrogates_move_and_nothing_else(text):
-    assert encode_utf8(text).decode() == "".join(chr(moved(ord(character))) for character in text)
+    assert encode_utf8(text).decode() == "".join(chr(moved_surrogate(ord(character))) for character in text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -23,4 +23,4 @@ def test_surrogates_move_and_nothing_else(text):
 def test_units_are_utf16s(text):
     data = text.encode("utf-16-le", "surrogatepass")
     units = [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
-    assert encode_utf16_units(text).decode() == "".join(chr(moved(unit)) for unit in units)
+    assert encode_utf16_units(text).decode() == "".join(chr(moved_surrogate(unit)) for unit in units)

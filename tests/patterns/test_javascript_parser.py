@@ -84,12 +84,12 @@ def answers():
     return quickjs.Context().eval(ANSWERS)
 
 
-def javascript(answers, source: str, texts: list[str]) -> list[bool] | None:
+def search_with_javascript(answers, source: str, texts: list[str]) -> list[bool] | None:
     told = answers(json.dumps(source), json.dumps(texts))
     return None if told == "refused" else json.loads(told)
 
 
-def ours(source: str, texts: list[str]) -> list[bool] | None:
+def search_with_hookline(source: str, texts: list[str]) -> list[bool] | None:
     try:
         compiled = pattern(source, Syntax.JAVASCRIPT)
     except BadPattern:
@@ -99,7 +99,7 @@ def ours(source: str, texts: list[str]) -> list[bool] | None:
 
 @pytest.mark.parametrize("source", PATTERNS)
 def test_finds_what_javascript_finds(answers, source):
-    assert ours(source, TEXTS) == javascript(answers, source, TEXTS)
+    assert search_with_hookline(source, TEXTS) == search_with_javascript(answers, source, TEXTS)
 
 
 @pytest.mark.parametrize("source", [r"(?:(a)|b)*\1", r"(?:a|(b))+\1c", r"(?:(?=(a)))?\1b"])
@@ -145,7 +145,7 @@ ATOMS = st.sampled_from(
 )
 
 
-def larger(inner):
+def nested_patterns(inner):
     wrapped = st.sampled_from(
         ["(%s)", "(?:%s)", "(?=%s)", "(?!%s)", "(?<=%s)", "(?<!%s)", "(?i:%s)", "(?s:%s)", "(?m:%s)"]
     )
@@ -159,7 +159,7 @@ def larger(inner):
     )
 
 
-SOURCES = st.recursive(ATOMS, larger, max_leaves=8)
+SOURCES = st.recursive(ATOMS, nested_patterns, max_leaves=8)
 SHORT_TEXTS = st.lists(st.text("abcAB1 \né😀\u2028", max_size=8), min_size=4, max_size=4)
 
 
@@ -177,10 +177,10 @@ def read(source: str):
 def test_agrees_with_javascript_on_random_patterns(answers, source, texts):
     compiled = read(source)
     found = compiled and [compiled.search(text) for text in texts]
-    assert found == javascript(answers, source, texts)
+    assert found == search_with_javascript(answers, source, texts)
 
 
 @settings(max_examples=300, deadline=None)
 @given(source=st.text("ab()[]{}*+?|^$.\\-,:=!<>kndwsbBux01 i", max_size=10))
 def test_refuses_exactly_what_javascript_refuses(answers, source):
-    assert (read(source) is None) == (javascript(answers, source, []) is None)
+    assert (read(source) is None) == (search_with_javascript(answers, source, []) is None)

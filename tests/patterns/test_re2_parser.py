@@ -119,19 +119,19 @@ TEXTS += [
 ]
 
 
-def soon() -> float:
+def near_deadline() -> float:
     return time.perf_counter() + 10
 
 
-def in_regex(source: str) -> BacktrackingEngine:
+def backtracking_engine(source: str) -> BacktrackingEngine:
     return BacktrackingEngine(to_regex(re2_parser.parse(source)), whole=False)
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_both_engines_agree(source):
-    linear, other = LinearEngine(source, whole=False), in_regex(source)
+    linear, other = LinearEngine(source, whole=False), backtracking_engine(source)
     for text in TEXTS:
-        assert other.search(text, soon()) == linear.matches(text.encode()), text
+        assert other.search(text, near_deadline()) == linear.matches(text.encode()), text
 
 
 ATOMS = st.sampled_from(
@@ -139,7 +139,7 @@ ATOMS = st.sampled_from(
 )
 
 
-def larger(inner):
+def nested_patterns(inner):
     wrapped = st.sampled_from(["(%s)", "(?:%s)", "(?i:%s)", "(?s:%s)", "(?m:%s)", "(?P<x>%s)"])
     return st.one_of(
         st.builds(lambda shape, part: shape % part, wrapped, inner),
@@ -152,14 +152,14 @@ def larger(inner):
 
 
 @settings(max_examples=300, deadline=None)
-@given(source=st.recursive(ATOMS, larger, max_leaves=8), text=st.text("abAB1 \néÉkſ\u212a", max_size=10))
+@given(source=st.recursive(ATOMS, nested_patterns, max_leaves=8), text=st.text("abAB1 \néÉkſ\u212a", max_size=10))
 def test_both_engines_agree_on_random_patterns(source, text):
     try:
-        linear, other = LinearEngine(source, whole=False), in_regex(source)
+        linear, other = LinearEngine(source, whole=False), backtracking_engine(source)
     except BadPattern:  # the same name twice, or a Unicode class in any case
         return
     found = linear.matches(text.encode())
-    assert other.search(text, soon()) == found
+    assert other.search(text, near_deadline()) == found
     assert LinearEngine(to_re2_superset(re2_parser.parse(source)), whole=False).matches(text.encode()) >= found
 
 

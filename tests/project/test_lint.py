@@ -12,11 +12,11 @@ def hooks_of(*hooks: str, file: str = "hookline.yaml") -> tuple[Hook, ...]:
     return book.hooks
 
 
-def found(*hooks: str) -> list[tuple[str, int]]:
+def lint_codes(*hooks: str) -> list[tuple[str, int]]:
     return [(problem.code, problem.line) for problem in lint_hooks(hooks_of(*hooks))]
 
 
-def texts(*hooks: str) -> str:
+def lint_texts(*hooks: str) -> str:
     return "\n".join(str(problem) for problem in lint_hooks(hooks_of(*hooks)))
 
 
@@ -34,8 +34,8 @@ def texts(*hooks: str) -> str:
     ],
 )
 def test_an_answer_that_the_event_does_not_accept_never_acts(hook: str) -> None:
-    assert found(f"id: x, {hook}") == [("never-acts", 2)]
-    assert "x can never act" in texts(f"id: x, {hook}")
+    assert lint_codes(f"id: x, {hook}") == [("never-acts", 2)]
+    assert "x can never act" in lint_texts(f"id: x, {hook}")
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,20 @@ def test_an_answer_that_the_event_does_not_accept_never_acts(hook: str) -> None:
     ],
 )
 def test_a_part_that_the_event_does_not_accept_is_named(hook: str, part: str) -> None:
-    assert found(f"id: x, {hook}") == [("never-acts", 2)]
-    assert f"a part of x has no effect: {hook.split(',')[0][4:]} does not accept {part}." in texts(f"id: x, {hook}")
+    assert lint_codes(f"id: x, {hook}") == [("never-acts", 2)]
+    assert f"a part of x has no effect: {hook.split(',')[0][4:]} does not accept {part}." in lint_texts(
+        f"id: x, {hook}"
+    )
 
 
 @pytest.mark.parametrize("then", ["{replace: {in: result, pattern: secret, with: x}}", "{run: lint}"])
 def test_a_failure_that_should_stop_what_cannot_be_stopped_is_named(then: str) -> None:
     hook = f"id: x, on: tool.after, then: {then}, on_error"
-    assert found(f"{hook}: ask") == [("never-acts", 2)]
-    assert "the on_error of x has no effect: tool.after does not accept ask." in texts(f"{hook}: ask")
-    assert found(f"{hook}: closed") == []
-    assert found(f"{hook}: open") == []
-    assert found("on: tool.before, then: {run: lint}, on_error: closed") == []
+    assert lint_codes(f"{hook}: ask") == [("never-acts", 2)]
+    assert "the on_error of x has no effect: tool.after does not accept ask." in lint_texts(f"{hook}: ask")
+    assert lint_codes(f"{hook}: closed") == []
+    assert lint_codes(f"{hook}: open") == []
+    assert lint_codes("on: tool.before, then: {run: lint}, on_error: closed") == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_a_failure_that_should_stop_what_cannot_be_stopped_is_named(then: str) -
     ],
 )
 def test_what_can_act_is_not_criticised(hook: str) -> None:
-    assert texts(f"id: x, {hook}") == ""
+    assert lint_texts(f"id: x, {hook}") == ""
 
 
 @pytest.mark.parametrize(
@@ -97,18 +99,18 @@ def test_what_can_act_is_not_criticised(hook: str) -> None:
     ],
 )
 def test_a_fact_that_the_event_never_has_is_named_once(hook: str) -> None:
-    assert found(f"id: x, {hook}") == [("unknown-fact", 2)]
-    assert "These events have it: tool." in texts(f"id: x, {hook}")
+    assert lint_codes(f"id: x, {hook}") == [("unknown-fact", 2)]
+    assert "These events have it: tool." in lint_texts(f"id: x, {hook}")
 
 
 @pytest.mark.parametrize("when", ["{any: []}", "{tool: bash, any: []}", "{not: {}}", "{not: {not: {any: []}}}"])
 def test_a_condition_that_never_holds(when: str) -> None:
-    assert found(f"id: x, on: tool.before, when: {when}, then: {{deny: no}}") == [("never-holds", 2)]
+    assert lint_codes(f"id: x, on: tool.before, when: {when}, then: {{deny: no}}") == [("never-holds", 2)]
 
 
 @pytest.mark.parametrize("when", ["{}", "{not: {any: []}}", "{any: [{tool: bash}]}", "[]"])
 def test_a_condition_that_may_hold(when: str) -> None:
-    assert found(f"id: x, on: tool.before, when: {when}, then: {{deny: no}}") == []
+    assert lint_codes(f"id: x, on: tool.before, when: {when}, then: {{deny: no}}") == []
 
 
 def test_a_hook_behind_an_unconditional_deny_is_never_asked() -> None:
@@ -118,23 +120,23 @@ def test_a_hook_behind_an_unconditional_deny_is_never_asked() -> None:
         "id: later, on: tool.before, when: {tool: bash}, then: {log: hi}",
         "id: elsewhere, on: tool.after, then: {log: hi}",
     )
-    assert found(*hooks) == [("shadowed", 4)]
-    assert "later never runs: wall on line 3 denies every tool.before first." in texts(*hooks)
+    assert lint_codes(*hooks) == [("shadowed", 4)]
+    assert "later never runs: wall on line 3 denies every tool.before first." in lint_texts(*hooks)
 
 
 def test_the_order_in_which_they_are_asked_counts() -> None:
     wall = "id: wall, on: tool.before, order: 10, then: {deny: no}"
     later = "id: later, on: tool.before, when: {tool: bash}, then: {log: hi}"
-    assert found(wall, later) == []
-    assert found(wall.replace("10", "-10"), later) == [("shadowed", 3)]
+    assert lint_codes(wall, later) == []
+    assert lint_codes(wall.replace("10", "-10"), later) == [("shadowed", 3)]
 
 
 def test_a_narrower_pattern_behind_a_wider_deny_is_never_asked() -> None:
     wide = "id: wide, on: tool.before, when: {tool: bash, input: {command: rm}}, then: {deny: no}"
     narrow = "id: narrow, on: tool.before, when: {input: {command: rm, cwd: /etc}, tool: bash}, then: {deny: no}"
     other = "id: other, on: tool.before, when: {tool: bash, input: {command: mv}}, then: {deny: no}"
-    assert found(wide, narrow, other) == [("shadowed", 3)]
-    assert found(narrow, wide, other) == []
+    assert lint_codes(wide, narrow, other) == [("shadowed", 3)]
+    assert lint_codes(narrow, wide, other) == []
 
 
 @pytest.mark.parametrize(
@@ -150,18 +152,18 @@ def test_a_narrower_pattern_behind_a_wider_deny_is_never_asked() -> None:
     ],
 )
 def test_a_deny_that_may_let_something_through_throws_no_shadow(wall: str) -> None:
-    assert found(f"id: wall, on: tool.before, {wall}", "id: later, on: tool.before, then: {log: hi}") == []
+    assert lint_codes(f"id: wall, on: tool.before, {wall}", "id: later, on: tool.before, then: {log: hi}") == []
 
 
 def test_a_deny_in_the_background_never_counts() -> None:
     later = "id: later, on: tool.before, then: {log: hi}"
-    assert found("id: wall, on: tool.before, then: {deny: no}, background: true", later) == [("never-acts", 2)]
+    assert lint_codes("id: wall, on: tool.before, then: {deny: no}, background: true", later) == [("never-acts", 2)]
 
 
 def test_a_deny_in_the_same_scope_throws_a_shadow() -> None:
     wall = "id: wall, on: tool.before, scope: {agent: reviewer}, then: {deny: no}"
-    assert found(wall, "id: x, on: tool.before, scope: {agent: reviewer}, then: {log: hi}") == [("shadowed", 3)]
-    assert found(wall, "id: x, on: tool.before, scope: {agent: writer}, then: {log: hi}") == []
+    assert lint_codes(wall, "id: x, on: tool.before, scope: {agent: reviewer}, then: {log: hi}") == [("shadowed", 3)]
+    assert lint_codes(wall, "id: x, on: tool.before, scope: {agent: writer}, then: {log: hi}") == []
 
 
 @pytest.mark.parametrize("allow_first", [True, False])
@@ -169,14 +171,14 @@ def test_an_allow_and_a_deny_of_the_same_contradict_each_other(allow_first: bool
     allow = "id: yes, on: tool.before, when: {tool: bash, input: {command: ls}}, then: allow"
     deny = "id: no, on: tool.before, when: {input: {command: ls}, tool: bash}, then: {deny: no}"
     hooks = (allow, deny) if allow_first else (deny, allow)
-    assert found(*hooks) == [("contradicts", 2 if allow_first else 3)]
-    assert "the allow of yes has no effect: no on line" in texts(*hooks)
+    assert lint_codes(*hooks) == [("contradicts", 2 if allow_first else 3)]
+    assert "the allow of yes has no effect: no on line" in lint_texts(*hooks)
 
 
 def test_an_exception_from_a_wider_allow_is_no_contradiction() -> None:
     allow = "id: yes, on: tool.before, when: {tool: bash}, then: allow"
     deny = "id: no, on: tool.before, when: {tool: bash, input: {command: rm}}, then: {deny: no}"
-    assert found(allow, deny) == []
+    assert lint_codes(allow, deny) == []
 
 
 @pytest.mark.parametrize(
@@ -190,19 +192,19 @@ def test_an_exception_from_a_wider_allow_is_no_contradiction() -> None:
 )
 def test_another_agents_name_for_a_tool_is_pointed_out(tool: str, native_name: str) -> None:
     hook = f"id: x, on: tool.before, when: {{tool: {tool}}}, then: {{deny: no}}"
-    assert found(hook) == [("other-name", 2)]
-    assert f"Use {native_name} to match" in texts(hook)
+    assert lint_codes(hook) == [("other-name", 2)]
+    assert f"Use {native_name} to match" in lint_texts(hook)
 
 
 @pytest.mark.parametrize(
     "tool", ["bash", "[bash, Bash]", "'edit_file|Edit'", "my_tool", "'*'", "'Ba*'", "mcp__x__Bash"]
 )
 def test_our_own_names_and_patterns_are_not(tool: str) -> None:
-    assert found(f"id: x, on: tool.before, when: {{tool: {tool}}}, then: {{deny: no}}") == []
+    assert lint_codes(f"id: x, on: tool.before, when: {{tool: {tool}}}, then: {{deny: no}}") == []
 
 
 def test_a_hook_that_says_whose_names_it_uses_may_use_them() -> None:
-    assert found("id: x, on: tool.before, names: claude_code, when: {tool: Bash}, then: {deny: no}") == []
+    assert lint_codes("id: x, on: tool.before, names: claude_code, when: {tool: Bash}, then: {deny: no}") == []
 
 
 def test_an_id_used_in_two_files_is_pointed_out_once() -> None:

@@ -37,11 +37,11 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def ids(watched: BookWatcher) -> list[str]:
+def hook_ids(watched: BookWatcher) -> list[str]:
     return [hook.id for hook in watched.book.hooks]
 
 
-def comes(true: Callable[[], bool]) -> bool:
+def becomes_true(true: Callable[[], bool]) -> bool:
     end = time.monotonic() + DEADLINE
     while time.monotonic() < end:
         if true():
@@ -61,7 +61,7 @@ def test_an_edit_comes_into_force_by_itself(place: Place) -> None:
     place.write("hookline.yaml", "id: a, then: {deny: a}")
     with place.watched() as watched:
         place.write("hookline.yaml", "id: b, then: {deny: b}")
-        assert comes(lambda: watched.book.decide_now(CALL).by == "b")
+        assert becomes_true(lambda: watched.book.decide_now(CALL).by == "b")
 
 
 def test_a_file_replaced_by_renaming_another_is_noticed(place: Place) -> None:
@@ -71,20 +71,20 @@ def test_a_file_replaced_by_renaming_another_is_noticed(place: Place) -> None:
         new = place.write("new", "id: b, then: {deny: b}")
         os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
         new.replace(path)
-        assert comes(lambda: ids(watched) == ["b"])
+        assert becomes_true(lambda: hook_ids(watched) == ["b"])
 
 
 def test_files_that_come_and_go_are_noticed(place: Place) -> None:
     with place.watched() as watched:
-        assert ids(watched) == []
+        assert hook_ids(watched) == []
         path = place.write(".hookline/new.yaml", "id: new, then: {deny: new}")
-        assert comes(lambda: ids(watched) == ["new"])
+        assert becomes_true(lambda: hook_ids(watched) == ["new"])
         user = place.home / ".config/hookline/hookline.yaml"
         user.parent.mkdir(parents=True)
         user.write_text("hooks: [{id: mine, on: stop, then: {log: bye}}]")
-        assert comes(lambda: ids(watched) == ["mine", "new"])
+        assert becomes_true(lambda: hook_ids(watched) == ["mine", "new"])
         path.unlink()
-        assert comes(lambda: ids(watched) == ["mine"])
+        assert becomes_true(lambda: hook_ids(watched) == ["mine"])
 
 
 def test_a_broken_edit_keeps_the_last_good_version_and_says_so(place: Place, caplog: pytest.LogCaptureFixture) -> None:
@@ -99,13 +99,13 @@ def test_a_broken_edit_keeps_the_last_good_version_and_says_so(place: Place, cap
         path.write_text(broken)
         with caplog.at_level(logging.WARNING, "hookline"):
             assert watched.refresh()
-        assert ids(watched) == ["a", "b"]
+        assert hook_ids(watched) == ["a", "b"]
         assert [record.levelname for record in caplog.records] == ["WARNING"]
         assert [problem.line for problem in watched.book.problems] != []
         assert not watched.refresh()
     place.write("hookline.yaml", "id: c, then: {deny: c}")
     assert watched.refresh()
-    assert (ids(watched), watched.book.problems) == (["c"], ())
+    assert (hook_ids(watched), watched.book.problems) == (["c"], ())
 
 
 def test_a_file_that_was_never_good_is_used_as_far_as_it_can_be(place: Place) -> None:
@@ -113,13 +113,13 @@ def test_a_file_that_was_never_good_is_used_as_far_as_it_can_be(place: Place) ->
     watched = place.watched()
     place.write("hookline.yaml", "id: a, then: {dany: a}", "id: b, then: {deny: b}")
     assert watched.refresh()
-    assert ids(watched) == ["b"]
+    assert hook_ids(watched) == ["b"]
     place.write("hookline.yaml", "id: a, then: {deny: a}, then: {deny: b}", "id: c, then: {deny: c}")
     assert watched.refresh()
-    assert ids(watched) == ["c"]
+    assert hook_ids(watched) == ["c"]
     path.unlink()
     assert watched.refresh()
-    assert (ids(watched), watched.book.problems) == ([], ())
+    assert (hook_ids(watched), watched.book.problems) == ([], ())
 
 
 def test_damage_to_what_is_not_ours_does_not_hold_back_an_edit(place: Place) -> None:
@@ -128,7 +128,7 @@ def test_damage_to_what_is_not_ours_does_not_hold_back_an_edit(place: Place) -> 
     watched = place.watched()
     path.write_text('{"other": {"x": 1, "x": 2}, "hooks": {"PreToolUse": [{"id": "b", "action": "deny"}]}}')
     assert watched.refresh()
-    assert ids(watched) == ["b"]
+    assert hook_ids(watched) == ["b"]
     assert [str(problem.severity) for problem in watched.book.problems] == ["warning"]
 
 
@@ -159,9 +159,9 @@ def test_a_changed_text_has_to_be_trusted_again(place: Place) -> None:
     with place.watched() as watched:
         assert watched.book.decide_now(CALL).verdict is Verdict.SILENT
         place.trust.accept(find_sources(place.root, place.home))
-        assert comes(lambda: watched.book.decide_now(CALL).verdict is Verdict.ALLOW)
+        assert becomes_true(lambda: watched.book.decide_now(CALL).verdict is Verdict.ALLOW)
         place.write("hookline.yaml", "id: yes, then: {allow: yes}")
-        assert comes(lambda: watched.book.decide_now(CALL).verdict is Verdict.SILENT)
+        assert becomes_true(lambda: watched.book.decide_now(CALL).verdict is Verdict.SILENT)
 
 
 @pytest.mark.parametrize("there_before", [True, False])
@@ -203,4 +203,4 @@ def test_stopping_ends_the_thread_and_it_can_start_again(place: Place) -> None:
     assert threading.active_count() == threads
     with watched:
         place.write("hookline.yaml", "id: b, then: {deny: b}")
-        assert comes(lambda: ids(watched) == ["b"])
+        assert becomes_true(lambda: hook_ids(watched) == ["b"])
