@@ -8,7 +8,7 @@ import hookline
 import hookline.hooks
 
 
-def in_a_fresh_process(code: str) -> str:
+def run_in_new_process(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout
 
@@ -41,21 +41,21 @@ def test_importing_hookline_imports_nothing_else() -> None:
         "import sys, json; before = set(sys.modules); import hookline; "
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
-    loaded = json.loads(in_a_fresh_process(code))
+    loaded = json.loads(run_in_new_process(code))
     outside = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names) - {"hookline"}
     assert outside == set()
     assert [name for name in loaded if name.startswith("hookline.")] == []
 
 
-def test_the_words_of_an_event_need_no_library() -> None:
+def test_event_types_import_no_library() -> None:
     code = (
         "import sys; from hookline import Event, Outcome, Verdict, Hook, NO_HOST, HooklineError; "
         "print(sorted({'re2', 'regex', 'yaml', 'pydantic', 'click', 'watchfiles'} & set(sys.modules)))"
     )
-    assert in_a_fresh_process(code).strip() == "[]"
+    assert run_in_new_process(code).strip() == "[]"
 
 
-def test_deciding_from_python_as_the_documentation_shows() -> None:
+def test_deciding_from_python_as_documented() -> None:
     code = (
         "from hookline import load, Event\n"
         "import tempfile, pathlib\n"
@@ -64,8 +64,8 @@ def test_deciding_from_python_as_the_documentation_shows() -> None:
         "decision = load(path).decide_now(Event('tool.before', {'tool': {'name': 'bash', 'input': {}}}))\n"
         "print(decision.verdict.word, decision.reason, decision.by)\n"
     )
-    assert in_a_fresh_process(code).split() == ["deny", "never", "no"]
+    assert run_in_new_process(code).split() == ["deny", "never", "no"]
 
 
-def test_the_version_is_the_packages() -> None:
+def test_version_is_the_package_version() -> None:
     assert hookline.__version__.split(".")[0].isdigit()

@@ -50,6 +50,7 @@ def trusted_project(project: Path) -> Path:
         "model: anthropic:claude-sonnet-4-5\n"
         "agent: {prompt: Work.}\n"
         "mcp: {notes: notes --stdio}\n"
+        "triggers: [{id: nightly, cron: 0 3 * * *, prompt: Tidy up.}]\n"
     )
     (project / "hub.json").write_text('{"hooks": {"PreToolUse": [{"action": "script", "script": "return {}"}]}}')
     cases = project / "tests/hooks"

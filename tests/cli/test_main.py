@@ -14,8 +14,6 @@ from hookline.cli.logging_setup import start_log
 from hookline.cli.main import VERBS, cli, handle_error
 from hookline.errors import HooklineError
 
-READY = list(VERBS)
-
 
 def test_help_names_every_verb_and_the_exit_codes(hookline):
     result = hookline("--help")
@@ -45,8 +43,8 @@ def test_help_comes_quickly(process):
     assert time.perf_counter() - begun < 5
 
 
-@pytest.mark.parametrize("verb", READY)
-def test_each_verb_has_its_line_here_and_teaches_with_an_example(hookline, verb):
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_shows_its_short_help_and_an_example(hookline, verb):
     result = hookline(verb, "--help")
     assert result.exit_code == 0
     assert f"\n  hookline {verb}" in result.stdout
@@ -78,7 +76,7 @@ def test_a_wrong_call_is_exit_1_with_a_hint(hookline, arguments, said):
     assert result.stdout == ""
 
 
-def test_an_error_of_ours_says_what_to_mend(capsys):
+def test_a_hookline_error_is_one_line_and_exit_1(capsys):
     assert handle_error(HooklineError("write it so")) == 1
     assert capsys.readouterr().err == "hookline: write it so\n"
 
@@ -100,7 +98,7 @@ def test_a_bug_has_its_traceback_while_debugging(capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_reader_that_stops_reading_stops_nothing(project, command):
+def test_a_closed_pipe_is_not_an_error(project, command):
     script = 'set -o pipefail; "$@" schema | head -c 1; echo " ${PIPESTATUS[0]}"'
     done = subprocess.run(["bash", "-c", script, "sh", *command], capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
@@ -122,7 +120,7 @@ def test_a_signal_ends_it_quietly_and_its_programs_with_it(project, command, num
         [*command, "fire", "stop", "--config", "slow.yaml"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        pid = _number_in(Path("pid"))
+        pid = _read_pid(Path("pid"))
         running.send_signal(number)
         _, said = running.communicate(timeout=30)
     finally:
@@ -132,7 +130,7 @@ def test_a_signal_ends_it_quietly_and_its_programs_with_it(project, command, num
     assert _is_gone(pid)
 
 
-def _number_in(path: Path) -> int:
+def _read_pid(path: Path) -> int:
     until = time.monotonic() + 30
     while time.monotonic() < until:
         if path.exists() and path.read_text().strip():

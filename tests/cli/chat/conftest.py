@@ -22,7 +22,7 @@ _WITHIN = 60.0
 
 
 class Terminal:
-    """A program at a terminal of its own, and whoever sits there."""
+    """A program in a terminal of its own, with a simulated user."""
 
     def __init__(self, command: list[str]) -> None:
         env = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
