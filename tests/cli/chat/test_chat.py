@@ -45,7 +45,7 @@ def test_a_prompt_a_question_an_answer_and_why(terminal: Callable[..., Terminal]
     chat.type_keys("/why\r")
     chat.wait_for_output("tool.before bash: denied: Nothing is removed here.  by no-rm")
     chat.wait_for_output(r"✓ no-rm \(hookline.yaml:4\) → deny because tool matches bash")
-    chat.wait_for_output(r"· ask-first \(hookline.yaml:5\) because not asked")
+    chat.wait_for_output(r"· ask-first \(hookline.yaml:5\) because skipped: no-rm already")
     chat.type_keys("/why 2\r")
     chat.wait_for_output(r"tool.before bash: asks: Deploy now\?  by ask-first")
     chat.type_keys("/hooks\r")
