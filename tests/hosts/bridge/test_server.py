@@ -81,7 +81,7 @@ def test_many_without_an_engine_start_one(desk: BridgeSandbox) -> None:
         answers = list(pool.map(lambda _: desk.run_client(python_client(), desk.payload()), range(12)))
     assert {deny_reason(out) for out, _, _ in answers} == {"Never."}
     log = (desk.home / ".local/state/hookline/bridge.log").read_text()
-    assert log.count(" serves, ") == 1
+    assert log.count(" started, ") == 1
 
 
 def test_the_engine_killed_in_the_middle_loses_no_decision(

@@ -381,7 +381,7 @@ def test_what_is_no_json_from_the_server_is_skipped(project: Project) -> None:
         assert text_of(await client.next()) == "after the garbage"
         code, said = await client.close_and_wait()
         assert code == 0
-        assert "no message" in said
+        assert "invalid JSON-RPC message" in said
 
     driven(project, play)
 

@@ -252,7 +252,7 @@ async def test_what_is_no_event_kind_or_answer_is_refused(config: Path) -> None:
     async with begun(config) as session:
         with pytest.raises(HooklineError, match="is not an event"):
             await session.decide("tool.befor")
-        with pytest.raises(HooklineError, match="no kind"):
+        with pytest.raises(HooklineError, match="not a kind"):
             session.guard(shell, kind="shel")
         with pytest.raises(HooklineError, match="on_deny"):
             session.guard(shell, on_deny="ignore")
