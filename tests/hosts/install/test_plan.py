@@ -444,3 +444,26 @@ def test_every_problem_of_a_broken_file_is_reported(machine: Machine) -> None:
     with pytest.raises(ConfigError) as error:
         install("gemini-cli", machine)
     assert len(error.value.problems) == 2
+
+
+def test_a_plugin_of_another_version_is_replaced_and_removed_without_a_record(tmp_path: Path) -> None:
+    """A cloned project has the file, but this machine has no record of it."""
+    machine, opencode = make_machine(tmp_path), get_agent("opencode")
+    plugin = machine.project / ".opencode" / "plugin" / "hookline.js"
+    older = "// Written by `hookline install opencode`, and taken away by `hookline uninstall opencode`.\nold()\n"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(older)
+    apply_changes(plan_install(opencode, machine, InstallScope.PROJECT), machine)
+    assert "old()" not in plugin.read_text()
+
+    plugin.write_text("// mine\n")
+    with pytest.raises(HooklineError, match="not hookline's"):
+        plan_install(opencode, machine, InstallScope.PROJECT)
+
+    (tmp_path / "other").mkdir()
+    other = make_machine(tmp_path / "other")
+    plugin = other.project / ".opencode" / "plugin" / "hookline.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(older)
+    apply_changes(plan_uninstall(opencode, other, InstallScope.PROJECT), other)
+    assert not plugin.exists()

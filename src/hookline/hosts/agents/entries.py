@@ -94,6 +94,10 @@ class OwnFile:
     path: Path
     text: str
     executable: bool = False
+    signature: str = ""  # in the first line of every version's text; "" if each version writes the same text
+
+    def is_any_version(self, text: str) -> bool:
+        return text == self.text or bool(self.signature) and self.signature in text.partition("\n")[0]
 
 
 DesiredFile = EntriesFile | OwnFile

@@ -119,7 +119,7 @@ class Opencode(CodingAgent):
 
     def desired_files(self, machine: Machine, scope: InstallScope, command: HookCommand) -> tuple[DesiredFile, ...]:
         path = self.settings_path(machine, scope, "plugin/hookline.js", ".opencode/plugin/hookline.js")
-        return (OwnFile(path, self._plugin_text(machine, scope, command)),)
+        return (OwnFile(path, self._plugin_text(machine, scope, command), signature="`hookline install opencode`"),)
 
     def _plugin_text(self, machine: Machine, scope: InstallScope, command: HookCommand) -> str:
         launcher, home = machine.launcher, machine.home

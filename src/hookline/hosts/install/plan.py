@@ -85,7 +85,7 @@ def _plan_install_file(want: DesiredFile, agent: str, machine: Machine, scope: I
     before, past = read_file_text(want.path), load_record(agent, want.path, machine)
     record = InstallRecord(agent, scope, machine.project, want.path, None, ())
     if isinstance(want, OwnFile):
-        if before not in (None, want.text) and (past is None or before != past.installed_text):
+        if before is not None and not _is_own_text(before, [want], past):
             raise HooklineError(
                 f"{machine.display_path(want.path)} is not hookline's, or was changed; move it away first"
             )
@@ -119,7 +119,7 @@ def _is_complete(text: str, want: EntriesFile, agent: str, machine: Machine) -> 
 def plan_uninstall(agent: CodingAgent, machine: Machine, scope: InstallScope) -> tuple[FileChange, ...]:
     """The files that contain something of hookline, or of which there is a record."""
     wants = [want for missing in MissingPolicy for want in desired_files(agent, machine, scope, missing)]
-    own = {want.path: frozenset(_own_file_texts(wants, want.path)) for want in wants if isinstance(want, OwnFile)}
+    own = {want.path: _own_files(wants, want.path) for want in wants if isinstance(want, OwnFile)}
     past = [each.path for each in load_records(machine) if each.belongs_to(agent.name, machine, scope)]
     paths = dict.fromkeys((*(want.path for want in wants), *past))
     for path in paths:
@@ -128,18 +128,25 @@ def plan_uninstall(agent: CodingAgent, machine: Machine, scope: InstallScope) ->
     return tuple(change for change in found if change.is_needed or change.past_record is not None)
 
 
-def _own_file_texts(wants: Sequence[DesiredFile], path: Path) -> Iterator[str]:
-    return (want.text for want in wants if isinstance(want, OwnFile) and want.path == path)
+def _own_files(wants: Sequence[DesiredFile], path: Path) -> list[OwnFile]:
+    return [want for want in wants if isinstance(want, OwnFile) and want.path == path]
 
 
-def _plan_uninstall_file(path: Path, own: frozenset[str] | None, agent: str, machine: Machine) -> FileChange:
+def _is_own_text(text: str, wants: Sequence[OwnFile], past: InstallRecord | None) -> bool:
+    """Without a record, as in a cloned project, the text of an older version is recognised too."""
+    if past is not None and text != past.installed_text:
+        return any(text == want.text for want in wants)
+    return past is not None or any(want.is_any_version(text) for want in wants)
+
+
+def _plan_uninstall_file(path: Path, own: Sequence[OwnFile] | None, agent: str, machine: Machine) -> FileChange:
     before, past = read_file_text(path), load_record(agent, path, machine)
     if before is None:
         return FileChange(path, None, None, None, past)
     if own is None:
         mode = past.mode if past is not None else None
         return FileChange(path, before, restore_text(before, machine.display_path(path), agent, past), None, past, mode)
-    ours = before in own or (past is not None and before == past.installed_text)
+    ours = _is_own_text(before, own, past)
     if past is not None and not ours:
         raise HooklineError(f"{machine.display_path(path)} was changed since hookline wrote it; remove it yourself")
     return FileChange(path, before, None if ours else before, None, past)
