@@ -258,7 +258,7 @@ def test_python_guards_a_tool(machine):
 @pytest.mark.parametrize(
     ("arguments", "need", "extra"),
     [
-        (["run"], "hookline run needs our agent", "agent"),
+        (["run"], "hookline run needs hookline's agent", "agent"),
         (["mcp", "--url", "http://127.0.0.1:9/mcp"], "hookline mcp --url needs an MCP client", "mcp"),
     ],
 )

@@ -84,7 +84,7 @@ def _import_module(module: str, name: str) -> Any:
         return import_module(module)
     from hookline.errors import extra_required
 
-    with extra_required(f"hookline.{name} needs our agent", "agent"):
+    with extra_required(f"hookline.{name} needs hookline's agent", "agent"):
         return import_module(module)
 
 

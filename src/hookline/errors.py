@@ -40,7 +40,7 @@ class UnavailableError(HooklineError):
 
 
 class MissingExtraError(HooklineError, ImportError):
-    """`need` begins the sentence: "hookline run needs our agent"."""
+    """`need` begins the sentence: "hookline run needs hookline's agent"."""
 
     def __init__(self, need: str, extra: str) -> None:
         super().__init__(f"{need}, which is an extra. Install it: pip install 'hookline[{extra}]'")

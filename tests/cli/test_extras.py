@@ -96,7 +96,7 @@ def test_run_says_what_to_install(project, arguments):
     done = run_core("run", *arguments)
     assert done.returncode == 1
     assert done.stderr == (
-        "hookline: hookline run needs our agent, which is an extra. Install it: pip install 'hookline[agent]'\n"
+        "hookline: hookline run needs hookline's agent, which is an extra. Install it: pip install 'hookline[agent]'\n"
     )
 
 
@@ -113,7 +113,7 @@ def test_importing_the_agent_says_what_to_install(name):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == (
-        f"True hookline.{name} needs our agent, which is an extra. Install it: pip install 'hookline[agent]'\n"
+        f"True hookline.{name} needs hookline's agent, which is an extra. Install it: pip install 'hookline[agent]'\n"
     )
 
 

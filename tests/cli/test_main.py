@@ -58,7 +58,7 @@ def test_each_verb_shows_its_short_help_and_an_example(hookline, verb):
     ("arguments", "said"),
     [
         (["chek"], "Did you mean check?"),
-        (["zzzzz"], "The verbs are"),
+        (["zzzzz"], "The commands are"),
         (["--jsn"], "No such option"),
         (["list", "--jsn"], "--json"),
         (["fire"], "EVENT"),

@@ -23,12 +23,12 @@ def test_two_agents_do_not_work_on_one_session(tmp_path: Path) -> None:
         ):
             session = await first.start()
             for refused in (second.resume(session.id), second.reopen(session.id), second.delete(session.id)):
-                with pytest.raises(HooklineError, match=f"another hookline is at work on the session {session.id}"):
+                with pytest.raises(HooklineError, match=f"another hookline process is using the session {session.id}"):
                     await refused
             assert await session.ask("go on") == "done"
             await session.end()
             again = await second.reopen(session.id)
-            with pytest.raises(HooklineError, match="another hookline is at work"):
+            with pytest.raises(HooklineError, match="another hookline process is using"):
                 await first.delete(session.id)
             await again.end()
             await first.delete(session.id)
@@ -49,7 +49,7 @@ def test_whoever_waits_for_a_session_sees_how_it_was_left(tmp_path: Path) -> Non
             waiting = asyncio.ensure_future(second.resume(session.id))
             await asyncio.wait([waiting], timeout=0.1)
             await session.end()
-            with pytest.raises(HooklineError, match=r"has ended \(exit\); reopen\(\) begins it again"):
+            with pytest.raises(HooklineError, match=r"has ended \(exit\); reopen\(\) starts it again"):
                 await waiting
             assert not second.sessions
 

@@ -72,7 +72,7 @@ def test_a_person_answers_for_the_call_of_a_tools_code(tmp_path: Path, yes: bool
             session = await runtime.start()
             seen = await send_prompt(session, "go")
             told = seen.of_type(ToolCallFinished)[-1].result.content
-            assert told == ("tidy" if yes else f"Run touch made? ({session.row.user or 'the user'} said no)")
+            assert told == ("tidy" if yes else f"Run touch made? ({session.row.user or 'the user'} denied it)")
 
     run_async(work)
     assert (tmp_path / "made").exists() is yes
@@ -82,7 +82,7 @@ def test_nobody_there_is_a_no(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_runtime(tmp_path, f"hooks:\n{GUARD}{MAKER}", unattended=True) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
-            assert seen.of_type(ToolCallFinished)[0].result.error == "Run touch made? (nobody is here to be asked)"
+            assert seen.of_type(ToolCallFinished)[0].result.error == "Run touch made? (no one can approve it here)"
 
     run_async(work)
     assert not (tmp_path / "made").exists()

@@ -56,7 +56,7 @@ def test_an_answer_counts_after_a_restart(tmp_path: Path, answer: bool | None, t
     assert [each.ran for each in seen.of_type(ToolCallFinished)] == [made]
     assert (tmp_path / "made").exists() is made
     if not made:
-        assert seen.of_type(ToolCallFinished)[0].result.error == "Really? (Ada said no)"
+        assert seen.of_type(ToolCallFinished)[0].result.error == "Really? (Ada denied it)"
 
 
 def test_a_yes_does_not_count_for_an_input_that_hooks_have_changed_since(tmp_path: Path) -> None:

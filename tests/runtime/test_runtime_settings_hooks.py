@@ -57,7 +57,7 @@ def test_a_question_with_nobody_to_ask_is_a_no(tmp_path: Path) -> None:
     answer = json.dumps({"decision": "ask", "reason": "sure?"})
     _, model = _run(tmp_path, AI_AGENTS, {"PreToolUse": _group(f"echo '{answer}'")}, TOUCH, unattended=True)
     assert not (tmp_path / "made").exists()
-    assert model.requests[1].messages[-1]["content"] == "Error: sure? (nobody is here to be asked)"
+    assert model.requests[1].messages[-1]["content"] == "Error: sure? (no one can approve it here)"
 
 
 def test_what_a_tool_s_hook_prints_is_for_the_user(tmp_path: Path) -> None:

@@ -54,11 +54,11 @@ class VerbGroup(click.Group):
         from hookline.formatting import closest_match, printable
 
         guess = closest_match(args[0], VERBS)
-        hint = f"Did you mean {guess}?" if guess else f"The verbs are {', '.join(VERBS)}."
-        raise click.UsageError(f"Unknown verb {printable(args[0])!r}. {hint}", ctx)
+        hint = f"Did you mean {guess}?" if guess else f"The commands are {', '.join(VERBS)}."
+        raise click.UsageError(f"Unknown command {printable(args[0])!r}. {hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
+        with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
 
     def main(

@@ -20,8 +20,8 @@ NOT_ACCEPTED: Final = 3
 @click.option("--yes", is_flag=True, help="Accept without asking.")
 @json_option
 def verb(yes: bool, as_json: bool) -> int:
-    """Show what the hooks of this project do beyond denying, asking and logging, what an agent here starts and is
-    told, and its skills, and ask you to accept it. Until you accept, none of it takes effect. When a file changes, or
+    """Show what the hooks of this project do beyond denying, asking and logging, what an agent here starts and reads,
+    and its skills, and ask you to accept it. Until you accept, none of it takes effect. When a file changes, or
     a file that it refers to, you have to accept again.
 
     \b

@@ -54,7 +54,7 @@ def report_unknown_name(registry: Registry, name: str, at: Node, known: tuple[st
 def build_registered_condition(
     entry: Registration, at: Node, params: dict[str, Any]
 ) -> conditions.CustomCondition | None:
-    """`at` is the mapping that holds the params. None after a problem."""
+    """`at` is the mapping that contains the params. None after a problem."""
     checked = _validate_params(entry, at, params)
     if checked is None:
         return None

@@ -22,7 +22,7 @@ from hookline.hooks.protocols import Need, Subject
 from hookline.patterns.encoding import encode_utf8
 
 _MAX_FILTER_LENGTH: Final = 65_536  # characters of patterns in one filter; RE2 refuses to build larger ones
-_WINDOW_BYTES: Final = 16_384  # between two looks at the clock
+_WINDOW_BYTES: Final = 16_384  # between two checks of the time
 _MAX_UNINDEXED_HOOKS: Final = 2  # so few hooks are faster to evaluate than to look up
 _MAX_UNFILTERED_PATTERNS: Final = 4  # so few patterns on one subject are faster to search directly
 _MAX_CACHED_LENGTH: Final = 64  # characters of texts whose result is cached

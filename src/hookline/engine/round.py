@@ -278,7 +278,7 @@ class Round:
         return changes
 
     async def _recheck(self, last_change: Rank) -> None:
-        """Runs the hooks before the last change again, on the final event: what was judged is what runs."""
+        """Runs the hooks before the last change again, on the final event: what hooks checked is what runs."""
         explain, self._explain = self._explain, False
         self._index_cache = None
         self._asks = {rank: ask for rank, ask in self._asks.items() if rank >= last_change}

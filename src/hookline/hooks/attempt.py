@@ -56,7 +56,7 @@ class _PausableTimeout:
 
 _active_timeouts: Final[ContextVar[tuple[_PausableTimeout, ...]]] = ContextVar(
     "active_timeouts", default=()
-)  # several while hooks judge the calls of other hooks
+)  # several if hooks decide about calls of other hooks
 
 
 @contextmanager

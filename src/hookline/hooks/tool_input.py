@@ -95,7 +95,7 @@ def unanimous(what: str, answers: Iterable[bool]) -> bool:
     """The answer, if it is the same for every value that `what` may have. Raises AmbiguousField otherwise."""
     distinct = set(answers)
     if len(distinct) > 1:
-        raise AmbiguousField(f"{what} is given by several names, and nobody knows which of them the tool reads")
+        raise AmbiguousField(f"{what} is given by several names, and it is unknown which one the tool reads")
     return True in distinct
 
 

@@ -168,13 +168,13 @@ def _check_never_holds(hook: Hook) -> Iterator[Problem]:
         yield _make_warning(
             "never-holds",
             hook,
-            f"the condition of {hook.id} never holds.",
+            f"the condition of {hook.id} can never be true.",
             "Write `when: never` if that is what you want.",
         )
 
 
 def _always_answers(when: Condition, no: bool = False) -> bool:
-    """Whether the condition holds for every event; with `no`, whether it holds for none."""
+    """Whether the condition is true for every event; with `no`, whether it is false for every event."""
     match when:
         case Always():
             return not no

@@ -1,4 +1,4 @@
-"""What a file's hooks would do once they are trusted, as plain data for whoever has to decide that."""
+"""What a file's hooks would do once they are trusted, as plain data for the person who decides."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class HookEffects:
-    """A hook that needs trust, or what a file brings beside hooks."""
+    """A hook that needs trust, or something that a file contains besides hooks."""
 
     hook: str
-    event: str  # empty where it is no hook
+    event: str  # empty if it is not a hook
     line: int
     effects: tuple[Effect, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`hash` stands for exactly this: the text, and what the named files hold."""
+    """`hash` identifies exactly this: the text, and the content of the referenced files."""
 
     source: Source
     hash: str
@@ -80,7 +80,7 @@ def effects_of_folder(folder: CodeFolder) -> HookEffects:
 
 
 def effects_of_capability(wanted: Capability) -> HookEffects:
-    """What an app's file brings beside hooks: a server, a prompt, a skill's text."""
+    """What an app's file contains besides hooks: a server, a prompt, a skill's text."""
     return HookEffects(
         _printable_lines(wanted.name), "", wanted.line, (Effect(wanted.what, _printable_lines(wanted.text)),)
     )

@@ -89,7 +89,7 @@ def _detach_streams() -> None:
 
 
 def _wait_for_command(child: int) -> int | None:
-    """How the command ended; None if we were told to end first."""
+    """How the command ended; None if a signal to end came first."""
     while signal.sigwait(_WAITED_SIGNALS) == signal.SIGCHLD:
         for pid, status in _reap_children():
             if pid == child:
@@ -106,8 +106,8 @@ def _reap_children() -> Iterator[tuple[int, int]]:
 def _wait_for_descendants() -> None:
     until = time.monotonic() + _GRACE
     while _has_children() and (left := until - time.monotonic()) > 0:
-        heard = signal.sigtimedwait(_WAITED_SIGNALS, left)
-        if heard is not None and heard.si_signo != signal.SIGCHLD:
+        received = signal.sigtimedwait(_WAITED_SIGNALS, left)
+        if received is not None and received.si_signo != signal.SIGCHLD:
             return
 
 

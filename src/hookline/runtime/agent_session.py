@@ -59,7 +59,7 @@ class AgentSession:
         self._counted = (row.turns, row.tool_calls)  # as stored
         self._parts: list[StoredHooksFile] = []  # hooks of invoked skills
         self._own: Layer | None = None
-        self._looked: Book | None = None  # hooks of the files at the last event
+        self._last_file_hooks: Book | None = None  # hooks of the files at the last event
         self._joined: tuple[Book, Book] | None = None  # hooks of the files, without and with those of skills
         self._listeners: list[Callable[[Update], None]] = [runtime.watch] if runtime.watch is not None else []
         self._exchange = asyncio.Lock()
@@ -253,8 +253,8 @@ class AgentSession:
 
     def _warn_about_removed_hooks(self, thread: StoredThread) -> None:
         """Makes it visible when a hook disappears from the files, also if the agent itself removed it."""
-        before, now = self._looked, self.runtime.book
-        self._looked = now
+        before, now = self._last_file_hooks, self.runtime.book
+        self._last_file_hooks = now
         if before is None or before is now:
             return
         gone = {hook.key: hook.id for hook in before.hooks}

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 AskCallback = Callable[[Question], Awaitable[bool]]
 
-NOBODY_HERE: Final = "nobody is here to be asked"
+NOBODY_HERE: Final = "no one can approve it here"
 NOBODY_ANSWERED: Final = "nobody answered"
-NOBODY_WAITS: Final = "nobody waits for it any more"
+NOBODY_WAITS: Final = "its caller no longer waits for it"
 _POLL_SECONDS: Final = 0.2  # how often the store is checked for an answer
 
 
@@ -72,7 +72,7 @@ async def _withdraw_request(thread: StoredThread, row: ApprovalRow) -> None:
 
 
 def _describe_denial(by: str | None) -> str:
-    return by or NOBODY_ANSWERED if by in (None, NOBODY_HERE, NOBODY_ANSWERED) else f"{by} said no"
+    return by or NOBODY_ANSWERED if by in (None, NOBODY_HERE, NOBODY_ANSWERED) else f"{by} denied it"
 
 
 async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:

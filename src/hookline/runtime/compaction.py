@@ -19,7 +19,7 @@ from hookline.runtime.updates import HistoryCompacted
 Message = dict[str, Any]
 
 _SUMMARY_PROMPT: Final = (
-    "Summarise the conversation below for an agent that goes on with it: what was asked, what was decided and done, "
+    "Summarise the conversation below for an agent that continues it: what was asked, what was decided and done, "
     "which files and commands matter, what is still open. Facts only."
 )
 _MAX_MESSAGE_LENGTH: Final = 4_000  # characters of each message in the summary request
@@ -109,13 +109,13 @@ async def _summarize(thread: StoredThread, dropped: Sequence[Message], how: Comp
         max_tokens=how.summary_max_tokens,
     )
     try:
-        said = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, TextChunk)])
+        summary = "".join([piece.text async for piece in model.stream(request) if isinstance(piece, TextChunk)])
     except ModelError as error:
         thread.session.emit_status(
             thread, f"the history could not be summarised, so it was truncated: {error}", "warning"
         )
         return note
-    return f"[Summary of {len(dropped)} earlier messages]\n{said}" if said.strip() else note
+    return f"[Summary of {len(dropped)} earlier messages]\n{summary}" if summary.strip() else note
 
 
 async def _build_summary_request(

@@ -33,9 +33,9 @@ class Exchange:
         self.session = thread.session
         self.answer = ""
         self._steps = 0
-        self._mine = 0  # steps of the current side
+        self._side_steps = 0  # steps of the current side
         self._rounds = 0  # answers of two AIs
-        self._went_on = 0  # times that hooks prevented the current stop
+        self._denied_stops = 0  # times that hooks prevented the current stop
 
     async def start(self, prompt: str) -> ExchangeEnded:
         """Submits a person's prompt to the hooks, stores and answers it."""
@@ -143,9 +143,9 @@ class Exchange:
         progress, messages = self.thread.progress, await self.thread.history()
         last = next((message.get("content") for message in reversed(messages) if message["role"] == "user"), None)
         progress.stopped, progress.halted, progress.prompt = False, None, last or ""
-        self._steps = self._mine = progress.step
+        self._steps = self._side_steps = progress.step
         if self.thread.agent.side_b is not None:
-            self._rounds, self._mine = _count_answers(messages, progress.side)
+            self._rounds, self._side_steps = _count_answers(messages, progress.side)
         progress.turns_left = self._steps_left() + 1
         done = await Turn(self.thread).finish()
         end = await self._ending_after(done) if done is not None and (done.called or done.ending is not None) else None
@@ -172,7 +172,7 @@ class Exchange:
             self._rounds += 1
             if self._rounds >= (agent.max_session_turns or MAX_STEPS):
                 return Ending.STEPS, text
-            progress.side, self._mine = "b" if progress.side == "a" else "a", 0
+            progress.side, self._side_steps = "b" if progress.side == "a" else "a", 0
             await self.session.save(self.thread)
             ending, text = await self._run_side()
         return ending, text
@@ -181,14 +181,14 @@ class Exchange:
         while True:
             left = self._steps_left()
             if left <= 0:
-                return Ending.STEPS, f"step limit reached: {self._mine} steps"
-            self._steps, self._mine, self.thread.progress.turns_left = self._steps + 1, self._mine + 1, left
+                return Ending.STEPS, f"step limit reached: {self._side_steps} steps"
+            self._steps, self._side_steps, self.thread.progress.turns_left = self._steps + 1, self._side_steps + 1, left
             end = await self._ending_after(await Turn(self.thread).run())
             if end is not None:
                 return end
 
     def _steps_left(self) -> int:
-        return min(MAX_STEPS - self._steps, (self.thread.side.max_steps or MAX_STEPS) - self._mine)
+        return min(MAX_STEPS - self._steps, (self.thread.side.max_steps or MAX_STEPS) - self._side_steps)
 
     async def _ending_after(self, turned: TurnResult) -> tuple[Ending, str] | None:
         """None if another turn follows: tools returned results, or the agent has to continue."""
@@ -208,7 +208,7 @@ class Exchange:
         return await self._fire_stop(turned.text)
 
     async def _fire_stop(self, text: str) -> tuple[Ending, str] | None:
-        stop = {"reason": "end_turn", "active": self._went_on > 0, "message": text}
+        stop = {"reason": "end_turn", "active": self._denied_stops > 0, "message": text}
         decision = await self.session.decide(self.thread, "stop", {"stop": stop})
         halted = await apply_effects(self.thread, decision)
         if halted is not None:
@@ -217,7 +217,7 @@ class Exchange:
         if done.ending is not None:
             return done.ending, done.text
         if not (decision.denied or done.queued) or not self._may_continue():
-            self._went_on = 0
+            self._denied_stops = 0
             return Ending.ANSWERED, self.answer
         if decision.denied:
             await self.thread.inject_message({"role": "user", "content": _continuation_text(decision)})
@@ -225,14 +225,14 @@ class Exchange:
 
     def _may_continue(self) -> bool:
         """Counts one more denied stop; False if there were too many."""
-        self._went_on += 1
-        return self._went_on <= MAX_DENIED_STOPS
+        self._denied_stops += 1
+        return self._denied_stops <= MAX_DENIED_STOPS
 
 
 def _count_answers(messages: list[dict[str, Any]], side: str) -> tuple[int, int]:
     """How often two AIs have answered since the last user message, and the steps of the current side."""
-    told = max((at for at, message in enumerate(messages, 1) if message["role"] == "user"), default=0)
-    sides = [message.get("side") for message in messages[told:] if message["role"] == "assistant"]
+    last_prompt = max((at for at, message in enumerate(messages, 1) if message["role"] == "user"), default=0)
+    sides = [message.get("side") for message in messages[last_prompt:] if message["role"] == "assistant"]
     runs = [(who, len(list(steps))) for who, steps in groupby(sides)]
     mine = runs.pop()[1] if runs and runs[-1][0] == side else 0
     return len(runs), mine

@@ -1,4 +1,4 @@
-"""The only context that executes a tool. It demands a decision about exactly that call."""
+"""The only module that executes tools. It demands a decision about exactly that call."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class Runtime:
     async def _resume_row(self, row: SessionRow) -> AgentSession:
         self._check_workspace(row)
         if row.ended is not None:
-            raise HooklineError(f"the session {row.id} has ended ({row.ended}); reopen() begins it again")
+            raise HooklineError(f"the session {row.id} has ended ({row.ended}); reopen() starts it again")
         session = AgentSession(self, row, self.agent(row.agent))
         await session.restore()
         session.last_used = self.clock.wall()
@@ -257,7 +257,7 @@ class Runtime:
         return session
 
     def _check_workspace(self, row: SessionRow) -> None:
-        """In another directory tools would run elsewhere than hooks are told."""
+        """In another directory, tools would not run in the workspace that hooks see."""
         if row.workspace != str(self.workspace):
             raise HooklineError(f"the session {row.id} belongs to {row.workspace}; resume it there")
 

@@ -66,14 +66,14 @@ class Skill:
         return (part,) if load_session_hooks(dump_session_hooks((part,))).hooks else ()
 
     def _render(self, arguments: str) -> str:
-        said = {"arguments": arguments, **self._named_arguments(arguments)}
+        values = {"arguments": arguments, **self._named_arguments(arguments)}
         used = False
 
         def fill(found: re.Match[str]) -> str:
             nonlocal used
             name = found[1] or "arguments"
-            used = used or name in said
-            return said.get(name, found[0])
+            used = used or name in values
+            return values.get(name, found[0])
 
         text = _PLACEHOLDER.sub(fill, self.body)
         if arguments and not used:

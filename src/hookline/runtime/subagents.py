@@ -25,7 +25,7 @@ _TASK_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "agent": {"type": "string", "description": "which agent"},
-        "prompt": {"type": "string", "description": "its task, with all that it must know"},
+        "prompt": {"type": "string", "description": "its task, with everything that it needs to know"},
     },
     "required": ["agent", "prompt"],
 }
@@ -99,7 +99,7 @@ async def start_subagent(parent: StoredThread, input: dict[str, Any], call: str,
     if not isinstance(task, str) or not task.strip():
         return ToolResult(None, False, "prompt: the agent's task is missing")
     if parent.depth + 1 > MAX_DEPTH:
-        return ToolResult(None, False, f"agents may not start agents more than {MAX_DEPTH} deep")
+        return ToolResult(None, False, f"agents may start agents at most {MAX_DEPTH} levels deep")
     for child in before:
         if (child.thread.agent.id, child.subagent_task.task) == (agent.id, task):
             before.remove(child)

@@ -220,8 +220,8 @@ class StoredThread:
 
     def take_halt(self, decision: Decision) -> str | None:
         """Why the agent has to stop, because of this decision or a deferred one."""
-        held, self.progress.halted = self.progress.halted, None
-        return decision.reason if decision.halt else held
+        reason, self.progress.halted = self.progress.halted, None
+        return decision.reason if decision.halt else reason
 
     async def read_file(self, path: str) -> bytes | None:
         return await self.store.read_file(self.id, path)

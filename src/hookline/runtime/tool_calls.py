@@ -176,12 +176,12 @@ def _failure_facts(facts: dict[str, Any], why: str) -> dict[str, Any]:
 
 def _result_facts(result: ToolResult) -> dict[str, Any]:
     """`result` is left out if there is no content, `error` if the call succeeded."""
-    told: dict[str, Any] = {"ok": result.ok}
+    facts: dict[str, Any] = {"ok": result.ok}
     if result.content is not None:
-        told["result"] = result.content
+        facts["result"] = result.content
     if result.error or not result.ok:
-        told["error"] = result.error
-    return told
+        facts["error"] = result.error
+    return facts
 
 
 def _result_from_facts(facts: dict[str, Any]) -> ToolResult:

@@ -244,7 +244,7 @@ def test_long_results_and_notes_are_cut() -> None:
     )
     assert lines[:4] == [
         "  ◆ tool.after",
-        "    note (hookline.yaml:6) because it always holds",
+        "    note (hookline.yaml:6) because it is always true",
         "    for the agent: one",
         "    two",
     ]

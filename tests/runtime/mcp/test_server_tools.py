@@ -183,11 +183,11 @@ for line in sys.stdin:
     ("tool", "line"),
     [
         ({"name": "bad"}, "bad: inputSchema: field required"),
-        ({"name": 3, "inputSchema": {"type": "object"}}, "one without a name: name: input should be a valid string"),
+        ({"name": 3, "inputSchema": {"type": "object"}}, "a tool without a name: name: input should be a valid string"),
         ({"name": "bad", "inputSchema": {"type": "array"}}, "bad: inputSchema.type: input should be 'object'"),
         ({"name": "bad", "inputSchema": {"type": "object"}, "description": 3}, "bad: description: "),
         ({"name": "a\n\x1b[2J", "inputSchema": None}, "a\\n\\x1b[2J: inputSchema: "),
-        ("bad", "one without a name: "),
+        ("bad", "a tool without a name: "),
     ],
 )
 def test_a_malformed_tool_costs_only_itself(

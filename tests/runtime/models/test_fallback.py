@@ -45,7 +45,7 @@ def test_an_error_that_does_not_pass_makes_the_next_call_go_elsewhere() -> None:
     assert isinstance(error, FallbackError)
     assert (error.code, error.is_transient, error.retry_after) == (ErrorCode.AUTH, True, timedelta(0))
     assert "first: " in str(error)
-    assert "second is asked next" in str(error)
+    assert "second is tried next" in str(error)
     assert (text, model.name) == ("Second.", "second")
 
 

@@ -175,9 +175,7 @@ def test_the_rest_goes_by_its_status(status: int, code: ErrorCode) -> None:
 
 
 def test_mistral_fails_without_a_word() -> None:
-    assert (
-        str(failed("mistral", StubResponse(status=500))) == "mistral:a-model: the server failed, and does not say why"
-    )
+    assert str(failed("mistral", StubResponse(status=500))) == "mistral:a-model: the server failed without a message"
 
 
 PAGE = b"<html><h1>Bad Gateway</h1></html>"
@@ -186,11 +184,11 @@ PAGE = b"<html><h1>Bad Gateway</h1></html>"
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (StubResponse(status=500), "HTTP 500 Internal Server Error, and the server does not say why"),
-        (StubResponse((b"  \n",), 503), "HTTP 503 Service Unavailable, and the server does not say why"),
-        (StubResponse((PAGE,), 502, kind="text/html"), "HTTP 502 Bad Gateway, and the server does not say why"),
+        (StubResponse(status=500), "HTTP 500 Internal Server Error, without a message from the server"),
+        (StubResponse((b"  \n",), 503), "HTTP 503 Service Unavailable, without a message from the server"),
+        (StubResponse((PAGE,), 502, kind="text/html"), "HTTP 502 Bad Gateway, without a message from the server"),
         (StubResponse((b"upstream is away",), 502, kind="text/plain"), "HTTP 502: upstream is away"),
-        (StubResponse(status=599), "HTTP 599, and the server does not say why"),
+        (StubResponse(status=599), "HTTP 599, without a message from the server"),
         (error_response(500, {"code": "weird"}), 'HTTP 500: {"code": "weird"}'),
     ],
 )

@@ -30,8 +30,8 @@ from runtime.storage.row_factories import (
 pytestmark = pytest.mark.slow
 
 
-AT_WORK = "another hookline is at work on the session s; end it there first"
-TAKEN = "another hookline has taken over the session s; resume it to go on"
+AT_WORK = "another hookline process is using the session s; end it there first"
+TAKEN = "another hookline process has taken over the session s; resume it to continue"
 CLAIMS = """
 import asyncio, sys
 from hookline.runtime.storage.store import Store

@@ -16,13 +16,13 @@ pytestmark = pytest.mark.slow
     [
         (
             "database or disk is full",
-            "cannot be written: the disk is full. Nothing of this was stored; make room and try again",
+            "cannot be written: the disk is full. Nothing was stored; free some space and try again",
         ),
         (
             "attempt to write a readonly database",
-            "cannot be written; see to the rights of the file and of its directory",
+            "cannot be written; check the permissions of the file and its directory",
         ),
-        ("unable to open database file", "cannot be opened; see whether its directory is there and may be written"),
+        ("unable to open database file", "cannot be opened; check that its directory exists and is writable"),
         ("something\n  new", "cannot be used: something new"),
     ],
 )

@@ -34,22 +34,22 @@ async def refusal(url: str) -> str:
 async def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     told = await refusal(f"postgresql://me:secret@/db?host={tmp_path}&password=secret")
     assert told.startswith("the database postgresql://me:***@/db cannot be reached (")
-    assert told.endswith("); see whether it runs")
+    assert told.endswith("); check that it is running")
     assert "cannot be reached (" in await refusal("postgresql://me:secret@127.0.0.1:1/db")
 
 
 @async_test
 async def test_a_database_or_user_that_is_not_there_is_told(postgres: str) -> None:
-    assert "/none does not exist; make it with createdb" in await refusal(postgres.format("none"))
+    assert "/none does not exist; create it with createdb" in await refusal(postgres.format("none"))
     nobody = postgres.replace("tests@", "nobody:secret@").format("postgres")
-    assert "does not let this user in" in await refusal(nobody)
+    assert "rejected the login" in await refusal(nobody)
 
 
 @async_test
 async def test_tables_of_something_else_are_left_alone(new_database: str) -> None:
     connection = await asyncpg.connect(new_database)
     await connection.execute("CREATE TABLE files (name text)")
-    assert "has tables of something else; give hookline a database of its own" in await refusal(new_database)
+    assert "has tables of another program; give hookline its own database" in await refusal(new_database)
     assert await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 1
     await connection.close()
 
@@ -60,7 +60,7 @@ async def test_a_user_without_rights_is_told(new_database: str) -> None:
     await connection.execute("DROP ROLE IF EXISTS guest")
     await connection.execute("CREATE ROLE guest LOGIN")
     await connection.close()
-    assert "does not give this user enough rights" in await refusal(new_database.replace("tests@", "guest@"))
+    assert "does not grant this user enough rights" in await refusal(new_database.replace("tests@", "guest@"))
 
 
 @async_test
@@ -103,7 +103,7 @@ async def test_a_lock_that_stays_is_told_and_nothing_is_doubled(
         other = await asyncpg.connect(postgres_database)
         async with other.transaction():
             await other.execute("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
-            with pytest.raises(HooklineError, match="is locked by another program; try again when that has ended"):
+            with pytest.raises(HooklineError, match="is locked by another program; try again when it has ended"):
                 await store.add_message("t", make_message("1"))
         await store.add_message("t", make_message("1"))
         assert await message_ids(store) == ["1"]
@@ -118,7 +118,7 @@ async def test_a_server_that_does_not_answer_is_told(postgres_database: str, mon
         async with other.transaction():
             await other.execute("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(
-                HooklineError, match="did not answer in time; see whether it is busy or held, and try again"
+                HooklineError, match="did not answer in time; check whether it is busy or locked, and try again"
             ):
                 await store.add_message("t", make_message("1"))
         await store.add_message("t", make_message("1"))

@@ -75,7 +75,7 @@ def test_a_session_goes_on_after_its_server_was_restarted(tmp_path: Path, server
 async def refused_elsewhere(workspace: Path, session: AgentSession) -> None:
     """It was claimed again when something was written."""
     async with open_runtime(workspace, "", store=session.runtime._settings.store or "") as (other, _):
-        with pytest.raises(HooklineError, match="another hookline is at work"):
+        with pytest.raises(HooklineError, match="another hookline process is using"):
             await other.resume(session.id)
 
 

@@ -17,7 +17,7 @@ async def test_an_approval_comes_back(url: str) -> None:
         await store.add_approval(make_approval("a"))
         assert await store.approval("a") == make_approval("a")
         assert await store.approval("none") is None
-        with pytest.raises(HooklineError, match="stored under this id already"):
+        with pytest.raises(HooklineError, match="this id is already in use"):
             await store.add_approval(replace(make_approval("a"), reason="other"))
 
 

@@ -132,7 +132,7 @@ async def test_deep_values_come_back_or_are_refused(url: str) -> None:
                 await store.add_message("t", make_message("2", deep=nested(levels)))
         within: list[Any] = []
         within.append(within)
-        with pytest.raises(HooklineError, match="inside of itself"):
+        with pytest.raises(HooklineError, match="contains itself"):
             await store.add_message("t", make_message("3", deep=within))
         assert [each["deep"] for each in await store.messages("t")] == [nested(400)]
 
@@ -207,7 +207,7 @@ async def test_the_same_message_again_changes_nothing(url: str) -> None:
 async def test_another_message_of_the_same_id_is_refused(url: str) -> None:
     async with open_store_with_thread(url) as store:
         await store.add_message("t", make_message("1"))
-        with pytest.raises(HooklineError, match="another message '1' in the thread t"):
+        with pytest.raises(HooklineError, match="the thread t already has another message '1'"):
             await store.add_message("t", make_message("1", "other"))
         assert await store.messages("t") == [make_message("1")]
 
@@ -227,7 +227,7 @@ async def test_two_threads_may_have_messages_of_one_id(url: str) -> None:
 @async_test
 async def test_a_message_needs_its_thread(url: str) -> None:
     async with open_store_with_thread(url) as store:
-        with pytest.raises(HooklineError, match="session or thread that is not stored"):
+        with pytest.raises(HooklineError, match="session or thread that this belongs to is not stored"):
             await store.add_message("none", make_message("1"))
 
 
@@ -262,7 +262,7 @@ async def test_a_change_needs_its_message_and_leaves_its_id(url: str) -> None:
         await store.add_message("t", make_message("1"))
         with pytest.raises(HooklineError, match="no message '2' in the thread t"):
             await store.update_message("t", "2", {"content": "x"})
-        with pytest.raises(HooklineError, match="another id"):
+        with pytest.raises(HooklineError, match="cannot be changed"):
             await store.update_message("t", "1", {"id": "2"})
         assert await store.messages("t") == [make_message("1")]
 
@@ -310,7 +310,7 @@ async def test_many_messages_are_compacted(url: str) -> None:
     [
         (["0", "none"], "new", "no message 'none'"),
         ([], "new", "nothing to compact"),
-        (["0"], "1", "stored under this id already"),
+        (["0"], "1", "this id is already in use"),
     ],
 )
 @async_test

@@ -106,7 +106,7 @@ async def test_a_lock_that_stays_is_told_and_nothing_is_doubled(
             tries = [store.add_message("t", make_message(str(number))) for number in range(20)]
             failed = await asyncio.gather(*tries, return_exceptions=True)
             assert {str(each) for each in failed} == {
-                f"the database {file} is locked by another program; try again when that has ended"
+                f"the database {file} is locked by another program; try again when it has ended"
             }
         for number in range(20):
             await store.add_message("t", make_message(str(number)))
@@ -128,7 +128,7 @@ async def test_a_database_that_is_locked_can_be_opened_and_read(tmp_path: Path) 
 async def test_a_file_that_is_no_database_stays_as_it_was(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "letter.db"
     file.write_bytes(content)
-    assert await refusal(file) == f"the database {file} is not a hookline database; move that file away or name another"
+    assert await refusal(file) == f"the database {file} is not a hookline database; move the file or choose another"
     assert file.read_bytes() == content
 
 
@@ -162,7 +162,7 @@ async def test_tables_of_something_else_are_left_alone(tmp_path: Path) -> None:
     other = sqlite3.connect(file)
     other.execute("CREATE TABLE messages (text)")
     other.close()
-    assert await refusal(file) == f"the database {file} has tables of something else; name another file"
+    assert await refusal(file) == f"the database {file} has tables of another program; choose another file"
     other = sqlite3.connect(file)
     assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("messages",)]
     other.close()
@@ -192,7 +192,7 @@ async def test_a_file_that_cannot_be_written_is_told() -> None:
         async with open_store_with_thread(file_url(file)) as store:
             await store.add_message("t", make_message("1"))
         file.chmod(0o400)
-        assert "see to the rights" in await refusal(file)
+        assert "check the permissions" in await refusal(file)
         file.chmod(0o600)
         async with open_store(file_url(file)) as store:
             assert await message_ids(store) == ["1"]
@@ -202,8 +202,8 @@ async def test_a_file_that_cannot_be_written_is_told() -> None:
 async def test_a_directory_that_cannot_be_written_is_told() -> None:
     with without_rights() as directory:
         directory.chmod(0o500)
-        assert "see to the rights" in await refusal(directory / "store.db")
-        assert "see to the rights" in await refusal(directory / "new" / "store.db")
+        assert "check the permissions" in await refusal(directory / "store.db")
+        assert "check the permissions" in await refusal(directory / "new" / "store.db")
 
 
 @contextmanager

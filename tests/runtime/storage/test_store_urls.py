@@ -14,13 +14,13 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("", "cannot be read"),
-        ("store.db", "cannot be read"),
+        ("", "URL is invalid"),
+        ("store.db", "URL is invalid"),
         ("mysql://secret:word@host/db", "does not know 'mysql' databases"),
         ("sqlite://store.db", "too few slashes"),
-        ("sqlite:///x.db?mode=ro", "synchronous=full, and nothing else"),
-        ("sqlite:///x.db?synchronous=off", "synchronous=full, and nothing else"),
-        ("postgresql://user:secret@host:port/db", "cannot be read"),
+        ("sqlite:///x.db?mode=ro", "synchronous=normal or synchronous=full"),
+        ("sqlite:///x.db?synchronous=off", "synchronous=normal or synchronous=full"),
+        ("postgresql://user:secret@host:port/db", "URL is invalid"),
     ],
 )
 @async_test

@@ -54,7 +54,7 @@ def test_a_change_in_between_is_not_overwritten(workspace: Path) -> None:
     with Workspace(workspace).resolve("a") as spot:
         _, version = read_content(spot, Deadline(10))
         (workspace / "a").write_text("somebody else's")
-        with pytest.raises(ToolError, match="changed meanwhile"):
+        with pytest.raises(ToolError, match="changed in the meantime"):
             replace_content(spot, b"mine", Deadline(10), unless_changed=version)
     assert (workspace / "a").read_text() == "somebody else's"
 

@@ -17,7 +17,7 @@ async def test_reads_a_file(do, workspace: Path) -> None:
 async def test_reads_some_lines_and_says_how_to_read_on(do, workspace: Path) -> None:
     (workspace / "a.txt").write_text("one\ntwo\nthree\nfour")
     first = await do("read_file", path="a.txt", offset=2, limit=2)
-    assert first.content == "two\nthree\n[there is more: read on with offset 4]"
+    assert first.content == "two\nthree\n[there is more: continue with offset 4]"
     assert (await do("read_file", path="a.txt", offset=4)).content == "four"
 
 
@@ -28,7 +28,7 @@ async def test_reads_a_long_file_in_parts_that_join(do, workspace: Path) -> None
     while True:
         told = (await do("read_file", path="long", offset=offset)).content
         assert len(told) <= file_tools.MAX_RETURNED_BYTES + 100
-        body, found, note = told.rpartition("[there is more: read on with offset ")
+        body, found, note = told.rpartition("[there is more: continue with offset ")
         parts.append(body if found else told)
         if not found:
             break
@@ -69,7 +69,7 @@ async def test_a_huge_file_is_refused_without_reading_it(do, workspace: Path) ->
         ({"path": "a", "limit": 0}, "limit must be at least 1"),
         ({"path": "a", "limit": True}, "limit is not an integer"),
         ({"file_path": "a"}, "there is no field file_path; did you mean path?"),
-        ({"path": "../secret"}, "../secret is outside of the workspace"),
+        ({"path": "../secret"}, "../secret is outside the workspace"),
     ],
 )
 async def test_a_wrong_input_is_an_error_that_names_the_field(do, input, error: str) -> None:

@@ -24,7 +24,7 @@ async def test_recalls_what_was_remembered(do) -> None:
 async def test_forgets(do) -> None:
     id = (await do("memory.remember", content="x")).content["id"]
     assert (await do("memory.forget", id=id)).content == "forgotten"
-    assert (await do("memory.forget", id=id)).error == "there is no memory of this id"
+    assert (await do("memory.forget", id=id)).error == "there is no memory with this id"
     assert (await do("memory.list")).content == []
 
 

@@ -68,4 +68,4 @@ async def test_a_filter_that_cannot_be_turned_off_ends_it(do, workspace: Path) -
     git(workspace, "init")
     with (workspace / ".git" / "config").open("a") as file:
         file.write('[filter "e=v"]\n\tclean = touch ../ran\n')
-    assert "cannot be turned off" in (await do("workspace.changes")).error
+    assert "cannot be disabled" in (await do("workspace.changes")).error

@@ -32,10 +32,10 @@ async def test_what_an_agent_keeps_is_its_own(do, place) -> None:
         ({"action": "wipe"}, "action is not one of get, set, delete, list"),
         ({"action": "get"}, "key is missing"),
         ({"action": "set", "key": "a"}, "value is missing"),
-        ({"action": "set", "key": "a\0", "value": 1}, "the key has characters that no key has"),
+        ({"action": "set", "key": "a\0", "value": 1}, "the key contains unprintable characters"),
         ({"action": "set", "key": "x" * 513, "value": 1}, "key must be at most 512 characters"),
         ({"action": "set", "key": "a", "value": "x" * (1 << 20)}, "1,048,578 characters as JSON"),
-        ({"action": "set", "key": "a", "value": float("nan")}, "cannot be kept as JSON"),
+        ({"action": "set", "key": "a", "value": float("nan")}, "cannot be stored as JSON"),
     ],
 )
 async def test_what_cannot_be_kept_is_an_error(do, input, error: str) -> None:

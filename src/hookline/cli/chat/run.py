@@ -65,7 +65,7 @@ def verb(
     Exit codes with -p: 0 it answered, 1 it failed, 2 hooks refused the prompt or stopped the agent, 3 a person had to
     approve something, 130 interrupted, 143 terminated.
     """
-    with extra_required("hookline run needs our agent", "agent"):
+    with extra_required("hookline run needs hookline's agent", "agent"):
         from hookline.cli.chat.start import RunOptions
     if demo:
         _play_demo()

@@ -167,7 +167,7 @@ def _interpolate(at: Node, event_name: str) -> Any:
 
 
 def facts_by_stdin_key(event_name: str) -> dict[str, str]:
-    """Each key of a hook's stdin → the fact that it holds."""
+    """Each key of a hook's stdin → the fact that it contains."""
     found = {key: _FACT_TEMPLATE.fullmatch(text) for key, text in stdin_templates(event_name).items()}
     return {key: match[1] for key, match in found.items() if match is not None}
 
@@ -183,7 +183,7 @@ def _parse_agent(at: Node, event_name: str, timeout: timedelta) -> Action | None
     """Such a hook needs a subagent with tools, which hookline does not have."""
     if _parse_prompt_text(at) is None:
         return None
-    what = f"{at.location}: a hook of type agent runs only in Claude Code; elsewhere it fails, and the user is told."
+    what = f"{at.location}: a hook of type agent runs only in Claude Code; elsewhere it fails, and the user sees that."
     at.add_problem("not-here", what, "Write a command, or type prompt.", severity=Severity.WARNING)
     return InvalidAction("needs a subagent, which only Claude Code has", kind=FailureKind.UNAVAILABLE)
 

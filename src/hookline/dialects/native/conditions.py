@@ -1,4 +1,4 @@
-"""`when:` is a mapping of conditions that must all hold, or a list of such mappings."""
+"""`when:` is a mapping of conditions that must all be true, or a list of such mappings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _T = TypeVar("_T")
 
 
 def parse_condition(at: Node | None, info: HookInfo) -> Condition | None:
-    """None after a problem. Without `when`, a hook's condition always holds."""
+    """None after a problem. Without `when`, a hook's condition is always true."""
     if at is None:
         return ALWAYS
     if isinstance(at.value, list):
@@ -90,7 +90,7 @@ def _complete(parts: Sequence[_T | None]) -> list[_T] | None:
 
 
 def write_condition(condition: Condition) -> Any:
-    """A mapping, or `never`. An empty mapping always holds."""
+    """A mapping, or `never`. An empty mapping is always true."""
     match condition:
         case Always():
             return {}
@@ -564,7 +564,7 @@ CONDITIONS: Final = key_table(
         read=_parse_input,
         write=_write_input,
         schema=_TEST_MAPPING,
-        help="fields of the tool's input, each with a [test](#tests); all must hold",
+        help="fields of the tool's input, each with a [test](#tests); all must match",
         example=r"input: {path: '\.env$'}",
     ),
     Key(
@@ -572,7 +572,7 @@ CONDITIONS: Final = key_table(
         read=_parse_facts,
         write=_write_fact,
         schema={**_TEST_MAPPING, "propertyNames": FACT},
-        help="any facts by their paths, each with a test; all must hold",
+        help="any facts by their paths, each with a test; all must match",
         example="fact: {agent.name: '^reviewer$'}",
     ),
     Key(
@@ -673,13 +673,13 @@ CONDITIONS: Final = key_table(
         read=_parse_custom,
         write=_write_custom,
         schema=CUSTOM,
-        help="conditions that a Python package registers; all must hold",
+        help="conditions that a Python package registers; all must be true",
     ),
     Key(
         "all",
         read=_parse_all,
         schema=list_schema("when"),
-        help="a list of conditions that must all hold",
+        help="a list of conditions that must all be true",
         example="all: [{tool: bash}, {turn: 0}]",
     ),
     Key(
@@ -687,7 +687,7 @@ CONDITIONS: Final = key_table(
         read=_parse_any,
         write=_write_any,
         schema=list_schema("when"),
-        help="a list of conditions of which one must hold",
+        help="a list of conditions of which one must be true",
         example="any: [{tool: bash}, {turn: 0}]",
     ),
     Key(
@@ -695,7 +695,7 @@ CONDITIONS: Final = key_table(
         read=_parse_not,
         write=_write_not,
         schema={"$ref": "#/$defs/when"},
-        help="a condition that must not hold",
+        help="a condition that must be false",
         example=r"not: {input: {path: '^docs/'}}",
     ),
 )

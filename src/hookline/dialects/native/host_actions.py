@@ -269,7 +269,7 @@ _DIAGNOSE_KEYS: Final = key_table(
         help="input fields; the first one that is text is the content",
         write=lambda action: list(action.content_fields),
     ),
-    flag_key("publish", default="`true`", help="tell those who watch", write=lambda action: action.publish),
+    flag_key("publish", default="`true`", help="notify the people who watch", write=lambda action: action.publish),
     flag_key(
         "inject",
         default="`true`",

@@ -88,7 +88,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ActionKey(Key):
-    """The key that names an action, with its options: the keys that may stand beside it.
+    """The key that names an action, with its options: the keys that may be used with it.
 
     `read` also gets the values of the options; `write` also gets the HookInfo.
     """

@@ -20,11 +20,11 @@ from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import to_host_fields
 
 DISPLAY_ONLY_EVENTS: Final = ("session.start", "session.end", "subagent.start")
-"""Here a block stops nothing: the user sees its text."""
+"""On these events, a block stops nothing: the user sees its text."""
 _ENDING_EVENTS: Final = ("stop", "subagent.end")
-"""Here context for the agent makes it go on."""
+"""On these events, context for the agent makes it continue."""
 TEXT_CONTEXT_EVENTS: Final = ("session.start", "prompt.submit")
-"""Here plain text output is context for the agent."""
+"""On these events, plain text output is context for the agent."""
 _PERMISSION_VERDICTS: Final = {
     "allow": Verdict.ALLOW,
     "ask": Verdict.ASK,
@@ -53,8 +53,8 @@ def parse_claude_result(answer: dict[str, Any], event: Event) -> Outcome:
     notes = _parse_notes(answer, specific, event)
     if answer.get("continue") is False and EVENTS[event.name].accepts & May.HALT:
         why = text_value(answer, "stopReason") or text_value(answer, "reason")
-        told = (Note(why, Audience.USER),) if why else ()
-        return Outcome(reason=why, notes=(*told, *_user_notes(notes)), halt=True)
+        stop_notes = (Note(why, Audience.USER),) if why else ()
+        return Outcome(reason=why, notes=(*stop_notes, *_user_notes(notes)), halt=True)
     decided = _stronger_outcome(_parse_decision(answer, event), _parse_permission(specific, event, notes))
     context = text_value(specific, "additionalContext")
     if context and event.name in _ENDING_EVENTS and decided.verdict is not Verdict.DENY:

@@ -94,7 +94,7 @@ def _read_workspace_file(path: str, event: Event) -> str | None:
     root = os.path.realpath(workspace)
     real = os.path.realpath(os.path.join(root, path))
     if os.path.commonpath((root, real)) != root:
-        _log.warning("[%s] %s is outside of the workspace and is not read", current_hook_id(), path[:200])
+        _log.warning("[%s] %s is outside the workspace and is not read", current_hook_id(), path[:200])
         return None
     try:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -122,7 +122,7 @@ async def _publish_diagnostics(host: Host, path: str, found: Any, lines: list[st
             Notice(CHANNEL, message, path, level, hook=current_hook_id(), data={"path": path, "diagnostics": found})
         )
     except UnavailableError:
-        _log.debug("[%s] nobody watches %s", current_hook_id(), CHANNEL)
+        _log.debug("[%s] no listener for %s", current_hook_id(), CHANNEL)
 
 
 def _inject_diagnostics(event: Event, text: str) -> Outcome:

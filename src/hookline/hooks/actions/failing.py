@@ -60,4 +60,4 @@ class UntrustedAction:
         yield from self.action.describe()
 
     async def run(self, event: Event, host: Host) -> NoReturn:
-        raise ActionError(FailureKind.NOT_TRUSTED, "is not trusted yet; look at it and run `hookline trust`")
+        raise ActionError(FailureKind.NOT_TRUSTED, "is not trusted yet; review it with `hookline trust`")

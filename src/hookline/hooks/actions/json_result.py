@@ -89,7 +89,7 @@ def block_outcome(text: str, event: Event) -> Outcome:
 
 
 def unreadable_error(what: str, event: Event, reason: str = "", beside: tuple[Note, ...] = ()) -> ActionError:
-    """Before a tool it counts as ask; elsewhere the event goes on. The user is notified in both cases."""
+    """Before a tool it counts as ask; elsewhere the event proceeds. The user is notified in both cases."""
     notes = (*beside, Note(f"hook {current_hook_id()} {what}", Audience.USER))
     asks = bool(EVENTS[event.name].accepts & May.ASK)
     counts_as = (
@@ -107,6 +107,6 @@ def unreadable_as_deny(what: str, event: Event) -> ActionError:
     return unreadable_error(what, event)
 
 
-def describe_bad_decision(said: Any, event: Event) -> str:
+def describe_bad_decision(decision: Any, event: Event) -> str:
     """Describes an unknown decision."""
-    return f"answered {_format_value(said)}, which is no decision about {event.name}"
+    return f"answered {_format_value(decision)}, which is not a decision for {event.name}"

@@ -45,7 +45,7 @@ class ResultParser:
     format: ResultFormat
     tell: Audience | None = None  # who gets stdout after exit 0
     reason: str = (
-        DEFAULT_REASON  # of a deny: {output} is stderr, else stdout, else the exit code where that is not said anyway
+        DEFAULT_REASON  # of a deny: {output} is stderr, else stdout, else the exit code if nothing else states it
     )
 
     @property
@@ -175,8 +175,8 @@ def _parse_failed_claude(finished: ProgramResult, event: Event) -> Outcome:
         denied = outcome.verdict is Verdict.DENY or outcome.halt
         return outcome if denied else claude_result.claude_block_outcome(finished.stderr.strip(), event)
     said = finished.stderr.strip() or f"exit code {finished.exit_code}"
-    heard = replace(outcome, verdict=Verdict.SILENT, reason="") if outcome.verdict is Verdict.ALLOW else outcome
-    raise ActionError(FailureKind.EXIT, said[:MAX_REASON_CHARS], None if heard == SILENT else heard)
+    kept = replace(outcome, verdict=Verdict.SILENT, reason="") if outcome.verdict is Verdict.ALLOW else outcome
+    raise ActionError(FailureKind.EXIT, said[:MAX_REASON_CHARS], None if kept == SILENT else kept)
 
 
 _PARSERS: Final[dict[ResultFormat, Callable[[ResultParser, ProgramResult, Event], Outcome]]] = {

@@ -104,8 +104,8 @@ class RunProgram:
             _log.warning("[%s] only_if %s; the hook is skipped", who, failed)
             return False
         if finished.exit_code in _NOT_FOUND_EXIT_CODES:
-            said = finished.stderr.strip() or f"exit code {finished.exit_code}"
-            _log.warning("[%s] only_if could not start (%s); the hook is skipped", who, said)
+            reason = finished.stderr.strip() or f"exit code {finished.exit_code}"
+            _log.warning("[%s] only_if could not start (%s); the hook is skipped", who, reason)
         return finished.exit_code == 0
 
 

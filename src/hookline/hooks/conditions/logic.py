@@ -22,7 +22,7 @@ class Always:
         return ()
 
     def __str__(self) -> str:
-        return "it always holds"
+        return "it is always true"
 
     def why_not(self, event: Event) -> str:
         return ""
@@ -42,7 +42,7 @@ class Never:
         return ()
 
     def __str__(self) -> str:
-        return "it never holds"
+        return "it is never true"
 
     def why_not(self, event: Event) -> str:
         return self.because
@@ -73,7 +73,7 @@ class All:
         return (path for part in self.parts for path in part.reads())
 
     def __str__(self) -> str:
-        return " and ".join(str(part) for part in self.parts) or "it always holds"
+        return " and ".join(str(part) for part in self.parts) or "it is always true"
 
     def why_not(self, event: Event) -> str:
         return next((part.why_not(event) for part in self.parts if _is_certainly_false(part, event)), "")
@@ -127,7 +127,7 @@ class Not:
         return f"not ({self.part})"
 
     def why_not(self, event: Event) -> str:
-        return f"{self.part} holds, and it must not"
+        return f"{self.part} is true, but must not be"
 
 
 def _is_certainly_false(part: Condition, event: Event) -> bool:

@@ -68,8 +68,8 @@ class Comparison:
 
     def why_not(self, event: Event) -> str:
         found = number_at(event, self.path)
-        said = format_fact(value_at(event, self.path)) if found is None else number_text(found)
-        return f"{path_text(self.path)} is {said}, not {self.comparison.replace('_', ' ')} {number_text(self.number)}"
+        actual = format_fact(value_at(event, self.path)) if found is None else number_text(found)
+        return f"{path_text(self.path)} is {actual}, not {self.comparison.replace('_', ' ')} {number_text(self.number)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from hookline.engine.decision import Decision
 from hookline.hosts.bridge.protocol import AgentCall
 
 ENTRY_VARIABLE: Final = "HOOKLINE_ENTRY"
-"""Set by a project's entry, so that it can be told from the user's."""
+"""Set by a project's entry, so that it can be distinguished from the user's."""
 _MAX_AGE: Final = 60.0  # seconds between the two calls: some agents run their hooks one after the other
 _MAX_CALLS: Final = 256
 _MAX_PAYLOAD: Final = 1_000_000  # bytes; a larger payload is decided each time it comes
@@ -50,24 +50,24 @@ class CallDeduplicator:
             return SharedDecisions(await decide())
         digest = hashlib.sha256(call.payload.strip()).digest()
         key, entry = (call.user_directories.home, call.agent, call.event, digest), call.variable(ENTRY_VARIABLE)
-        twin = self._known.get(key)
-        if twin is not None and entry not in twin.entries and time.monotonic() - twin.begun < _MAX_AGE:
-            twin.entries.add(entry)
-            heard = await _await_decisions(twin)
-            if heard is not None:
-                return SharedDecisions(heard, is_repeat=True)
+        shared = self._known.get(key)
+        if shared is not None and entry not in shared.entries and time.monotonic() - shared.begun < _MAX_AGE:
+            shared.entries.add(entry)
+            decisions = await _await_decisions(shared)
+            if decisions is not None:
+                return SharedDecisions(decisions, is_repeat=True)
         return SharedDecisions(await self._run_first(key, entry, decide))
 
     async def _run_first(self, key: CallKey, entry: str, decide: DecideCallback) -> list[Decision]:
-        twin = _SharedCall({entry}, asyncio.get_running_loop().create_future(), time.monotonic())
+        shared = _SharedCall({entry}, asyncio.get_running_loop().create_future(), time.monotonic())
         self._evict_old()
-        self._known[key] = twin
+        self._known[key] = shared
         try:
             decided = await decide()
         except BaseException:
-            twin.decisions.cancel()
+            shared.decisions.cancel()
             raise
-        twin.decisions.set_result(decided)
+        shared.decisions.set_result(decided)
         return decided
 
     def _evict_old(self) -> None:
@@ -76,11 +76,11 @@ class CallDeduplicator:
             self._known.popitem(last=False)
 
 
-async def _await_decisions(twin: _SharedCall) -> list[Decision] | None:
+async def _await_decisions(shared: _SharedCall) -> list[Decision] | None:
     """None if the other call was cancelled or failed."""
     try:
-        return await asyncio.shield(twin.decisions)
+        return await asyncio.shield(shared.decisions)
     except asyncio.CancelledError:
-        if twin.decisions.cancelled():
+        if shared.decisions.cancelled():
             return None
         raise

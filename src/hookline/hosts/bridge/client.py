@@ -172,13 +172,13 @@ def _start_engine() -> int:
 
     Returns a descriptor that reaches its end when the engine exits.
     """
-    alive, held = os.pipe()
+    read_end, write_end = os.pipe()
     child = os.fork()
     if child:
-        os.close(held)
+        os.close(write_end)
         os.waitpid(child, 0)
-        os.set_blocking(alive, False)
-        return alive
+        os.set_blocking(read_end, False)
+        return read_end
     try:
         os.setsid()
         if os.fork():
@@ -187,7 +187,7 @@ def _start_engine() -> int:
         nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
-        os.dup2(held, 3)
+        os.dup2(write_end, 3)
         os.closerange(4, 1024)
         kept = {
             name: value for name, value in os.environ.items() if name in _ENGINE_VARIABLES or name.startswith("LC_")

@@ -79,10 +79,10 @@ class HookCache:
         self._books: OrderedDict[CacheKey, _CachedBook] = OrderedDict()
         self._sessions: OrderedDict[UserDirectories, SessionStore] = OrderedDict()
         self._threads = ThreadPoolExecutor(4, "hookline-read")
-        self._twins = CallDeduplicator()
+        self._deduplicator = CallDeduplicator()
 
     async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
-        return await self._twins.run(call, decide)
+        return await self._deduplicator.run(call, decide)
 
     async def book(self, where: CacheKey) -> Book:
         kept = self._books.get(where)
@@ -122,7 +122,7 @@ class _CachedBook:
         self._where = where
         self._threads = threads
         self._watched: BookWatcher | None = None
-        self._looked = self._used = float("-inf")
+        self._last_check = self._used = float("-inf")
         self._looking: asyncio.Future[Book] | None = None
 
     @property
@@ -131,7 +131,7 @@ class _CachedBook:
 
     async def book(self) -> Book:
         self._used = time.monotonic()
-        if self._watched is not None and self._used - self._looked < _FRESH_SECONDS:
+        if self._watched is not None and self._used - self._last_check < _FRESH_SECONDS:
             return self._watched.book
         return await self.refresh()
 
@@ -147,7 +147,7 @@ class _CachedBook:
             self._watched = BookWatcher(self._where.sources, self._where.trust())
         else:
             self._watched.refresh()
-        self._looked = begun
+        self._last_check = begun
         return self._watched.book
 
     def _clear_refresh(self, done: asyncio.Future[Book]) -> None:
@@ -155,7 +155,7 @@ class _CachedBook:
 
 
 def _evict_oldest(
-    held: OrderedDict[CacheKey, _CachedBook] | OrderedDict[UserDirectories, SessionStore], most: int
+    cache: OrderedDict[CacheKey, _CachedBook] | OrderedDict[UserDirectories, SessionStore], most: int
 ) -> None:
-    while len(held) > most:
-        held.popitem(last=False)
+    while len(cache) > most:
+        cache.popitem(last=False)

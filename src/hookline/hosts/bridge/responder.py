@@ -110,7 +110,7 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
     return time_for_hooks(agent, event, spent) + timeout_margin(agent, event) / 3
 
 
-_PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # stands in for an unreadable payload
+_PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # used instead of an unreadable payload
 
 log = logging.getLogger("hookline")
 
@@ -202,12 +202,12 @@ class _Responder:
         event = self._with_session_facts(event, cwd, workspace)
         book = await self._load_book(cwd, workspace)
         sessions = self.engine.session_store(self.call.user_directories)
-        lacks = Fallbacks(self.agent, self.call.event, sessions)
-        held = lacks.deny_after_halt(event)
-        if held is not None:
-            return held
-        heard = _drop_trust_notes(await book.decide(event, DeadlineHost(self.engine.local_host, sessions, until)))
-        decision = lacks.apply(event, heard)
+        fallbacks = Fallbacks(self.agent, self.call.event, sessions)
+        denial = fallbacks.deny_after_halt(event)
+        if denial is not None:
+            return denial
+        decided = _drop_trust_notes(await book.decide(event, DeadlineHost(self.engine.local_host, sessions, until)))
+        decision = fallbacks.apply(event, decided)
         untold = (
             sessions.take_new_messages(event, _user_messages(decision, book))
             if decision.failures or book.problems

@@ -29,7 +29,7 @@ from hookline.project import load_text
 _WARM_UP_HOOKS: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK_NAME: Final = "engine.lock"
 _MAX_CONNECTIONS: Final = 1_000  # connections
-_WORKING_DELAY: Final = 0.1  # seconds until a client is told that its call is being decided
+_WORKING_DELAY: Final = 0.1  # seconds until a client gets `working`, because its decision takes long
 _CLIENT_TIMEOUT: Final = 10.0  # seconds for a client to send its whole message, and to take the answer
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background work when the engine ends
 
@@ -37,7 +37,7 @@ log = logging.getLogger("hookline")
 
 
 async def serve(directory: Path, idle: timedelta, tidy: Callable[[], None] | None = None) -> bool:
-    """Serves until no call came for `idle`, or until it is told to end. Returns False at once if another engine is serving.
+    """Serves until no call came for `idle`, or until it is stopped. Returns False at once if another engine is serving.
 
     `tidy` is called now and then.
     """
@@ -71,7 +71,7 @@ class _Server:
         self._tidy = tidy
         self._installed = _file_stamp()
         self._ending = asyncio.Event()
-        self._nobody_since = 0.0
+        self._idle_since = 0.0
         self._left = asyncio.Event()
 
     async def run(self) -> None:
@@ -80,7 +80,7 @@ class _Server:
         server = await loop.create_unix_server(lambda: _Connection(self), sock=self._bind_socket(), backlog=1024)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.end)
-        self._nobody_since = loop.time()
+        self._idle_since = loop.time()
         beside = [loop.create_task(work) for work in (self._end_when_idle(), self.engine.poll_files())]
         log.info("engine %s started, process %d", client.RELEASE, os.getpid())
         await self._ending.wait()
@@ -106,7 +106,7 @@ class _Server:
     def remove_connection(self, connection: _Connection) -> None:
         self.connections.discard(connection)
         self._left.set()
-        self._nobody_since = asyncio.get_running_loop().time()
+        self._idle_since = asyncio.get_running_loop().time()
 
     def _bind_socket(self) -> socket.socket:
         """Binds the socket. The holder of the lock may remove a dead engine's socket."""
@@ -133,11 +133,11 @@ class _Server:
     async def _end_when_idle(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            quiet_until = self._nobody_since + self._idle
-            await asyncio.sleep(max(0.05, min(quiet_until - loop.time(), 60)))
+            idle_until = self._idle_since + self._idle
+            await asyncio.sleep(max(0.05, min(idle_until - loop.time(), 60)))
             if self._tidy is not None:
                 self._tidy()
-            if not self.connections and loop.time() >= self._nobody_since + self._idle:
+            if not self.connections and loop.time() >= self._idle_since + self._idle:
                 self.end()
 
 

@@ -60,34 +60,34 @@ class SessionStore:
 
     def claim(self, hook: Hook, event: Event, now: float) -> Callable[[], None] | None:
         session = session_id(event)
-        with self._locked_state(_session_key(event)) as held:
-            counts = _load_counts(session, held, now, self._clock.wall())
+        with self._locked_state(_session_key(event)) as state:
+            counts = _load_counts(session, state, now, self._clock.wall())
             if counts.claim(hook, event, now) is None:
                 return None
-            before = _find_row(held, hook)
-            _store_counts(held, counts.snapshot(session), now, self._clock.wall())
-            mine = _find_row(held, hook)
-        return lambda: self._release_claim(hook, event, mine, before)
+            before = _find_row(state, hook)
+            _store_counts(state, counts.snapshot(session), now, self._clock.wall())
+            claimed = _find_row(state, hook)
+        return lambda: self._release_claim(hook, event, claimed, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
-        with self._locked_state(_session_key(event)) as held:
-            return _load_counts(session_id(event), held, now, self._clock.wall()).allows(hook, event, now)
+        with self._locked_state(_session_key(event)) as state:
+            return _load_counts(session_id(event), state, now, self._clock.wall()).allows(hook, event, now)
 
     def fires(self, hook: Hook, session: str) -> tuple[int, float | None]:
-        with self._locked_state(session) as held:
-            return _load_counts(session, held, self._clock.now(), self._clock.wall()).fires(hook, session)
+        with self._locked_state(session) as state:
+            return _load_counts(session, state, self._clock.now(), self._clock.wall()).fires(hook, session)
 
     def take_new_messages(self, event: Event, texts: Iterable[str]) -> list[str]:
         """Returns the messages that the user has not seen in this session and marks them as seen."""
-        with self._locked_state(_session_key(event)) as held:
-            new = [text for text in dict.fromkeys(texts) if text not in held.said]
+        with self._locked_state(_session_key(event)) as state:
+            new = [text for text in dict.fromkeys(texts) if text not in state.said]
             if new:
-                held.said = [*held.said, *new][-_MAX_MESSAGES:]
+                state.said = [*state.said, *new][-_MAX_MESSAGES:]
             return new
 
     def halt(self, event: Event, reason: str) -> None:
-        with self._locked_state(_session_key(event)) as held:
-            held.halt_reason, held.closed = reason, event.name == "session.start"
+        with self._locked_state(_session_key(event)) as state:
+            state.halt_reason, state.closed = reason, event.name == "session.start"
 
     def halt_reason(self, event: Event) -> str:
         """Why a hook halted the agent; "" if none did."""
@@ -96,20 +96,20 @@ class SessionStore:
     def resume(self, event: Event) -> None:
         """Ends a halt, at a new prompt or a new start of the session."""
         if self.halt_reason(event):
-            with self._locked_state(_session_key(event)) as held:
-                if not held.closed or event.name == "session.start":
-                    held.halt_reason, held.closed = "", False
+            with self._locked_state(_session_key(event)) as state:
+                if not state.closed or event.name == "session.start":
+                    state.halt_reason, state.closed = "", False
 
     def keep_context(self, event: Event, texts: Iterable[str]) -> None:
-        with self._locked_state(_session_key(event)) as held:
-            held.context = [*held.context, *(text[:_MAX_CONTEXT_LENGTH] for text in texts)][-_MAX_CONTEXTS:]
+        with self._locked_state(_session_key(event)) as state:
+            state.context = [*state.context, *(text[:_MAX_CONTEXT_LENGTH] for text in texts)][-_MAX_CONTEXTS:]
 
     def take_context(self, event: Event) -> list[str]:
         """Returns the notes kept for the agent and clears them."""
         if not self._peek(_session_key(event)).context:
             return []
-        with self._locked_state(_session_key(event)) as held:
-            taken, held.context = held.context, []
+        with self._locked_state(_session_key(event)) as state:
+            taken, state.context = state.context, []
             return taken
 
     def end(self, event: Event) -> None:
@@ -128,8 +128,8 @@ class SessionStore:
             log.debug("cannot delete old session files: %s", error)
 
     def _release_claim(self, hook: Hook, event: Event, mine: dict[str, Any], before: dict[str, Any]) -> None:
-        with self._locked_state(_session_key(event)) as held:
-            row = _find_row(held, hook)
+        with self._locked_state(_session_key(event)) as state:
+            row = _find_row(state, hook)
             if not row:  # the session has ended
                 return
             row["fires"] = max(0, row["fires"] - 1)
@@ -153,11 +153,11 @@ class SessionStore:
             return
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            held = _read_state(path, name)
-            was = json.dumps(held.as_json())
-            yield held
-            if json.dumps(held.as_json()) != was:
-                _write_state(path, held)
+            state = _read_state(path, name)
+            was = json.dumps(state.as_json())
+            yield state
+            if json.dumps(state.as_json()) != was:
+                _write_state(path, state)
         finally:
             os.close(descriptor)
 
@@ -177,19 +177,19 @@ def _session_key(event: Event) -> str:
     return session or f"\0{event.read(('host', 'name'))}\0{event.facts.get('workspace')}"
 
 
-def _load_counts(session: str, held: SessionState, now: float, wall: float) -> FireCounts:
-    rows = [{**row, "last": None if row["last"] is None else now - max(0.0, wall - row["last"])} for row in held.counts]
+def _load_counts(session: str, state: SessionState, now: float, wall: float) -> FireCounts:
+    rows = [{**row, "last": None if row["last"] is None else now - max(0, wall - row["last"])} for row in state.counts]
     counts = FireCounts()
     counts.restore(session, rows)
     return counts
 
 
-def _store_counts(held: SessionState, rows: list[dict[str, Any]], now: float, wall: float) -> None:
-    held.counts = [{**row, "last": None if row["last"] is None else wall - (now - row["last"])} for row in rows]
+def _store_counts(state: SessionState, rows: list[dict[str, Any]], now: float, wall: float) -> None:
+    state.counts = [{**row, "last": None if row["last"] is None else wall - (now - row["last"])} for row in rows]
 
 
-def _find_row(held: SessionState, hook: Hook) -> dict[str, Any]:
-    return next((row for row in held.counts if row["hook"] == list(hook.key)), {})
+def _find_row(state: SessionState, hook: Hook) -> dict[str, Any]:
+    return next((row for row in state.counts if row["hook"] == list(hook.key)), {})
 
 
 def _read_state(path: Path, name: str) -> SessionState:
@@ -224,12 +224,12 @@ def _parse_state(stored: dict[str, Any]) -> SessionState:
     return SessionState(counts, said, halted, closed, context)
 
 
-def _write_state(path: Path, held: SessionState) -> None:
+def _write_state(path: Path, state: SessionState) -> None:
     new = path.with_suffix(".new")
     try:
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump(held.as_json(), file)
+            json.dump(state.as_json(), file)
         os.replace(new, path)
     except OSError as error:
         log.warning("cannot write the session file: %s", error)

@@ -77,20 +77,20 @@ class RecentMap(Generic[T]):
     """The most recent values by name; old ones are dropped, so that a peer cannot fill memory."""
 
     def __init__(self, most: int = _MAX_ENTRIES) -> None:
-        self._most = most
-        self._held: dict[str, T] = {}
+        self._max_size = most
+        self._values: dict[str, T] = {}
 
     def put(self, name: str, value: T) -> None:
-        self._held.pop(name, None)
-        self._held[name] = value
-        if len(self._held) > self._most:
-            del self._held[next(iter(self._held))]
+        self._values.pop(name, None)
+        self._values[name] = value
+        if len(self._values) > self._max_size:
+            del self._values[next(iter(self._values))]
 
     def get(self, name: object) -> T | None:
-        return self._held.get(name) if isinstance(name, str) else None
+        return self._values.get(name) if isinstance(name, str) else None
 
     def pop(self, name: object) -> T | None:
-        return self._held.pop(name, None) if isinstance(name, str) else None
+        return self._values.pop(name, None) if isinstance(name, str) else None
 
 
 _log = logging.getLogger("hookline")
@@ -101,7 +101,7 @@ _SHUTDOWN_TIMEOUT: Final = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """Whose session it is, and where."""
+    """The id, user and directory of a session."""
 
     session: str
     user: str
@@ -176,10 +176,10 @@ class ProxyClient(Protocol):
 
 
 class Proxy:
-    def __init__(self, client: ProxyClient, server: Upstream, judge: ProxySession, name: str = "") -> None:
+    def __init__(self, client: ProxyClient, server: Upstream, session: ProxySession, name: str = "") -> None:
         self._client = client
         self._server = server
-        self._judge = judge
+        self._session = session
         self._given_name = server_name(name)
         self._name = self._given_name or server_name(server.fallback_name) or "server"
         self._capabilities: Mapping[str, Any] = {}
@@ -193,7 +193,7 @@ class Proxy:
 
     async def run(self) -> str | None:
         """Runs until either side leaves. Returns None if the client left, else how the server ended."""
-        self._judge.begin()
+        self._session.begin()
         client = asyncio.ensure_future(self._read_client())
         server = asyncio.ensure_future(self._read_server())
         try:
@@ -210,7 +210,7 @@ class Proxy:
             for task in (client, server, *self._running_tasks):
                 task.cancel()
             await asyncio.gather(client, server, *self._running_tasks, return_exceptions=True)
-            await self._judge.end()
+            await self._session.end()
 
     async def _read_client(self) -> bool:
         """True if the client left, False if the server has ended."""
@@ -247,20 +247,20 @@ class Proxy:
 
     async def _finish_without_client(self, server: asyncio.Future[str]) -> None:
         """The client may still read, so running decisions get a moment. Questions are cancelled: nobody can answer them."""
-        for flight in self._pending.values():
-            if flight.deciding is not None and flight.question is not None:
-                flight.deciding.cancel()
+        for request in self._pending.values():
+            if request.deciding is not None and request.question is not None:
+                request.deciding.cancel()
         if self._running_tasks:
             await asyncio.wait(set(self._running_tasks), timeout=_LEAVE_TIMEOUT)
         await self._server.finish()
         await server
 
     async def _fail_all(self, how: str) -> None:
-        for flight in self._pending.values():
-            if flight.deciding is not None:
-                flight.deciding.cancel()
+        for request in self._pending.values():
+            if request.deciding is not None:
+                request.deciding.cancel()
             try:
-                await self._send(build_error(flight.id, CONNECTION_CLOSED, how))
+                await self._send(build_error(request.id, CONNECTION_CLOSED, how))
             except PipeClosedError:
                 return
 
@@ -307,182 +307,182 @@ class Proxy:
     def _track_request(self, message: Message) -> None:
         if not message.is_request:
             return
-        flight = PendingRequest(message.id, message.method or "")
+        request = PendingRequest(message.id, message.method or "")
         if message.method == "initialize":
             self._capabilities = get_object(message.params, "capabilities")
         task = self._tasks.get(message.params.get("taskId")) if message.method == "tasks/result" else None
         if task is not None:
-            flight = replace(task, id=message.id)
-        self._pending[message.key] = flight
+            request = replace(task, id=message.id)
+        self._pending[message.key] = request
 
     async def _handle_cancellation(self, message: Message) -> None:
         key = json.dumps(message.params.get("requestId"))
-        flight = self._pending.pop(key, None)
-        if flight is None or not flight.is_being_decided:
-            if flight is not None:
-                self._cancelled_requests.put(key, flight)
+        request = self._pending.pop(key, None)
+        if request is None or not request.is_being_decided:
+            if request is not None:
+                self._cancelled_requests.put(key, request)
             await self._server.send(message)
             return
-        assert flight.deciding is not None
-        flight.deciding.cancel()  # neither the call nor its result is passed on
-        if flight.question is not None and self._questions.pop(flight.question.key, None) is not None:
-            await self._send(elicitation.cancel_notification(flight.question))
+        assert request.deciding is not None
+        request.deciding.cancel()  # neither the call nor its result is passed on
+        if request.question is not None and self._questions.pop(request.question.key, None) is not None:
+            await self._send(elicitation.cancel_notification(request.question))
 
     async def _handle_tool_call(self, message: Message) -> None:
         call = parse_tool_call(message)
         if isinstance(call, str):
             await self._send(build_error(message.id, INVALID_PARAMS, call))
             return
-        flight = self._pending[message.key] = PendingRequest(message.id, "tools/call", call)
+        request = self._pending[message.key] = PendingRequest(message.id, "tools/call", call)
         before = self._continued.pop(message.params.get("requestState"))
         if before is not None and before.call is not None and elicitation.is_same_call(call, before.call):
-            await self._resume_call(flight, call, before)
+            await self._resume_call(request, call, before)
             return
-        self._judge.count_call()
-        event = self._judge.event("tool.before", call.facts(self._name))
-        decision = self._judge.ask_hooks_now(event)
+        self._session.count_call()
+        event = self._session.event("tool.before", call.facts(self._name))
+        decision = self._session.ask_hooks_now(event)
         if decision is None or decision.verdict is Verdict.ASK:
-            flight.deciding = self._spawn(self._decide_call(flight, event, decision))
+            request.deciding = self._spawn(self._decide_call(request, event, decision))
         else:
-            await self._apply_decision(flight, event, decision)
+            await self._apply_decision(request, event, decision)
 
-    async def _decide_call(self, flight: PendingRequest, event: Event, decision: Decision | None) -> None:
-        await self._apply_decision(flight, event, decision or await self._judge.ask_hooks(event))
+    async def _decide_call(self, request: PendingRequest, event: Event, decision: Decision | None) -> None:
+        await self._apply_decision(request, event, decision or await self._session.ask_hooks(event))
 
-    async def _apply_decision(self, flight: PendingRequest, event: Event, decision: Decision) -> None:
-        call = flight.call
+    async def _apply_decision(self, request: PendingRequest, event: Event, decision: Decision) -> None:
+        call = request.call
         assert call is not None
         able = replace(_ABILITY, ask=can_elicit(self._client_capabilities(call)))
         answer = limit_to(merge_decisions([event], [decision]), able)
         if answer.message:
             _log.info("%s", answer.message)
         if answer.is_denied:
-            await self._refuse(flight, answer.reason)
+            await self._refuse(request, answer.reason)
             return
-        flight.notes = answer.context
+        request.notes = answer.context
         left = call.with_arguments(answer.new) if answer.is_changed else call
         if answer.verdict is not Verdict.ASK:
-            await self._forward(flight, left)
+            await self._forward(request, left)
         elif call.is_modern:
-            await self._ask_in_result(flight, left, answer)
+            await self._ask_in_result(request, left, answer)
         else:
-            await self._ask_client(flight, left, answer)
+            await self._ask_client(request, left, answer)
 
     def _client_capabilities(self, call: McpToolCall) -> Mapping[str, Any]:
         return (
             get_object(call.message.params, "_meta", CLIENT_CAPABILITIES_KEY) if call.is_modern else self._capabilities
         )
 
-    async def _forward(self, flight: PendingRequest, left: McpToolCall) -> None:
-        flight.forwarded, flight.deciding = left, None
+    async def _forward(self, request: PendingRequest, left: McpToolCall) -> None:
+        request.forwarded, request.deciding = left, None
         await self._server.send(left.message)
 
-    async def _refuse(self, flight: PendingRequest, reason: str) -> None:
-        assert flight.call is not None
-        self._pending.pop(flight.call.message.key, None)
-        await self._send(build_response(flight.id, error_result(reason, modern=flight.call.is_modern)))
+    async def _refuse(self, request: PendingRequest, reason: str) -> None:
+        assert request.call is not None
+        self._pending.pop(request.call.message.key, None)
+        await self._send(build_response(request.id, error_result(reason, modern=request.call.is_modern)))
 
-    async def _ask_client(self, flight: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
-        flight.question = asked = elicitation.elicitation_request(self._elicitation_params(left, answer))
-        said = self._questions[asked.key] = asyncio.get_running_loop().create_future()
+    async def _ask_client(self, request: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
+        request.question = asked = elicitation.elicitation_request(self._elicitation_params(left, answer))
+        reply = self._questions[asked.key] = asyncio.get_running_loop().create_future()
         await self._send(asked)
-        if elicitation.is_accepted((await said).value.get("result")):
-            await self._forward(flight, left)
+        if elicitation.is_accepted((await reply).value.get("result")):
+            await self._forward(request, left)
         else:
-            await self._refuse(flight, f"{answer.reason} (not allowed by the user)")
+            await self._refuse(request, f"{answer.reason} (not allowed by the user)")
 
-    async def _ask_in_result(self, flight: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
+    async def _ask_in_result(self, request: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
         """Asks by a result: the client calls again with the answer and this unguessable state."""
         state = f"hookline-{secrets.token_hex(16)}"
-        assert flight.call is not None
-        del self._pending[flight.call.message.key]
-        self._continued.put(state, replace(flight, forwarded=left, deciding=None, reason=answer.reason))
+        assert request.call is not None
+        del self._pending[request.call.message.key]
+        self._continued.put(state, replace(request, forwarded=left, deciding=None, reason=answer.reason))
         await self._send(
-            build_response(flight.id, elicitation.input_required_result(self._elicitation_params(left, answer), state))
+            build_response(request.id, elicitation.input_required_result(self._elicitation_params(left, answer), state))
         )
 
     def _elicitation_params(self, left: McpToolCall, answer: MergedDecision) -> dict[str, Any]:
         return elicitation.elicitation_params(left, tool_name(self._name, left.tool), answer.reason)
 
-    async def _resume_call(self, flight: PendingRequest, call: McpToolCall, before: PendingRequest) -> None:
+    async def _resume_call(self, request: PendingRequest, call: McpToolCall, before: PendingRequest) -> None:
         """Resumes a call that was already decided, after our question or the server's was answered."""
         assert before.call is not None
         assert before.forwarded is not None
-        flight.notes = before.notes
+        request.notes = before.notes
         if not before.reason:
             left = before.forwarded
-            await self._forward(flight, call if left is before.call else call.with_arguments(left.arguments))
+            await self._forward(request, call if left is before.call else call.with_arguments(left.arguments))
         elif elicitation.is_accepted(elicitation.elicitation_answer(call)):
-            await self._forward(flight, elicitation.resume_call(call, before.call, before.forwarded))
+            await self._forward(request, elicitation.resume_call(call, before.call, before.forwarded))
         else:
-            await self._refuse(flight, f"{before.reason} (not allowed by the user)")
+            await self._refuse(request, f"{before.reason} (not allowed by the user)")
 
     async def _handle_server_message(self, message: Message) -> None:
         if not message.is_response or message.id is None:
             await self._send(message)
             return
-        flight = self._pending.get(message.key)
-        if flight is not None and flight.call is not None and (flight.forwarded is None or flight.is_being_decided):
-            flight = None
-        flight = flight or self._cancelled_requests.pop(message.key)
-        if flight is None:
+        request = self._pending.get(message.key)
+        if request is not None and request.call is not None and (request.forwarded is None or request.is_being_decided):
+            request = None
+        request = request or self._cancelled_requests.pop(message.key)
+        if request is None:
             _log.warning("the MCP server answered an unknown request")
-        elif flight.call is not None:
-            await self._handle_result(flight, message)
+        elif request.call is not None:
+            await self._handle_result(request, message)
         else:
             self._pending.pop(message.key, None)
-            self._learn_name(flight.method, message)
+            self._learn_name(request.method, message)
             await self._send(message)
 
     def _learn_name(self, method: str, message: Message) -> None:
         if self._given_name or method not in ("initialize", "server/discover"):
             return
         info = get_object(message.result, "serverInfo") or get_object(message.result, "_meta", SERVER_INFO_KEY)
-        said = info.get("name")
-        self._name = (server_name(said) if isinstance(said, str) else "") or self._name
+        name = info.get("name")
+        self._name = (server_name(name) if isinstance(name, str) else "") or self._name
 
-    async def _handle_result(self, flight: PendingRequest, message: Message) -> None:
-        if self._defer_unfinished(flight, message):
+    async def _handle_result(self, request: PendingRequest, message: Message) -> None:
+        if self._defer_unfinished(request, message):
             self._pending.pop(message.key, None)
             await self._send(message)
             return
-        told = result_of(message)
-        assert flight.forwarded is not None
-        if told is None:
+        result = result_of(message)
+        assert request.forwarded is not None
+        if result is None:
             self._pending.pop(message.key, None)
-            await self._send(too_deep_result(message, modern=flight.forwarded.is_modern))
+            await self._send(too_deep_result(message, modern=request.forwarded.is_modern))
             return
-        event = self._judge.event("tool.after", {**flight.forwarded.facts(self._name), **told.facts()})
-        decision = self._judge.ask_hooks_now(event)
+        event = self._session.event("tool.after", {**request.forwarded.facts(self._name), **result.facts()})
+        decision = self._session.ask_hooks_now(event)
         if decision is not None:
-            await self._send_result(flight, told, event, decision)
+            await self._send_result(request, result, event, decision)
         else:
-            flight.deciding = self._spawn(self._decide_result(flight, told, event))
+            request.deciding = self._spawn(self._decide_result(request, result, event))
 
-    def _defer_unfinished(self, flight: PendingRequest, message: Message) -> bool:
+    def _defer_unfinished(self, request: PendingRequest, message: Message) -> bool:
         """True if this is not the final result: the server asks for something first, or continues as a task."""
-        call, result = flight.call, message.result
+        call, result = request.call, message.result
         assert call is not None
         if call.is_modern and result.get("resultType") == "input_required" and "content" not in result:
             state = result.get("requestState")
             if isinstance(state, str):
-                self._continued.put(state, replace(flight, deciding=None, reason=""))
+                self._continued.put(state, replace(request, deciding=None, reason=""))
             return True
         task = get_object(result, "task").get("taskId")
         if "task" in call.message.params and isinstance(task, str) and "content" not in result:
-            self._tasks.put(task, replace(flight, deciding=None, reason=""))
+            self._tasks.put(task, replace(request, deciding=None, reason=""))
             return True
         return False
 
-    async def _decide_result(self, flight: PendingRequest, told: CallResult, event: Event) -> None:
-        await self._send_result(flight, told, event, await self._judge.ask_hooks(event))
+    async def _decide_result(self, request: PendingRequest, result: CallResult, event: Event) -> None:
+        await self._send_result(request, result, event, await self._session.ask_hooks(event))
 
-    async def _send_result(self, flight: PendingRequest, told: CallResult, event: Event, decision: Decision) -> None:
-        self._pending.pop(told.message.key, None)
+    async def _send_result(self, request: PendingRequest, result: CallResult, event: Event, decision: Decision) -> None:
+        self._pending.pop(result.message.key, None)
         answer = merge_decisions([event], [decision])
         if answer.message:
             _log.info("%s", answer.message)
         halted = f"A hook stopped the agent here: {answer.reason}\nEnd your turn now." if answer.halt else ""
         await self._send(
-            told.apply_changes(decision.event.facts["tool"], join_texts((flight.notes, answer.context, halted)))
+            result.apply_changes(decision.event.facts["tool"], join_texts((request.notes, answer.context, halted)))
         )

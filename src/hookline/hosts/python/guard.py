@@ -258,13 +258,13 @@ class _GuardedTool:
         return to_plain_value(await asyncio.to_thread(self.tool, *given.args, **given.kwargs))
 
 
-def _changed_error(decision: Decision, told: str) -> str | None:
+def _changed_error(decision: Decision, original: str) -> str | None:
     """The error text as hooks changed it; None if they did not."""
     result, error = (decision.event.read(("tool", name)) for name in ("result", "error"))
-    if result is MISSING and error == told:
+    if result is MISSING and error == original:
         return None
-    said = next((each for each in (result, error) if each not in (MISSING, None, told)), "Withheld by a hook")
-    return value_text(said)
+    changed = next((each for each in (result, error) if each not in (MISSING, None, original)), "Withheld by a hook")
+    return value_text(changed)
 
 
 def _result_after_hooks(decision: Decision, ended: dict[str, Any], result: Any) -> Any:

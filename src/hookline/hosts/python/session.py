@@ -107,7 +107,7 @@ class Session:
             return
         question = Question(decision.reason, tool["name"], tool["input"], decision.by)
         if not await self._ask_person(question):
-            raise Denied(decision.reason or f"nobody agreed to {tool['name']}", decision.by)
+            raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by)
 
     async def _ask_person(self, question: Question) -> bool:
         """Anything but True is a no."""

@@ -1,7 +1,7 @@
 """Warm interpreters for hooks that are Python files: a fork instead of an interpreter start.
 
 Each event loop keeps a few running interpreters (see warm_server). A call is handed over in two steps: a forked child reports
-that it is ready and is then told to go. Until then nothing of the hook has run, and if anything is wrong the caller spawns it
+that it is ready and then gets the signal to start. Until then nothing of the hook has run, and if anything is wrong the caller spawns it
 instead. After that the hook is never run again: if the interpreter breaks, the call has failed.
 
 The first call is always spawned, and so is the second, which starts an interpreter for the next ones: a process that runs
@@ -189,11 +189,11 @@ class _Interpreter:
     def read_exit_codes(self) -> None:
         """Reads exit codes; ignores what others write there."""
         with suppress(BlockingIOError):
-            told = os.read(self.ends, 100 * (_TOKEN_BYTES + 1))
-            for start in range(0, len(told) - _TOKEN_BYTES, _TOKEN_BYTES + 1):
-                child = self._children.get(told[start : start + _TOKEN_BYTES])
+            data = os.read(self.ends, 100 * (_TOKEN_BYTES + 1))
+            for start in range(0, len(data) - _TOKEN_BYTES, _TOKEN_BYTES + 1):
+                child = self._children.get(data[start : start + _TOKEN_BYTES])
                 if child is not None:
-                    child.end(told[start + _TOKEN_BYTES])
+                    child.end(data[start + _TOKEN_BYTES])
 
     def _is_equivalent(self, about: dict[str, Any]) -> bool:
         self._marks = {path: file_stamp(path) for path in about["marks"]}

@@ -280,7 +280,7 @@ def serve_until_call(preloaded: Any, names_of_main: dict[str, Any]) -> ForkedCal
     server = ForkServer(int(sys.argv[1]), float(sys.argv[2]), preloaded, names_of_main)
     os.close(os.pidfd_open(os.getpid()))  # not supported without them
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-        raise SystemExit("nobody can know how a child ended")
+        raise SystemExit("the exit code of a child cannot be determined")
     server.requests.send(json.dumps(describe_interpreter()).encode())
     sys.path_importer_cache.clear()
     sys.modules.clear()

@@ -42,9 +42,9 @@ async def read_message(reader: asyncio.StreamReader) -> dict[str, Any] | None:
     try:
         value = json.loads(await _read_exactly(reader, length))
     except (ValueError, RecursionError, asyncio.IncompleteReadError):
-        raise FramingError("its message is no JSON") from None
+        raise FramingError("invalid JSON in a message") from None
     if not isinstance(value, dict):
-        raise FramingError("its message is no object")
+        raise FramingError("a message is not an object")
     return value
 
 
@@ -55,28 +55,28 @@ async def _read_length(reader: asyncio.StreamReader) -> int | None:
             line = await reader.readuntil(b"\n")
         except asyncio.IncompleteReadError as error:
             if error.partial or size:
-                raise FramingError("it stopped within a message") from None
+                raise FramingError("it ended in the middle of a message") from None
             return None
         except asyncio.LimitOverrunError:
-            raise FramingError("its header never ends") from None
+            raise FramingError("a message header has no end") from None
         size += len(line)
         if size > _MAX_HEADER_BYTES:
-            raise FramingError("its header is too long")
+            raise FramingError("a message header is too long")
         if not line.strip():
             break
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length":
             length = _parse_length(value.strip())
     if length is None:
-        raise FramingError("its header does not say how long the message is")
+        raise FramingError("a message header has no valid Content-Length")
     return length
 
 
 def _parse_length(text: bytes) -> int:
     if not text.isdigit() or len(text) > 12:
-        raise FramingError("its header does not say how long the message is")
+        raise FramingError("a message header has no valid Content-Length")
     if int(text) > MAX_MESSAGE_BYTES:
-        raise FramingError(f"its message is longer than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB")
+        raise FramingError(f"a message is longer than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB")
     return int(text)
 
 
@@ -304,7 +304,7 @@ class LanguageClient:
                 await self._handle_message(message)
             self._mark_lost(await self._program.describe_exit())
         except FramingError as error:
-            self._mark_lost(f"it does not speak the language server protocol: {error}")
+            self._mark_lost(f"it violates the language server protocol: {error}")
         except HooklineError as error:  # it waits for an answer but reads nothing
             self._mark_lost(str(error))
 
@@ -341,7 +341,7 @@ class LanguageClient:
             return {"result": {"applied": False}}
         if method in _NULL_RESULT_METHODS:
             return {"result": None}
-        return {"error": {"code": _METHOD_NOT_FOUND, "message": f"there is no {method[:100]} here"}}
+        return {"error": {"code": _METHOD_NOT_FOUND, "message": f"unsupported method {method[:100]}"}}
 
     def _store_diagnostics(self, params: Mapping[str, Any]) -> None:
         uri, version = params.get("uri"), params.get("version")

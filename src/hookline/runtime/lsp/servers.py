@@ -33,13 +33,13 @@ _SEVERITIES: Final = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _MAX_DIAGNOSTIC_LENGTH: Final = 500  # characters of a message
 
 
-def parse_diagnostic(said: dict[str, Any], server: str) -> dict[str, Any] | None:
+def parse_diagnostic(diagnostic: dict[str, Any], server: str) -> dict[str, Any] | None:
     """None if there is no message."""
-    message = said.get("message")
+    message = diagnostic.get("message")
     if not isinstance(message, str) or not message.strip():
         return None
-    start = get_object(said, "range", "start")
-    severity, code, source = said.get("severity"), said.get("code"), said.get("source")
+    start = get_object(diagnostic, "range", "start")
+    severity, code, source = diagnostic.get("severity"), diagnostic.get("code"), diagnostic.get("source")
     found: dict[str, Any] = {
         "line": _to_one_based(start.get("line")),
         "column": _to_one_based(start.get("character")),
@@ -114,7 +114,7 @@ class LanguageServerConnection:
         async with self._starting:
             if self._client is None or not self._client.is_alive:
                 if self._starts >= _MAX_STARTS:
-                    raise HooklineError(f"it is not started again after {_MAX_STARTS} times")
+                    raise HooklineError(f"it failed {_MAX_STARTS} times and is not started again")
                 self._starts += 1
                 await self.close()
                 self._client = await LanguageClient.start(self._server, self._workspace, self._build_environment())
@@ -181,8 +181,8 @@ class LanguageServers:
     async def diagnostics(self, path: str) -> dict[str, Any]:
         """Reported content is used until the file changes on disk. Raises HooklineError."""
         real, shown = self._resolve_path(path)
-        told = self._reported_texts.get(real)
-        text = told.text if told is not None and told.stamp == _file_stamp(real) else self._read_from_disk(path)
+        known = self._reported_texts.get(real)
+        text = known.text if known is not None and known.stamp == _file_stamp(real) else self._read_from_disk(path)
         asked = await self._ask_servers(real, shown, text, look=True)
         found = [each for _, some in asked for each in some]
         found.sort(key=lambda each: (each["line"], each["column"]))
@@ -212,11 +212,11 @@ class LanguageServers:
         """The file's path with links resolved, and its path for messages."""
         given = self._workspace.relative_path(path)
         if not given or "\0" in given or not _is_encodable(given):
-            raise HooklineError(f"{printable(path)[:200]!r} is no path of a file")
+            raise HooklineError(f"{printable(path)[:200]!r} is not the path of a file")
         root = str(self._workspace.root)
         real = os.path.realpath(os.path.join(root, given))
         if os.path.commonpath((root, real)) != root or real == root:
-            raise HooklineError(f"{printable(path)[:200]} is outside of the workspace")
+            raise HooklineError(f"{printable(path)[:200]} is outside the workspace")
         return Path(real), os.path.relpath(real, root)
 
     def _read_from_disk(self, path: str) -> str:
@@ -240,7 +240,7 @@ class LanguageTool:
         if not isinstance(path, str):
             return ToolResult(None, False, f"{self.name} needs the path of a file")
         if content is not None and not isinstance(content, str):
-            return ToolResult(None, False, f"{self.name}: the content is not a text")
+            return ToolResult(None, False, f"{self.name}: the content is not text")
         try:
             return ToolResult(await self.ask(path, content))
         except HooklineError as error:
@@ -248,7 +248,7 @@ class LanguageTool:
 
 
 _CHANGED_DESCRIPTION: Final = (
-    "Tell the language servers that a file has changed. Without a content, it is read from disk."
+    "Notify the language servers that a file has changed. Without content, the file is read from disk."
 )
 _DIAGNOSTICS_DESCRIPTION: Final = (
     "What the language servers have to say about a file: errors and warnings with line, column and code."

@@ -78,7 +78,7 @@ class McpSession:
             async with asyncio.timeout(_REFRESH_SECONDS):
                 await self._fresh.wait()
         except TimeoutError:
-            _log.debug("[%s] it does not say which tools it has now", self._name)
+            _log.debug("[%s] the server did not list its changed tools in time", self._name)
 
     async def close(self) -> None:
         self._over.set()
@@ -106,7 +106,7 @@ class McpSession:
             if not self._client_ready.done():
                 if scope.cancel_called:  # some Python versions leak the cancellation
                     self._mark_lost(f"it did not answer within {starting:g} s")
-                self._client_ready.set_exception(HooklineError(self.end_reason or "it ended at once"))
+                self._client_ready.set_exception(HooklineError(self.end_reason or "it ended right after its start"))
                 self._client_ready.exception()  # there may be no waiter
 
     async def _run_session(self, connecting: Client, scope: anyio.CancelScope) -> None:
@@ -138,7 +138,7 @@ class McpSession:
             try:
                 self.tools = await _list_tools(client)
             except CONNECTION_ERRORS as error:
-                _log.warning("[%s] it changed its tools and cannot list them: %s", self._name, error_reason(error))
+                _log.warning("[%s] the changed tools cannot be listed: %s", self._name, error_reason(error))
             if not self._stale.is_set():
                 self._fresh.set()
 
@@ -151,7 +151,7 @@ class McpSession:
                 async for _ in changes:
                     self._mark_tools_changed()
         except (MCPError, SubscriptionLost) as error:
-            _log.debug("[%s] it does not tell when its tools change: %s", self._name, error_reason(error))
+            _log.debug("[%s] the server cannot report changes of its tools: %s", self._name, error_reason(error))
 
 
 async def _list_tools(client: Client) -> tuple[types.Tool, ...]:
@@ -173,13 +173,13 @@ def error_reason(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ValidationError):
-        return "it answered what the protocol does not know"
+        return "it sent an answer that violates the protocol"
     text = str(error).strip() or type(error).__name__
     return printable(" ".join(text.split()))[:_MAX_REASON_LENGTH]
 
 
 _MAX_STARTS: Final = 3  # in a row, without a call that was answered
-_END_REASON_SECONDS: Final = 1.5  # seconds in which a broken connection may still say why
+_END_REASON_SECONDS: Final = 1.5  # seconds to wait for the reason of a broken connection
 _SESSION_TERMINATED: Final = "Session terminated"  # the official client's error for a 404 within a session
 
 
@@ -233,7 +233,7 @@ class McpConnection:
                 return self._session
             if self._starts >= _MAX_STARTS:
                 why = self._session.end_reason if self._session is not None else ""
-                raise HooklineError(f"it is not started again after {_MAX_STARTS} times: {why or 'it ended'}")
+                raise HooklineError(f"it failed {_MAX_STARTS} times and is not started again: {why or 'it ended'}")
             if self._session is not None:
                 await self._session.close()
             self._starts += 1
@@ -247,7 +247,7 @@ class McpConnection:
             return talk.end_reason or "it closed the connection"
         if error.message == _SESSION_TERMINATED:
             await talk.close()
-            return "it forgot our session; the next call begins a new one"
+            return "it no longer knows our session; the next call starts a new one"
         self._starts = 0
         return error_reason(error)
 
@@ -258,4 +258,4 @@ def _check_input(input: dict[str, Any]) -> None:
     try:
         json.dumps(input, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError):
-        raise HooklineError("the input holds what JSON cannot say") from None
+        raise HooklineError("the input contains a value that JSON cannot represent") from None

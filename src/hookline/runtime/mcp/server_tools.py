@@ -102,7 +102,7 @@ def parse_call_result(answer: CallToolResult, *, opened: bool = True) -> ToolRes
     texts = [text for block in answer.content if (text := _block_text(block)) is not None]
     text, files = "\n".join(texts), _collect_attachments(answer.content)
     if answer.is_error:
-        said = _shorten_text(text) or "the tool failed and did not say why"
+        said = _shorten_text(text) or "the tool failed without a message"
         return ToolResult(said, False, said, files)
     content = _build_content(answer.structured_content, text, texts, opened)
     if content == "" and files:
@@ -275,9 +275,9 @@ class McpServers:
             if not name:
                 self._add_problem(spec, "its name needs a letter or a digit")
             elif name in names:
-                self._add_problem(spec, "there is another one of that name")
+                self._add_problem(spec, "another server has the same name")
             elif bool(spec.command) == bool(spec.url):
-                self._add_problem(spec, "it needs either a command or a url")
+                self._add_problem(spec, "write either a command or a url")
             elif missing := find_unset_variable((*spec.env.values(), *spec.headers.values()), self._user_env):
                 self._add_problem(spec, f"the variable {missing} is not set")
             else:

@@ -31,8 +31,8 @@ from hookline.runtime.apps.app import McpServer
 _log = logging.getLogger("hookline")
 
 MAX_MESSAGE_BYTES: Final = 32 * 1024 * 1024  # bytes of one message
-_WRITE_SECONDS: Final = 2.0  # seconds for what is still to be said when a server is told to end
-_TIMEOUT: Final = httpx2.Timeout(30, read=None)  # how long an answer may take is the spec's to say
+_WRITE_SECONDS: Final = 2.0  # seconds to send pending messages before a server is stopped
+_TIMEOUT: Final = httpx2.Timeout(30, read=None)  # no limit here: the server's own timeout limits the answer
 
 LostCallback = Callable[[str], None]
 Streams = tuple[Any, Any]
@@ -46,12 +46,12 @@ async def stdio_transport(
     """`lost` is called with the reason before waiting callers fail. Raises HooklineError if it cannot start."""
     whole = {**env, **server.env}
     program = await ServerProcess.start("the program", server.command, whole, workspace, subprocess.PIPE)
-    said, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    write, to_say = anyio.create_memory_object_stream[SessionMessage](0)
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_receive_messages, program, said, lost)
-            tasks.start_soon(_send_messages, program, to_say, lost)
+            tasks.start_soon(_receive_messages, program, incoming, lost)
+            tasks.start_soon(_send_messages, program, outgoing, lost)
             tasks.start_soon(program.log_errors, server.name)
             try:
                 yield read, write
@@ -62,7 +62,7 @@ async def stdio_transport(
                     await _finish_program(program)
                 tasks.cancel_scope.cancel()
     finally:
-        for end in (said, read, write, to_say):
+        for end in (incoming, read, write, outgoing):
             end.close()
 
 
@@ -75,13 +75,13 @@ async def _finish_program(program: ServerProcess) -> None:
 
 
 async def _receive_messages(
-    program: ServerProcess, said: MemoryObjectSendStream[SessionMessage | Exception], lost: LostCallback
+    program: ServerProcess, incoming: MemoryObjectSendStream[SessionMessage | Exception], lost: LostCallback
 ) -> None:
-    with said:
+    with incoming:
         try:
             async for line in read_lines(program.output, MAX_MESSAGE_BYTES):
                 if (message := _parse_message(line)) is not None:
-                    await said.send(message)
+                    await incoming.send(message)
             lost(await program.describe_exit())
         except LineTooLongError as error:
             lost(f"the program was stopped: {error}")
@@ -152,7 +152,7 @@ _EMPTY_TOOL_LIST: Final = {
     "resultType": "complete",
     "ttlMs": 0,
     "cacheScope": "private",
-}  # what a list has beside its tools
+}  # keys of a list besides its tools
 
 
 class ToolListFilter:
@@ -167,8 +167,8 @@ class ToolListFilter:
         async with transport as (read, write):
             yield _FilteredStream(read, self), write
 
-    def drop_malformed_tools(self, said: SessionMessage | Exception) -> None:
-        message = said.message if isinstance(said, SessionMessage) else None
+    def drop_malformed_tools(self, received: SessionMessage | Exception) -> None:
+        message = received.message if isinstance(received, SessionMessage) else None
         if self.version is None or not isinstance(message, JSONRPCResponse):
             return
         tools = message.result.get("tools")
@@ -201,9 +201,9 @@ class _FilteredStream:
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        said: SessionMessage | Exception = await self._stream.receive()
-        self._filter.drop_malformed_tools(said)
-        return said
+        received: SessionMessage | Exception = await self._stream.receive()
+        self._filter.drop_malformed_tools(received)
+        return received
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -212,9 +212,9 @@ class _FilteredStream:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        said: SessionMessage | Exception = await anext(self._stream)
-        self._filter.drop_malformed_tools(said)
-        return said
+        received: SessionMessage | Exception = await anext(self._stream)
+        self._filter.drop_malformed_tools(received)
+        return received
 
     async def __aenter__(self) -> Self:
         await self._stream.__aenter__()
@@ -229,7 +229,7 @@ class _FilteredStream:
 
 def _display_name(tool: Any) -> str:
     name = tool.get("name") if isinstance(tool, dict) else None
-    return shorten(printable(name)) if isinstance(name, str) else "one without a name"
+    return shorten(printable(name)) if isinstance(name, str) else "a tool without a name"
 
 
 def _describe_validation_error(error: ValidationError) -> str:

@@ -15,10 +15,10 @@ RETURN_AFTER: Final = timedelta(minutes=5)
 
 
 class FallbackError(ModelError):
-    """The next call goes to another model, so a retry makes sense whatever the code is."""
+    """The next call goes to another model, so a retry makes sense for every error code."""
 
     def __init__(self, error: ModelError, name: str) -> None:
-        super().__init__(error.code, f"{error}; {name} is asked next", timedelta(0))
+        super().__init__(error.code, f"{error}; {name} is tried next", timedelta(0))
 
     @property
     def is_transient(self) -> bool:

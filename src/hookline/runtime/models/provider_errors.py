@@ -74,9 +74,9 @@ _DISCONNECT_PHRASES: Final = ("without a `finish_reason`", "peer closed connecti
 def model_error(error: Exception, address: ModelAddress) -> ModelError:
     if isinstance(error, ModelError):
         return error
-    said = _error_text(error)
-    code = _error_code(error, f"{said} {error}")
-    text = f"{address.name}: {_describe_disconnect(error, address) or said}"
+    message = _error_text(error)
+    code = _error_code(error, f"{message} {error}")
+    text = f"{address.name}: {_describe_disconnect(error, address) or message}"
     for secret in address.secrets:
         text = text.replace(secret, "***")
     text = printable(" ".join(text.split()))
@@ -91,15 +91,15 @@ def _is_refusal(error: Exception) -> bool:
 
 def incomplete_answer_error(model: str) -> ModelError:
     """The stream ended normally, but the model had not finished."""
-    return ModelError(ErrorCode.NETWORK, f"{model}: the answer broke off before its end")
+    return ModelError(ErrorCode.NETWORK, f"{model}: the answer ended early")
 
 
 def silence_error(model: str, longest: timedelta) -> ModelError:
-    return ModelError(ErrorCode.TIMEOUT, f"{model}: nothing came for {longest.total_seconds():g} s")
+    return ModelError(ErrorCode.TIMEOUT, f"{model}: no data for {longest.total_seconds():g} s")
 
 
-def _error_code(error: Exception, said: str) -> ErrorCode:
-    status, lower = getattr(error, "status_code", None), said.casefold()
+def _error_code(error: Exception, message: str) -> ErrorCode:
+    status, lower = getattr(error, "status_code", None), message.casefold()
     if status in (400, 413, 422, 500, None) and any(words in lower for words in _OVERFLOW_PHRASES):
         return ErrorCode.CONTEXT_OVERFLOW
     if status in (400, 403, 429) and any(words in lower for words in _BILLING_PHRASES):
@@ -113,9 +113,9 @@ def _error_code(error: Exception, said: str) -> ErrorCode:
 def _error_text(error: Exception) -> str:
     """The provider's message, else its response, else the meaning of the status."""
     if any(words in str(error).casefold() for words in _DISCONNECT_PHRASES):
-        return "the answer broke off before its end"
+        return "the answer ended early"
     if isinstance(error, httpx2.ResponseNotRead):  # Mistral's library raises this for an empty response
-        return "the server failed, and does not say why"
+        return "the server failed without a message"
     status, body = getattr(error, "status_code", None), getattr(error, "body", None)
     sentence = _body_message(body)
     if not isinstance(status, int):
@@ -123,7 +123,7 @@ def _error_text(error: Exception) -> str:
     if sentence is None and isinstance(body, dict) and not body.keys() & {"error", "message", "detail"}:
         sentence = json.dumps(body, ensure_ascii=False, default=str)
     if sentence is None or sentence.lstrip().startswith("<"):  # an HTML page
-        return f"HTTP {status}{_status_phrase(status)}, and the server does not say why"
+        return f"HTTP {status}{_status_phrase(status)}, without a message from the server"
     return f"HTTP {status}: {sentence}"
 
 
@@ -141,7 +141,7 @@ def _describe_disconnect(error: Exception, address: ModelAddress) -> str | None:
     while cause.__cause__ or cause.__context__:
         cause = cause.__cause__ or cause.__context__ or cause
     host = urlsplit(address.url).hostname
-    what = f"no connection to {host}" if error.phase == "connect" else f"the connection to {host} broke off"
+    what = f"no connection to {host}" if error.phase == "connect" else f"the connection to {host} was lost"
     return f"{what}: {str(cause) or type(cause).__name__}"
 
 

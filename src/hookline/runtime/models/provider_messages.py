@@ -24,15 +24,15 @@ class ToolNameMap:
     """Maps tool names to the names in a request, and back."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._told = offered_names(sorted(set(names)))
-        self._meant = {told: name for name, told in self._told.items()}
+        self._offered_by_name = offered_names(sorted(set(names)))
+        self._name_by_offered = {offered: name for name, offered in self._offered_by_name.items()}
 
     def to_model(self, name: str) -> str:
-        return self._told[name]
+        return self._offered_by_name[name]
 
-    def from_model(self, told: str) -> str:
+    def from_model(self, offered: str) -> str:
         """Unknown names stay unchanged."""
-        return self._meant.get(told, told)
+        return self._name_by_offered.get(offered, offered)
 
 
 def offered_names(own: Iterable[str]) -> dict[str, str]:

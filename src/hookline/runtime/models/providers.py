@@ -96,7 +96,7 @@ def _provider_endpoint(shown: str, provider: Provider, env: Mapping[str, str]) -
     _check_url(shown, url, provider.url_variable)
     key = next((env[variable] for variable in provider.keys if env.get(variable)), None)
     if key is None and provider.needs_key and _is_same_url(url, provider.url):
-        raise HooklineError(f"model {shown}: there is no key; set {' or '.join(provider.keys)}")
+        raise HooklineError(f"model {shown}: no API key; set {' or '.join(provider.keys)}")
     return url, key
 
 
@@ -128,14 +128,14 @@ def _select_api(provider: Provider, url: str) -> str:
 def _context_limit(word: str, model: str, env: Mapping[str, str]) -> int:
     if word != "ollama":
         return known_context_limit(model)
-    said = env.get("OLLAMA_CONTEXT_LENGTH", "")
-    return (int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0) or _OLLAMA_CONTEXT_LIMIT
+    limit = env.get("OLLAMA_CONTEXT_LENGTH", "")
+    return (int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 10 else 0) or _OLLAMA_CONTEXT_LIMIT
 
 
 def _describe_unknown_provider(word: str) -> str:
     guess = closest_match(word, (*PROVIDERS, "script"))
     meant = f"did you mean {guess}?" if guess else f"known are {', '.join(sorted((*PROVIDERS, 'script')))}"
-    return f"{shorten(printable(word))} is no provider; {meant}"
+    return f"{shorten(printable(word))} is not a provider; {meant}"
 
 
 def _is_same_url(url: str, other: str) -> bool:

@@ -58,7 +58,7 @@ class FileClaims:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._mine: set[int] = set()
+        self._locked_bytes: set[int] = set()
 
     async def claim(self, session: str) -> bool:
         byte = _lock_offset(session)
@@ -69,7 +69,7 @@ class FileClaims:
             _LOCKS_BY_FILE[self._path] = locks
             if byte not in locks.taken and _try_lock(locks.descriptor, byte):
                 locks.taken.add(byte)
-                self._mine.add(byte)
+                self._locked_bytes.add(byte)
                 return True
             _close_if_free(self._path)
         return False
@@ -78,13 +78,13 @@ class FileClaims:
         self._release(_lock_offset(session))
 
     async def close(self) -> None:
-        for byte in list(self._mine):
+        for byte in list(self._locked_bytes):
             self._release(byte)
 
     def _release(self, byte: int) -> None:
-        if byte not in self._mine:
+        if byte not in self._locked_bytes:
             return
-        self._mine.remove(byte)
+        self._locked_bytes.remove(byte)
         with _LOCKS_GUARD:
             fcntl.lockf(_LOCKS_BY_FILE[self._path].descriptor, fcntl.LOCK_UN, 1, byte)
             _LOCKS_BY_FILE[self._path].taken.remove(byte)
@@ -105,10 +105,10 @@ def _close_if_free(path: Path) -> None:
 
 
 class PostgresClaims:
-    """PostgreSQL's advisory locks, on a connection that has nothing else to do: the server ends them with it.
+    """PostgreSQL's advisory locks, on their own connection: the server releases them when it closes.
 
-    Whoever loses the connection may not know it when another claims the session. So each claim has a number, which
-    stands in the session's row, and who writes under an older one is refused (see `work.hold`).
+    A process may not notice a lost connection before another one claims the session. So each claim has a number, which
+    is stored in the session's row, and writes under an older number are refused (see `database.lock_session`).
     """
 
     def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection[Any]]]) -> None:
@@ -131,7 +131,7 @@ class PostgresClaims:
             return True
 
     async def renew(self) -> None:
-        """After a lost connection. Sessions that another process has claimed meanwhile stay there."""
+        """Claims again after a lost connection, except sessions that another process has claimed meanwhile."""
         if self.numbers and (self._connection is None or self._connection.is_closed()):
             async with self._asking:
                 await self._ensure_connected()
@@ -159,7 +159,7 @@ class PostgresClaims:
         assert self._connection is not None
         try:
             return await self._connection.fetchval(statement, value)
-        except BaseException:  # an unknown lock would stay
+        except BaseException:  # a lock of unknown state must not stay
             await self.close()
             raise
 

@@ -52,7 +52,7 @@ class KeyText(AnyText):
 
 
 class JsonText(AnyText):
-    """Written as `encoded` prepared it in the caller's thread, because the value may change; read as the value."""
+    """JSON that `encode_json` wrote in the caller's thread, because the value may change; read as the value."""
 
     cache_ok = True
 
@@ -80,7 +80,7 @@ def encode_json(value: Any) -> str:
 
 
 def copy_json(value: Any) -> Any:
-    """The value as it will be read; raises like `encoded`."""
+    """The value as it will be read; raises like `encode_json`."""
     return json.loads(encode_json(value))
 
 
@@ -109,12 +109,12 @@ def _check_storable(value: Any) -> None:
         for held in level:
             left -= _estimate_size(held)
             if left < 0:
-                raise HooklineError("cannot be stored as JSON: it is too large, or inside of itself")
+                raise HooklineError("cannot be stored as JSON: it is too large, or contains itself")
             deeper += _child_values(held)
         if not deeper:
             return
         level = deeper
-    raise HooklineError(f"cannot be stored as JSON: nested more than {MAX_JSON_DEPTH} levels deep, or inside of itself")
+    raise HooklineError(f"cannot be stored as JSON: nested more than {MAX_JSON_DEPTH} levels deep, or contains itself")
 
 
 def _estimate_size(held: Any) -> int:

@@ -27,37 +27,37 @@ from hookline.runtime.storage.tables import (
 _MAX_MESSAGE_LENGTH: Final = 300
 
 _SQLITE_MESSAGES: Final = (
-    ("is locked", "{place} is locked by another program; try again when that has ended"),
-    ("readonly", "{place} cannot be written; see to the rights of the file and of its directory"),
-    ("is full", "{place} cannot be written: the disk is full. Nothing of this was stored; make room and try again"),
-    ("disk I/O error", "{place} cannot be read or written: disk I/O error. See whether the disk has room and works"),
-    ("not a database", "{place} is not a hookline database; move that file away or name another"),
-    ("malformed", "{place} is damaged; move it away, or bring back a copy of it"),
-    ("unable to open", "{place} cannot be opened; see whether its directory is there and may be written"),
-    ("already exists", "{place} has tables of something else; name another file"),
+    ("is locked", "{place} is locked by another program; try again when it has ended"),
+    ("readonly", "{place} cannot be written; check the permissions of the file and its directory"),
+    ("is full", "{place} cannot be written: the disk is full. Nothing was stored; free some space and try again"),
+    ("disk I/O error", "{place} cannot be read or written: disk I/O error. Check the disk and its free space"),
+    ("not a database", "{place} is not a hookline database; move the file or choose another"),
+    ("malformed", "{place} is damaged; move it away, or restore a backup"),
+    ("unable to open", "{place} cannot be opened; check that its directory exists and is writable"),
+    ("already exists", "{place} has tables of another program; choose another file"),
     ("too big", "this is too large for {place}"),
 )
 _POSTGRES_MESSAGES: Final = (
-    ("3D000", "{place} does not exist; make it with createdb"),
-    ("28", "{place} does not let this user in; see to the user, the password and pg_hba.conf"),
-    ("42501", "{place} does not give this user enough rights"),
-    ("42P07", "{place} has tables of something else; give hookline a database of its own"),
-    ("53100", "{place} cannot be written: its disk is full. Nothing of this was stored; make room and try again"),
+    ("3D000", "{place} does not exist; create it with createdb"),
+    ("28", "{place} rejected the login; check the user, the password and pg_hba.conf"),
+    ("42501", "{place} does not grant this user enough rights"),
+    ("42P07", "{place} has tables of another program; give hookline its own database"),
+    ("53100", "{place} cannot be written: its disk is full. Nothing was stored; free some space and try again"),
     ("25006", "{place} is read-only"),
-    ("40", "{place} was busy with something that excludes this. Nothing of this was stored; try again"),
-    ("55P03", "{place} is locked by another program; try again when that has ended"),
+    ("40", "{place} rejected a conflicting transaction. Nothing was stored; try again"),
+    ("55P03", "{place} is locked by another program; try again when it has ended"),
     ("54", "this is too large for {place}"),
-    ("08", "the connection to {place} was lost; see whether the server runs and try again"),
-    ("57P", "{place} is shutting down or starting; try again when it runs"),
+    ("08", "the connection to {place} was lost; check that the server is running and try again"),
+    ("57P", "{place} is shutting down or starting; try again when it is running"),
 )
 _ERRNO_MESSAGES: Final = {
-    errno.EACCES: "{place} cannot be written; see to the rights of the file and of its directory",
-    errno.EPERM: "{place} cannot be written; see to the rights of the file and of its directory",
-    errno.EROFS: "{place} cannot be written: the disk is read-only; name a file on another",
-    errno.ENOSPC: "{place} cannot be written: the disk is full. Nothing of this was stored; make room and try again",
+    errno.EACCES: "{place} cannot be written; check the permissions of the file and its directory",
+    errno.EPERM: "{place} cannot be written; check the permissions of the file and its directory",
+    errno.EROFS: "{place} cannot be written: the disk is read-only; choose a file on another disk",
+    errno.ENOSPC: "{place} cannot be written: the disk is full. Nothing was stored; free some space and try again",
 }
-_FOREIGN_KEY_MESSAGE: Final = "this belongs to a session or thread that is not stored (any more)"
-_UNIQUE_MESSAGE: Final = "something else is stored under this id already"
+_FOREIGN_KEY_MESSAGE: Final = "the session or thread that this belongs to is not stored, or no longer"
+_UNIQUE_MESSAGE: Final = "this id is already in use"
 
 
 def explain_database_error(failed: Exception, place: str) -> Exception:
@@ -71,7 +71,7 @@ def explain_database_error(failed: Exception, place: str) -> Exception:
     if isinstance(failed, IntegrityError) and (text := _constraint_message(cause)):
         return HooklineError(text)
     if isinstance(cause, TimeoutError):
-        return HooklineError(f"{place} did not answer in time; see whether it is busy or held, and try again")
+        return HooklineError(f"{place} did not answer in time; check whether it is busy or locked, and try again")
     for text in _known_messages(cause):
         return HooklineError(text.format(place=place))
     return HooklineError(f"{place} cannot be used: {_format_cause(cause)}")
@@ -95,8 +95,8 @@ def _constraint_message(cause: BaseException) -> str | None:
 
 
 def _format_cause(cause: BaseException) -> str:
-    said = f"{cause.strerror}: {cause.filename}" if isinstance(cause, OSError) and cause.filename else str(cause)
-    text = " ".join(said.split()) or type(cause).__name__
+    message = f"{cause.strerror}: {cause.filename}" if isinstance(cause, OSError) and cause.filename else str(cause)
+    text = " ".join(message.split()) or type(cause).__name__
     return text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[:_MAX_MESSAGE_LENGTH]}…"
 
 
@@ -131,9 +131,9 @@ class Database(Protocol):
 
 
 def lock_session(connection: Connection, *, thread: str | None = None, session: str | None = None) -> None:
-    """Whoever else writes to this session waits until we have committed. SQLite has one writer anyway.
+    """Locks the session against other writers until this transaction commits. SQLite has one writer anyway.
 
-    Raises HooklineError if we had claimed it and somebody else has claimed it since.
+    Raises HooklineError if another process has taken over our claim on it.
     """
     if connection.dialect.name != "postgresql":
         return
@@ -145,9 +145,9 @@ def lock_session(connection: Connection, *, thread: str | None = None, session: 
         )
     )
     row = found.first()
-    ours = connection.get_execution_options().get("claims", {})
-    if row is not None and ours.get(row.id, row.claim) != row.claim:
-        raise HooklineError(f"another hookline has taken over the session {row.id}; resume it to go on")
+    claims = connection.get_execution_options().get("claims", {})
+    if row is not None and claims.get(row.id, row.claim) != row.claim:
+        raise HooklineError(f"another hookline process has taken over the session {row.id}; resume it to continue")
 
 
 def combine_queries(works: Sequence[Query[Any]]) -> Query[None]:
@@ -173,9 +173,9 @@ def select_rows(row_type: type[R], table: Table) -> Select[Any]:
 def changed_columns(row_type: type[StoredRow], changed: dict[str, Any]) -> dict[str, Any]:
     unknown = changed.keys() - ({each.name for each in fields(row_type)} - {"id"})
     if unknown:
-        raise TypeError(f"{row_type.__name__} has no {', '.join(sorted(unknown))} that could be changed")
+        raise TypeError(f"{row_type.__name__} has no field {', '.join(sorted(unknown))} that can be changed")
     if not changed:
-        raise TypeError(f"nothing of the {row_type.__name__} was given that should be changed")
+        raise TypeError(f"no field of {row_type.__name__} to change was given")
     return column_values(changed)
 
 

@@ -22,8 +22,8 @@ _POOL_SIZE: Final = 10
 _SECONDS_TO_CONNECT: Final = 10
 _SECONDS_TO_ANSWER: Final = 60
 _SETTINGS: Final = {
-    "lock_timeout": "10s",  # that another program may hold what we need
-    "tcp_keepalives_idle": "15",  # with the next two: half a minute after a machine has gone, its claims have ended
+    "lock_timeout": "10s",  # how long to wait for a lock of another program
+    "tcp_keepalives_idle": "15",  # with the next two: claims of a lost machine end after 30 s
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
 }
@@ -124,6 +124,6 @@ async def _open_connection(dsn: str, place: str) -> Any:
     try:
         opened = await asyncpg.connect(dsn, timeout=_SECONDS_TO_CONNECT, command_timeout=_SECONDS_TO_ANSWER)
     except (OSError, TimeoutError, ValueError) as failed:
-        raise HooklineError(f"{place} cannot be reached ({failed}); see whether it runs") from failed
+        raise HooklineError(f"{place} cannot be reached ({failed}); check that it is running") from failed
     await opened.execute("; ".join(f"SET {name} = '{value}'" for name, value in _SETTINGS.items()))
     return opened

@@ -142,7 +142,7 @@ def select_queued_tools(thread: str) -> Query[list[QueuedToolRow]]:
 
 
 def delete_queued_tools(thread: str, rows: Sequence[QueuedToolRow]) -> Query[int]:
-    """How many of them were still there."""
+    """Returns how many of them were still queued."""
     leaving = delete(queue).where(queue.c.sequence.in_([row.sequence for row in rows]))
 
     def work(connection: Connection) -> int:
@@ -251,7 +251,7 @@ def insert_into(dialect: str, table: Table) -> AnyInsert:
 
 @cache
 def upsert_into(dialect: str, table: Table) -> AnyInsert:
-    """Every column is needed; what stood under the same primary key is overwritten."""
+    """Needs every column; overwrites the row with the same primary key."""
     new = insert_into(dialect, table)
     others = {each.name: new.excluded[each.name] for each in table.columns if not each.primary_key}
     return new.on_conflict_do_update(index_elements=[each.name for each in table.primary_key], set_=others)
@@ -360,7 +360,7 @@ _SELECT_NEWEST_MESSAGES: Final = (
 
 
 def insert_message(thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> Query[None]:
-    """The same message once more changes nothing: whoever did not hear that it was stored may try again."""
+    """Storing the same message again changes nothing, so a caller that got no answer may retry."""
     stored = _message_values(message)
     values = {"thread": thread, "of_thread": thread, **stored}
 
@@ -368,18 +368,18 @@ def insert_message(thread: str, message: dict[str, Any], asks_for: QueuedToolRow
         lock_session(connection, thread=thread)
         if connection.execute(_insert_message_statement(connection.dialect.name), values).rowcount:
             if asks_for is not None and not delete_queued_tools(thread, [asks_for])(connection):
-                raise HooklineError(f"{asks_for.name} does not wait in the thread {thread} any more")
+                raise HooklineError(f"{asks_for.name} is no longer queued in the thread {thread}")
             return
         found = connection.execute(_SELECT_MESSAGES.where(*_message_filter(thread, stored["id"]))).one()
         if _message_values(_message_from_row(found)) != stored:
-            raise HooklineError(f"there is another message {stored['id']!r} in the thread {thread}")
+            raise HooklineError(f"the thread {thread} already has another message {stored['id']!r}")
 
     return work
 
 
 def update_message(thread: str, id: str, updates: dict[str, Any]) -> Query[dict[str, Any]]:
     if updates.get("id", id) != id:
-        raise HooklineError(f"the message {id!r} cannot take another id")
+        raise HooklineError(f"the id of the message {id!r} cannot be changed")
     given = copy_json(updates)
 
     def work(connection: Connection) -> dict[str, Any]:
@@ -462,7 +462,7 @@ def _message_filter(thread: str, id: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _message_values(message: dict[str, Any]) -> dict[str, Any]:
-    """Nothing of a message is lost, and nothing is made up: a key that was not there will not be there again."""
+    """Stores every key of the message and adds none, so that it is read back exactly as it was."""
     id = message.get("id")
     if not isinstance(id, str) or not id:
         raise HooklineError("a message needs an id that is text")
@@ -482,7 +482,7 @@ def _fits_column(column: type, value: Any) -> bool:
 
 
 def _message_from_row(row: Row[Any]) -> dict[str, Any]:
-    """By hand, not by the columns' types: histories are read often, and this takes a third of the time."""
+    """Decodes without the column types: histories are read often, and this takes a third of the time."""
     stored = {
         key: value if isinstance(value, int) else unescape_text(value)
         for key, value in zip(_MESSAGE_KEYS, row, strict=True)

@@ -30,7 +30,7 @@ from hookline.runtime.storage.database import Query, explain_database_error
 T = TypeVar("T")
 
 _MAX_BATCH: Final = 500
-"""Works after which a transaction takes no more, so that the first of them does not wait without end."""
+"""A transaction with so many queries takes no more, so that the first of them does not wait forever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _QueryResult:
 
 
 class QueryQueue:
-    """For the event loop in which it is made."""
+    """Runs queries on threads, for the event loop in which it is created."""
 
     def __init__(self, connect: Callable[[], Connection], threads: int = 1) -> None:
         self._connect = connect
@@ -71,7 +71,7 @@ class QueryQueue:
         if self._closed:
             raise HooklineError("the store is closed")
         answer: asyncio.Future[T] = self._loop.create_future()
-        if not self._unsent:  # all that is asked in one round of the loop goes together, or the first would go alone
+        if not self._unsent:  # queries of one loop iteration share a batch
             self._loop.call_soon(self._flush)
         self._unsent.append(_PendingQuery(work, answer))
         return await answer
@@ -97,14 +97,14 @@ class QueryQueue:
             try:
                 connection = connection or self._connect()
                 done = _run_batch(connection, batch)
-            except Exception as failed:  # no connection, or one that cannot even undo: the next batch gets another
+            except Exception as failed:  # no connection, or its rollback failed: the next batch gets a new one
                 _discard_connection(connection)
-                connection, done = None, [_QueryResult(asked.answer, failed=failed) for asked in batch]
+                connection, done = None, [_QueryResult(pending.answer, failed=failed) for pending in batch]
             self._deliver(done)
         _discard_connection(connection)
 
     def _next_batch(self) -> list[_PendingQuery]:
-        """Empty at the end."""
+        """Waits for queries and returns those that are queued; empty when the queue is closed."""
         batch = self._batches.get()
         while batch and len(batch) < _MAX_BATCH:
             try:
@@ -118,14 +118,14 @@ class QueryQueue:
         return batch
 
     def _deliver(self, done: list[_QueryResult]) -> None:
-        with suppress(RuntimeError):  # the loop is closed, so nobody listens
+        with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
             self._loop.call_soon_threadsafe(_deliver_all, done)
 
 
 def _discard_connection(connection: Connection | None) -> None:
     if connection is None:
         return
-    with suppress(SQLAlchemyError):  # a broken one may refuse even that, and is let go all the same
+    with suppress(SQLAlchemyError):  # closing a broken connection may fail, too
         connection.invalidate()
         connection.close()
 
@@ -136,19 +136,19 @@ def _deliver_all(done: list[_QueryResult]) -> None:
 
 
 def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_QueryResult]:
-    """One that fails takes nothing down with it: all is undone, and each is done again by itself."""
+    """If a query fails, the batch is rolled back and each query runs again in its own transaction."""
     try:
         transaction = connection.begin()
     except Exception as failed:
-        return [_QueryResult(asked.answer, failed=failed) for asked in batch]
+        return [_QueryResult(pending.answer, failed=failed) for pending in batch]
     try:
-        done = [_QueryResult(asked.answer, asked.work(connection)) for asked in batch]
+        done = [_QueryResult(pending.answer, pending.work(connection)) for pending in batch]
         transaction.commit()
     except Exception as failed:
         transaction.rollback()
         if len(batch) == 1:
             return [_QueryResult(batch[0].answer, failed=failed)]
-        return [done for asked in batch for done in _run_batch(connection, [asked])]
+        return [done for pending in batch for done in _run_batch(connection, [pending])]
     return done
 
 
@@ -168,8 +168,8 @@ class Sqlite:
     async def open(cls, file: Path | None, synchronous: str) -> Sqlite:
         """`file` None: in memory. `synchronous` is SQLite's own setting: normal or full."""
         if file is None:
-            lane = QueryQueue(lambda: _open_connection(":memory:", "IMMEDIATE", synchronous))
-            return cls("the database in memory", lane, lane, NoClaims())
+            queue = QueryQueue(lambda: _open_connection(":memory:", "IMMEDIATE", synchronous))
+            return cls("the database in memory", queue, queue, NoClaims())
         place = f"the database {file}"
         try:
             await asyncio.to_thread(_prepare_file, file)
@@ -199,9 +199,9 @@ class Sqlite:
         await self._writer.close()
         await self._readers.close()
 
-    async def _run_query(self, lane: QueryQueue, work: Query[T]) -> T:
+    async def _run_query(self, queue: QueryQueue, work: Query[T]) -> T:
         try:
-            return await lane.run(work)
+            return await queue.run(work)
         except (SQLAlchemyError, sqlite3.Error) as failed:
             raise explain_database_error(failed, self._place) from failed
 
@@ -209,7 +209,7 @@ class Sqlite:
 def _prepare_file(file: Path) -> None:
     """Only the owner may read the file and its directory; SQLite uses the same rights for its other files."""
     file.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
-    with suppress(FileExistsError):  # it is not opened then: closing it would end all locks that this process has on it
+    with suppress(FileExistsError):  # not opened: closing it would release our locks
         made = os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
         os.close(made)
     if not os.access(file, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
@@ -225,7 +225,7 @@ def _prepare_file(file: Path) -> None:
 
 
 def _enable_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """The change of mode does not wait for a lock as everything else does, so that is done here."""
+    """Retries while the file is locked: SQLite's own timeout does not apply to this change of mode."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -247,11 +247,11 @@ def _open_connection(file: str, begin: str, synchronous: str) -> Connection:
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
     opened = engine.connect()
-    mine = _file_identity(file)
+    opened_identity = _file_identity(file)
 
     def begun(connection: Connection) -> None:
-        if _file_identity(file) != mine:
-            raise HooklineError(f"the database {file} was removed or replaced while it was used; bring it back")
+        if _file_identity(file) != opened_identity:
+            raise HooklineError(f"the database {file} was removed or replaced while in use; restore it")
         connection.exec_driver_sql(f"BEGIN {begin}")
 
     event.listen(engine, "begin", begun)
@@ -259,7 +259,7 @@ def _open_connection(file: str, begin: str, synchronous: str) -> Connection:
 
 
 def _file_identity(file: str) -> tuple[int, int] | None:
-    """SQLite keeps writing to a deleted file, and all of it would be lost."""
+    """Identifies the file: SQLite would keep writing to a deleted one, and the data would be lost."""
     try:
         found = os.stat(file)
     except OSError:

@@ -47,7 +47,7 @@ async def upgrade_schema(database: Database) -> None:
 def _find_version(connection: Connection) -> str | None:
     try:
         return _read_version(connection)
-    except DBAPIError:  # most likely there is no such table yet; whatever it is, the upgrade meets it too
+    except DBAPIError:  # most likely the table is missing; the upgrade will raise any other error again
         return None
 
 
@@ -62,7 +62,7 @@ def _run_upgrade(connection: Connection) -> None:
 
 
 def alembic_config(connection: Connection) -> Config:
-    """What Alembic goes by, in the transaction of this connection."""
+    """Alembic's settings, to run in the transaction of this connection."""
     from alembic.config import Config
 
     new = Config()
@@ -75,7 +75,7 @@ def _read_version(connection: Connection) -> str | None:
     version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if version is not None and str(version) > VERSION:
         raise HooklineError(
-            f"the database was written by a newer hookline (its schema is {version}, ours {VERSION}); update hookline"
+            f"the database was written by a newer hookline (schema {version}, ours is {VERSION}); upgrade hookline"
         )
     return None if version is None else str(version)
 
@@ -97,32 +97,32 @@ async def open_database(url: str) -> Database:
     if kind in _POSTGRES_SCHEMES:
         return Postgres.open(_parse_url(url.replace(kind, "postgresql", 1)))
     if kind:
-        raise HooklineError(f"hookline does not know {kind!r} databases; {_URL_HINT}")
-    raise HooklineError(f"the database's URL cannot be read; {_URL_HINT}")
+        raise HooklineError(f"{kind!r} databases are not supported; {_URL_HINT}")
+    raise HooklineError(f"the database URL is invalid; {_URL_HINT}")
 
 
 def _parse_url(url: str) -> URL:
     try:
         return make_url(url)
     except (ArgumentError, ValueError) as failed:  # its text would show a password
-        raise HooklineError(f"the database's URL cannot be read; {_URL_HINT}") from failed
+        raise HooklineError(f"the database URL is invalid; {_URL_HINT}") from failed
 
 
 async def _open_sqlite(url: str) -> Database:
-    """By hand: SQLAlchemy reads `%` in a path differently from version to version."""
+    """Parses the URL itself, because versions of SQLAlchemy differ in how they read `%` in a path."""
     if not url.startswith("sqlite:///") and url != "sqlite://":
         raise HooklineError(f"{url} has too few slashes; write sqlite:////absolute/path.db")
     parts = urlsplit(url, allow_fragments=False)
     settings = dict(parse_qsl(parts.query, keep_blank_values=True))
     synchronous = settings.pop("synchronous", "normal")
     if settings or synchronous not in ("normal", "full"):
-        raise HooklineError("a SQLite URL takes synchronous=normal or synchronous=full, and nothing else")
+        raise HooklineError("a SQLite URL accepts only the option synchronous=normal or synchronous=full")
     path = unquote(parts.path.removeprefix("/"))
     return await Sqlite.open(None if path in _MEMORY_PATHS else Path(path).absolute(), synchronous)
 
 
 _CLAIM_TRIES: Final = 20
-_CLAIM_PAUSE_SECONDS: Final = 0.05  # seconds between two tries: that a process was killed is noticed a moment later
+_CLAIM_PAUSE_SECONDS: Final = 0.05  # seconds between two tries: the lock of a killed process is released a moment later
 
 
 class Store:
@@ -157,7 +157,7 @@ class Store:
             if await self._database.claim(session):
                 return
             await asyncio.sleep(_CLAIM_PAUSE_SECONDS)
-        raise HooklineError(f"another hookline is at work on the session {session}; end it there first")
+        raise HooklineError(f"another hookline process is using the session {session}; end it there first")
 
     async def release(self, session: str) -> None:
         await self._database.release(session)
@@ -193,7 +193,7 @@ class Store:
         return await self._database.read(queries.select_thread(id))
 
     async def threads(self, session: str) -> list[ThreadRow]:
-        """In the order in which they were made."""
+        """In the order in which they were created."""
         return await self._database.read(queries.select_threads(session))
 
     async def update_thread(self, id: str, **changed: Any) -> None:
@@ -203,16 +203,16 @@ class Store:
     async def add_message(self, thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> None:
         """It needs an `id` of its own within the thread. Once this returns, kill -9 cannot lose it.
 
-        The queued tool that it asks for leaves the queue with it: both or none. HooklineError if that has left already.
+        Also removes the queued tool that it asks for: both or none. HooklineError if that tool is no longer queued.
         """
         await self._database.write(queries.insert_message(thread, message, asks_for))
 
     async def update_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
-        """The message as it is now. HooklineError if there is none."""
+        """Replaces the stored message. HooklineError if there is no such message."""
         return await self._database.write(queries.update_message(thread, id, updates))
 
     async def messages(self, thread: str, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
-        """Oldest first, without compacted ones; with a limit, the last so many before the last `offset`."""
+        """Oldest first, without compacted ones. With a limit: that many, before the last `offset` ones."""
         return await self._database.read(queries.select_messages(thread, limit, offset))
 
     async def first_prompt(self, thread: str) -> dict[str, Any] | None:
@@ -220,7 +220,7 @@ class Store:
         return await self._database.read(queries.select_first_prompt(thread))
 
     async def compact_messages(self, thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
-        """Those leave the history (the rows stay, marked) and one stands where the first of them stood."""
+        """Replaces these messages in the history by one, at the place of the first. Their rows stay, marked."""
         await self._database.write(queries.compact_messages(thread, gone, stands_in))
 
     async def add_injection(self, thread: str, injection: Injection) -> None:
@@ -230,7 +230,7 @@ class Store:
         return await self._database.read(queries.select_injections(thread))
 
     async def begin_call(self, call: CallRow) -> int:
-        """The attempt's number, from 1, for this thread and call id; `call.attempt` is not looked at."""
+        """The attempt's number, from 1, for this thread and call id; `call.attempt` is ignored."""
         return await self._database.write(queries.begin_call(call))
 
     async def end_call(self, thread: str, call: str, attempt: int, result: ToolResult) -> None:
@@ -252,7 +252,7 @@ class Store:
         return await self._database.read(queries.select_call_approvals(thread, call))
 
     async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
-        """False if it was answered before, has expired or does not exist. Of many at once, one is True."""
+        """False if it was answered before, has expired or does not exist. Of concurrent calls, one is True."""
         return await self._database.write(queries.answer_approval(id, yes, by, now))
 
     async def waiting_approvals(self, session: str | None = None) -> list[ApprovalRow]:
@@ -310,7 +310,7 @@ class Store:
         await self._database.write(queries.insert_queued_tool(thread, name, input))
 
     async def queued_tools(self, thread: str) -> list[QueuedToolRow]:
-        """In order. They wait until `add_message` or `unqueue` takes them."""
+        """In order. They stay queued until `add_message` or `unqueue_tools` removes them."""
         return await self._database.read(queries.select_queued_tools(thread))
 
     async def unqueue_tools(self, thread: str, rows: Sequence[QueuedToolRow]) -> None:

@@ -36,8 +36,8 @@ class SessionRow:
     last_used: float
     turns: int = 0
     tool_calls: int = 0
-    ended: str | None = None  # why; None while it goes on
-    hooks: dict[str, Any] | None = None  # as dialects.stored writes them
+    ended: str | None = None  # why it ended; None while it is active
+    hooks: dict[str, Any] | None = None  # as session_hooks.dump_session_hooks writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class ThreadRow:
     flow: str = ""
     side: str = "a"
     step: int = 0
-    call: str | None = None  # its parent's, that started it
+    call: str | None = None  # the parent's call that started it
     task: str | None = None  # what for
-    result: dict[str, Any] | None = None  # what its parent got of it; None while it goes on
-    turn: int | None = None  # the one that goes on, or was cut off; None between two turns
+    result: dict[str, Any] | None = None  # the result for its parent; None while it runs
+    turn: int | None = None  # the turn that is running or was interrupted; None between turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One attempt at a tool call. `ended` is None for one that runs, or that a crash cut off."""
+    """One attempt at a tool call. `ended` is None while it runs, and if a crash interrupted it."""
 
     thread: str
     call: str
@@ -109,7 +109,7 @@ class ApprovalRow:
     hook: str
     created: float
     expires: float
-    answered: bool | None = None  # None: nobody has yet
+    answered: bool | None = None  # None: not answered yet
     by: str | None = None
     answered_at: float | None = None
 
@@ -178,7 +178,7 @@ messages: Final = Table(
     _sequence_column(),
     _thread_column(),
     Column("position", BigInteger, nullable=False),
-    Column("gone", KeyText),  # the message that stands in for this one; null while it is in the history
+    Column("gone", KeyText),  # the message that replaced this one; null while it is in the history
     Column("id", KeyText, nullable=False),
     Column("role", AnyText),
     Column("content", AnyText),
@@ -188,7 +188,7 @@ messages: Final = Table(
     Column("created_at", BigInteger),
     Column("parent_id", AnyText),
     Column("depth", BigInteger),
-    Column("extra", JsonText),  # whatever has no column or does not fit it, None included
+    Column("extra", JsonText),  # every key without a column, and values that do not fit theirs, such as None
     UniqueConstraint("thread", "id"),
 )
 Index(

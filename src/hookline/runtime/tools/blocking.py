@@ -15,7 +15,7 @@ from hookline.runtime.tools.workspace import ToolError
 
 T = TypeVar("T")
 _MAX_THREADS: Final = 8
-_GRACE_SECONDS: Final = 1.0  # seconds past its time in which work that looks at the clock ends by itself
+_GRACE_SECONDS: Final = 1.0  # seconds after the deadline for work that checks the time to stop by itself
 
 _pools: dict[tuple[int, str], AbandonableThreads] = {}
 

@@ -29,15 +29,13 @@ _IPV4_COMPATIBLE_NETWORK: Final = ipaddress.ip_network("::/96")
 
 
 async def resolve_host(host: str, port: int, private: Iterable[str]) -> tuple[str, ...]:
-    """Where the host is, asked once. Raises ToolError unless some of it is public, or `host` or `host:port` is in `private`."""
+    """The usable addresses of the host. Raises ToolError unless one is public, or `private` has host or host:port."""
     allowed = {each.lower() for each in private}
     free = host.lower() in allowed or f"{host.lower()}:{port}" in allowed
     found = await _look_up_host(host, port)
     usable = tuple(str(address) for address in found if free or is_public(address))
     if not usable:
-        raise ToolError(
-            f"{printable_name(host)} is not a public address; it is not fetched unless it is allowed by name"
-        )
+        raise ToolError(f"{printable_name(host)} is not a public address; add it to private_hosts to allow it")
     return usable
 
 
@@ -45,13 +43,13 @@ async def _look_up_host(host: str, port: int) -> list[IPAddress]:
     try:
         answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise ToolError(f"there is no host {printable_name(host)[:200]}") from None
+        raise ToolError(f"the host {printable_name(host)[:200]} was not found") from None
     texts = dict.fromkeys(str(answer[4][0]).partition("%")[0] for answer in answers)
     return [ipaddress.ip_address(text) for text in texts]
 
 
 def is_public(address: IPAddress) -> bool:
-    """False for every address that leads, or may be made to lead, into a network of our own."""
+    """False for every address that leads, or may be made to lead, into a private network."""
     inner = _embedded_ipv4(address)
     if inner is not None:
         return is_public(inner)
@@ -59,7 +57,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def _embedded_ipv4(address: IPAddress) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 one stands for."""
+    """The IPv4 address that is embedded in an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address.ipv4_mapped is not None:
@@ -78,7 +76,7 @@ _BLOCK_TAGS: Final = frozenset(
 
 
 def html_to_text(page: str) -> str:
-    """One look at each character, however the page is broken."""
+    """Takes linear time, however malformed the page is."""
     parts: list[str] = []
     lower = page.lower() if len(page.lower()) == len(page) else page
     at = 0
@@ -92,7 +90,7 @@ def html_to_text(page: str) -> str:
 
 
 def _skip_tag(page: str, start: int) -> tuple[int, str]:
-    """Where the mark that begins at `start` ends, and what stands in its context."""
+    """Where the tag that begins at `start` ends, and the text that replaces it."""
     if page.startswith("<!--", start):
         return _index_after(page, "-->", start + 4), ""
     name = _tag_name(page, start + 1)
@@ -126,7 +124,7 @@ _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _RESERVED_HEADERS: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-_ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})  # others make gigabytes of one piece
+_ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})  # others could expand one chunk to gigabytes
 _DEFAULT_HEADERS: Final = {"User-Agent": "hookline", "Accept-Encoding": "gzip, deflate"}
 _CREDENTIAL_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
 
@@ -139,13 +137,13 @@ class _Request:
     body: bytes | None
 
     def redirect(self, status: int, location: str) -> _Request:
-        """As a browser goes on: a form is not sent twice, and what was for one place is not shown to another."""
+        """As browsers do: a form is not sent twice, and credentials are not sent to another origin."""
         url = _parse_url(str(self.url.join(location)))
         moved = self
         if status == 303 or (status in (301, 302) and self.method == "POST"):
             moved = replace(self, method="HEAD" if self.method == "HEAD" else "GET", body=None)
         same = (url.scheme, url.host, url.port) == (self.url.scheme, self.url.host, self.url.port)
-        kept = {name: held for name, held in moved.headers.items() if same or name.lower() not in _CREDENTIAL_HEADERS}
+        kept = {name: value for name, value in moved.headers.items() if same or name.lower() not in _CREDENTIAL_HEADERS}
         return replace(moved, url=url, headers=kept)
 
 
@@ -160,7 +158,7 @@ class _Response:
 
 
 def fetch_tool(private: tuple[str, ...] = ()) -> BuiltInTool:
-    """private: hosts, or host:port, that may be fetched though they are not public."""
+    """private: hosts, or host:port, that may be fetched although they are not public."""
 
     async def fetch(input: dict[str, Any], context: ToolContext) -> ToolResult:
         asked = _build_request(input)
@@ -175,10 +173,10 @@ def fetch_tool(private: tuple[str, ...] = ()) -> BuiltInTool:
 
 def _build_request(input: dict[str, Any]) -> _Request:
     given = input.get("headers", {})
-    wrong = next((name for name, held in given.items() if not isinstance(held, str)), None)
+    wrong = next((name for name, value in given.items() if not isinstance(value, str)), None)
     if wrong is not None:
         raise ToolError(f"headers.{wrong} is not a string")
-    headers = {name: held for name, held in given.items() if name.lower() not in _RESERVED_HEADERS}
+    headers = {name: value for name, value in given.items() if name.lower() not in _RESERVED_HEADERS}
     body = input.get("body")
     if body is not None and len(body) > MAX_FETCHED_BYTES:
         raise ToolError(f"the body is longer than {MAX_FETCHED_BYTES:,} characters")
@@ -190,9 +188,9 @@ def _parse_url(text: str) -> httpx2.URL:
     try:
         url = httpx2.URL(text[: _MAX_URL_LENGTH + 1])
     except (httpx2.InvalidURL, ValueError, UnicodeError):
-        raise ToolError("that is no URL") from None
+        raise ToolError("invalid URL") from None
     if len(text) > _MAX_URL_LENGTH or url.scheme not in ("http", "https") or not url.host:
-        raise ToolError("only http and https URLs are fetched")
+        raise ToolError("only http and https URLs are supported")
     return url
 
 
@@ -202,7 +200,7 @@ async def _follow_redirects(asked: _Request, private: tuple[str, ...]) -> _Respo
         if answer.location is None:
             return answer
         asked = asked.redirect(answer.status, answer.location)
-    raise ToolError(f"it leads elsewhere more than {_MAX_REDIRECTS} times")
+    raise ToolError(f"more than {_MAX_REDIRECTS} redirects")
 
 
 async def _send_to_host(asked: _Request, private: tuple[str, ...]) -> _Response:
@@ -220,7 +218,7 @@ async def _send_to_host(asked: _Request, private: tuple[str, ...]) -> _Response:
 
 
 async def _send_to_address(asked: _Request, address: str) -> _Response:
-    """The host's name stands in the request and in the certificate's check; only the address is called."""
+    """Connects to the checked address. The Host header and the certificate check use the host's name."""
     async with (
         httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False, trust_env=False) as client,
         client.stream(
@@ -232,7 +230,7 @@ async def _send_to_address(asked: _Request, address: str) -> _Response:
         ) as response,
     ):
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
-            raise ToolError("the answer is packed in a way that is not unpacked here")
+            raise ToolError("the response has an unsupported content encoding")
         kept = await _read_beginning(response)
         location = response.headers.get("location") if response.status_code in (301, 302, 303, 307, 308) else None
         return _Response(
@@ -246,7 +244,7 @@ async def _send_to_address(asked: _Request, address: str) -> _Response:
 
 
 async def _read_beginning(response: httpx2.Response) -> bytes:
-    """One byte more than is kept, if there is more."""
+    """At most one byte more than is returned, which tells that there is more."""
     kept = bytearray()
     async for chunk in response.aiter_bytes():
         kept += chunk[: MAX_FETCHED_BYTES + 1 - len(kept)]
@@ -282,16 +280,16 @@ def _describe_error(error: Exception) -> str:
     return printable_name(str(error))[:200] or type(error).__name__
 
 
-_DESCRIPTION: Final = "Fetches an http or https URL of the public network and returns what it says."
+_DESCRIPTION: Final = "Fetches a public http or https URL and returns the response body."
 _SCHEMA: Final = object_schema(
     "url",
     url=string_schema("The URL."),
-    method=string_schema("GET if not given.", enum=list(_METHODS)),
+    method=string_schema("The HTTP method; default: GET.", enum=list(_METHODS)),
     headers={
         "type": "object",
-        "description": "Header lines to send, by name.",
+        "description": "Request headers, by name.",
         "additionalProperties": {"type": "string"},
     },
-    body=string_schema("What to send, as UTF-8."),
-    format=string_schema("raw: as it is (if not given); text: a page's words without its marks.", enum=["raw", "text"]),
+    body=string_schema("The request body, sent as UTF-8."),
+    format=string_schema("raw (default): unchanged; text: a page as plain text, without tags.", enum=["raw", "text"]),
 )

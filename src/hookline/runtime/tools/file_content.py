@@ -14,14 +14,14 @@ from hookline.runtime.tools.workspace import ToolError, WorkspacePath, require_r
 
 MAX_FILE_BYTES: Final = 10 << 20  # bytes
 _CHUNK: Final = 1 << 20
-_SNIFFED_BYTES: Final = 8192  # bytes that tell text from other data
+_SNIFFED_BYTES: Final = 8192  # bytes that are checked to tell text from binary data
 
 _replace_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """What tells one state of a file from another."""
+    """Identifies one state of a file."""
 
     device: int
     file: int
@@ -52,12 +52,12 @@ def read_content(spot: WorkspacePath, until: Deadline, most: int = MAX_FILE_BYTE
 def replace_content(
     spot: WorkspacePath, data: bytes, until: Deadline, unless_changed: FileVersion | None = None
 ) -> bool:
-    """Nobody ever sees half of it. True if there was no such file before.
+    """Replaces the file atomically. True if there was no such file before.
 
-    unless_changed: raises ToolError if the file is not any more what it was then.
+    unless_changed: raises ToolError if the file has changed since this version.
     """
     if len(data) > MAX_FILE_BYTES:
-        raise ToolError(f"that is {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are written")
+        raise ToolError(f"the content has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are allowed")
     before = _check_replaceable(spot)
     mode = None if before is None else before.st_mode & 0o777
     name = f".{secrets.token_hex(8)}.tmp"
@@ -66,7 +66,7 @@ def replace_content(
         with _replace_lock:
             now = _check_replaceable(spot)
             if unless_changed is not None and (now is None or FileVersion.from_stat(now) != unless_changed):
-                raise ToolError(f"{spot.path} was changed meanwhile; read it again")
+                raise ToolError(f"{spot.path} has changed in the meantime; read it again")
             until.check()
             os.rename(name, spot.name, src_dir_fd=spot.directory, dst_dir_fd=spot.directory)
     finally:
@@ -85,7 +85,7 @@ def _check_replaceable(spot: WorkspacePath) -> os.stat_result | None:
         return None
     require_regular_file(found, spot.path)
     if not os.access(spot.name, os.W_OK, dir_fd=spot.directory):
-        raise ToolError(f"{spot.path} may not be written")
+        raise ToolError(f"{spot.path} is not writable")
     return found
 
 

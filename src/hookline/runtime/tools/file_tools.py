@@ -35,9 +35,9 @@ async def _delete_file(input: dict[str, Any], context: ToolContext) -> str:
 
 delete_file = BuiltInTool(
     "delete_file",
-    "Deletes a file of the workspace. Of a link, the link itself goes.",
+    "Deletes a file in the workspace. For a link, it deletes the link itself.",
     object_schema("path", path=string_schema("The file, relative to the workspace.")),
-    ToolKind.WRITE,  # whoever guards what a file holds guards that it is there
+    ToolKind.WRITE,  # a hook that guards writing a file also guards deleting it
     _delete_file,
 )
 
@@ -56,7 +56,7 @@ async def _list_directory(input: dict[str, Any], context: ToolContext) -> str:
 
 
 def format_entry(entry: DirectoryEntry, directory: int) -> str:
-    """`name/`, `name -> target` or `name  size`, on one line whatever the name holds."""
+    """`name/`, `name -> target` or `name  size`, on one line, whatever the name contains."""
     name = printable_name(entry.name)
     if entry.is_directory:
         return f"{name}/"
@@ -64,23 +64,21 @@ def format_entry(entry: DirectoryEntry, directory: int) -> str:
         if entry.is_link:
             return f"{name} -> {printable_name(os.readlink(entry.name, dir_fd=directory))}"
         return f"{name}  {os.stat(entry.name, dir_fd=directory, follow_symlinks=False).st_size:,} bytes"
-    except OSError:  # gone meanwhile
+    except OSError:  # it was removed in the meantime
         return name
 
 
 list_directory = BuiltInTool(
     "list_directory",
-    "Lists what is in a directory of the workspace; a name with a slash after it is a directory.",
-    object_schema(
-        path=string_schema("The directory, relative to the workspace; the workspace itself if it is not given.")
-    ),
+    "Lists the entries of a directory in the workspace; names of directories end with a slash.",
+    object_schema(path=string_schema("The directory, relative to the workspace; default: the workspace itself.")),
     ToolKind.LIST,
     _list_directory,
 )
 
 
 MAX_RETURNED_BYTES: Final = 1 << 20  # bytes
-_MAX_READABLE_BYTES: Final = 256 << 20  # bytes of a file that is looked into
+_MAX_READABLE_BYTES: Final = 256 << 20  # bytes of a file
 _MAX_LINE_BYTES: Final = 100_000  # bytes of one line
 _MAX_LINE_NUMBER: Final = 100_000_000
 
@@ -103,7 +101,7 @@ class _LineReader:
         size = file.seek(0, 2)
         file.seek(0)
         if size > _MAX_READABLE_BYTES:
-            raise ToolError(f"{spot.path} has {size:,} bytes, too many to read; look into it with grep or bash")
+            raise ToolError(f"{spot.path} has {size:,} bytes, too many to read; use grep or bash")
         if not is_text(file.peek(8192)):  # type: ignore[attr-defined]
             raise ToolError(f"{spot.path} is not text ({size:,} bytes)")
 
@@ -133,17 +131,17 @@ class _LineReader:
         return (line + b"\n" if longer else line), longer
 
     def _format_lines(self, kept: list[bytes], following: int | None, cut: int) -> str:
-        said = b"".join(kept).decode("utf-8", "replace")
-        notes = [] if following is None else [f"there is more: read on with offset {following}"]
+        text = b"".join(kept).decode("utf-8", "replace")
+        notes = [] if following is None else [f"there is more: continue with offset {following}"]
         if cut:
             notes.append(f"{cut} lines were cut after {_MAX_LINE_BYTES:,} bytes")
-        start = "" if not said or said.endswith("\n") else "\n"
-        return f"{said}{start}[{'; '.join(notes)}]" if notes else said
+        start = "" if not text or text.endswith("\n") else "\n"
+        return f"{text}{start}[{'; '.join(notes)}]" if notes else text
 
 
 read_file = BuiltInTool(
     "read_file",
-    "Reads a text file of the workspace. A long one is returned in parts, with the offset to read on.",
+    "Reads a text file in the workspace. A long file is returned in parts, with the offset to continue.",
     object_schema(
         "path",
         path=string_schema("The file, relative to the workspace."),
@@ -156,11 +154,11 @@ read_file = BuiltInTool(
 
 
 def encode_text(content: str) -> bytes:
-    """Raises ToolError for text that UTF-8 has no word for."""
+    """Raises ToolError for text that UTF-8 cannot encode."""
     try:
         return content.encode("utf-8")
     except UnicodeEncodeError:
-        raise ToolError("the text has lone surrogates, which no file can hold as UTF-8") from None
+        raise ToolError("the text has lone surrogates, which UTF-8 cannot encode") from None
 
 
 async def _write_file(input: dict[str, Any], context: ToolContext) -> str:
@@ -176,12 +174,12 @@ async def _write_file(input: dict[str, Any], context: ToolContext) -> str:
 
 write_file = BuiltInTool(
     "write_file",
-    "Writes a file of the workspace, in place of what it held before. Directories on the way are made.",
+    "Writes a file in the workspace and replaces its content. Missing directories are created.",
     object_schema(
         "path",
         "content",
         path=string_schema("The file, relative to the workspace."),
-        content=string_schema("All that the file is to hold."),
+        content=string_schema("The complete new content of the file."),
     ),
     ToolKind.WRITE,
     _write_file,
@@ -191,7 +189,7 @@ write_file = BuiltInTool(
 async def _edit_file(input: dict[str, Any], context: ToolContext) -> str:
     old, new = encode_text(input["old_string"]), encode_text(input["new_string"])
     if not old:
-        raise ToolError("old_string is empty; write_file writes a whole file")
+        raise ToolError("old_string is empty; use write_file to write a whole file")
     if old == new:
         raise ToolError("old_string and new_string are the same")
 
@@ -209,22 +207,22 @@ def _replace_text(spot: WorkspacePath, old: bytes, new: bytes, everywhere: bool,
         hint = "; its lines end in CR LF" if b"\r\n" in before and b"\n" in old else ""
         raise ToolError(f"old_string is not in {spot.path}{hint}")
     if count > 1 and not everywhere:
-        raise ToolError(f"old_string is in {spot.path} {count} times; write more of what is around it, or replace_all")
+        raise ToolError(f"old_string is in {spot.path} {count} times; include more context, or set replace_all")
     replace_content(spot, before.replace(old, new), until, unless_changed=version)
     return f"edited {spot.path} ({count} {'place' if count == 1 else 'places'})"
 
 
 edit_file = BuiltInTool(
     "edit_file",
-    "Replaces a text in a file of the workspace. The text must be there exactly once, unless all are to be replaced.",
+    "Replaces a text in a file in the workspace. The text must occur exactly once, unless replace_all is set.",
     object_schema(
         "path",
         "old_string",
         "new_string",
         path=string_schema("The file, relative to the workspace."),
-        old_string=string_schema("What stands there now, exactly, spaces and line ends included."),
-        new_string=string_schema("What is to stand there."),
-        replace_all={"type": "boolean", "description": "Replace it wherever it is."},
+        old_string=string_schema("The exact current text, including spaces and line ends."),
+        new_string=string_schema("The new text."),
+        replace_all={"type": "boolean", "description": "Replace every occurrence."},
     ),
     ToolKind.EDIT,
     _edit_file,

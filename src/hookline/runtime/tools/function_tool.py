@@ -55,7 +55,7 @@ async def call_function(
 def _call_in_thread(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
     try:
         return function(*positional, **named)
-    except StopIteration as error:  # a Future cannot hold it
+    except StopIteration as error:  # a Future cannot store a StopIteration
         return failed_result(describe_exception(error))
 
 
@@ -161,7 +161,7 @@ def function_tool(
 def defined_tool(definition: ToolDefinition, definitions: Definitions | None = None) -> DefinedTool:
     """What `define_tool` defined. `execute` is called with the thread's state and the input, or as many as it takes.
 
-    definitions: what `state.load_agent` and its like find. Raises HooklineError.
+    definitions: what `state.load_agent` and similar methods find. Raises HooklineError.
     """
     _argument_count(definition)
     return DefinedTool(definition, Definitions() if definitions is None else definitions)

@@ -44,7 +44,7 @@ _FILTER_OVERRIDES: Final = ("clean=", "smudge=", "process=", "required=false")
 
 
 async def git_status(context: ToolContext) -> str | None:
-    """Changed files, as `git status --porcelain` tells them; None if it is no repository."""
+    """Changed files, as `git status --porcelain` lists them; None outside a repository."""
     config = await _run_git(context, "config", "--null", "--name-only", "--list")
     if (
         config.exit_code != 0
@@ -61,11 +61,11 @@ async def git_status(context: ToolContext) -> str | None:
 
 
 def _disable_filters(names: str) -> list[str]:
-    """Every filter that the settings name, made one that does nothing."""
+    """Settings that turn off every filter that the repository's settings name."""
     filters = {name[7:].rpartition(".")[0] for name in names.split("\0") if name.lower().startswith("filter.")}
-    odd = [each for each in filters if "=" in each or "\n" in each]
-    if odd:
-        raise ToolError("git's settings name a filter in a way that cannot be turned off")
+    unsafe = [each for each in filters if "=" in each or "\n" in each]
+    if unsafe:
+        raise ToolError("git's settings name a filter that cannot be disabled")
     return [f"filter.{name}.{setting}" for name in sorted(filters) if name for setting in _FILTER_OVERRIDES]
 
 
@@ -103,14 +103,14 @@ async def _remember(input: dict[str, Any], context: ToolContext) -> dict[str, An
     if len(known) >= MAX_MEMORIES:
         raise ToolError(f"there are {MAX_MEMORIES} memories already; forget some")
     id = f"{time.time_ns() // 1_000_000:013d}-{secrets.token_hex(3)}"  # sorts by age
-    held = {"content": input["content"], "tags": list(input.get("tags", []))}
-    check_json_size(held, 2 * _MAX_MEMORY_LENGTH)
-    await context.store.set_value(_memory_owner(context), id, held)
+    memory = {"content": input["content"], "tags": list(input.get("tags", []))}
+    check_json_size(memory, 2 * _MAX_MEMORY_LENGTH)
+    await context.store.set_value(_memory_owner(context), id, memory)
     return {"id": id}
 
 
 async def _recall(input: dict[str, Any], context: ToolContext) -> list[dict[str, Any]]:
-    """Those with the most of the query's words, the newer before the older."""
+    """The memories with most words of the query first; among equals, the newest first."""
     words = {word for word in input.get("query", "").casefold().split() if word}
     limit = int(input.get("limit", _DEFAULT_RECALL_LIMIT))
     ids = sorted(await context.store.keys(_memory_owner(context)), reverse=True)
@@ -122,18 +122,18 @@ async def _recall(input: dict[str, Any], context: ToolContext) -> list[dict[str,
 
 
 async def _load_memory(context: ToolContext, id: str) -> dict[str, Any] | None:
-    held = await context.store.get_value(_memory_owner(context), id)
-    return {"id": id, **held} if isinstance(held, dict) else None
+    memory = await context.store.get_value(_memory_owner(context), id)
+    return {"id": id, **memory} if isinstance(memory, dict) else None
 
 
 def _count_hits(memory: dict[str, Any], words: set[str]) -> int:
-    said = " ".join([str(memory.get("content", "")), *map(str, memory.get("tags", []))]).casefold()
-    return sum(word in said for word in words)
+    text = " ".join([str(memory.get("content", "")), *map(str, memory.get("tags", []))]).casefold()
+    return sum(word in text for word in words)
 
 
 async def _forget(input: dict[str, Any], context: ToolContext) -> str:
     if not await context.store.delete_value(_memory_owner(context), input["id"]):
-        raise ToolError("there is no memory of this id")
+        raise ToolError("there is no memory with this id")
     return "forgotten"
 
 
@@ -144,7 +144,7 @@ async def _list_memories(input: dict[str, Any], context: ToolContext) -> list[di
 MEMORY_TOOLS = (
     BuiltInTool(
         "memory.remember",
-        "Keeps something to know again later, in other sessions too.",
+        "Remembers something for later, in other sessions too.",
         object_schema(
             "content",
             content=string_schema("What to remember.", minLength=1, maxLength=_MAX_MEMORY_LENGTH),
@@ -155,10 +155,10 @@ MEMORY_TOOLS = (
     ),
     BuiltInTool(
         "memory.recall",
-        "Finds what was remembered by the words in it; without a query, the newest.",
+        "Finds memories by their words; without a query, returns the newest ones.",
         object_schema(
             query=string_schema("Words to look for.", maxLength=1_000),
-            limit=integer_schema(f"How many at most; {_DEFAULT_RECALL_LIMIT} if not given.", 1, MAX_MEMORIES),
+            limit=integer_schema(f"The maximum number of memories; default: {_DEFAULT_RECALL_LIMIT}.", 1, MAX_MEMORIES),
         ),
         ToolKind.OTHER,
         _recall,
@@ -166,13 +166,11 @@ MEMORY_TOOLS = (
     BuiltInTool(
         "memory.forget",
         "Forgets one memory.",
-        object_schema("id", id=string_schema("Its id, as remember, recall and list tell it.", maxLength=100)),
+        object_schema("id", id=string_schema("Its id, as remember, recall and list return it.", maxLength=100)),
         ToolKind.OTHER,
         _forget,
     ),
-    BuiltInTool(
-        "memory.list", "All that is remembered, the newest first.", object_schema(), ToolKind.OTHER, _list_memories
-    ),
+    BuiltInTool("memory.list", "Lists all memories, newest first.", object_schema(), ToolKind.OTHER, _list_memories),
 )
 
 
@@ -210,7 +208,7 @@ class _TreeBuilder:
     def _add_subdirectory(self, directory: int, name: str, depth: int, indent: str) -> bool:
         try:
             inner = open_directory(name, directory)
-        except OSError:  # gone, or not ours to read
+        except OSError:  # it was removed, or is not readable
             return False
         try:
             return self.add_directory(inner, depth, indent)
@@ -229,33 +227,33 @@ async def _workspace_tree(input: dict[str, Any], context: ToolContext) -> str:
 
 
 async def _workspace_changes(input: dict[str, Any], context: ToolContext) -> ToolResult:
-    told = await git_status(context)
-    if told is None:
+    status = await git_status(context)
+    if status is None:
         raise ToolError("the workspace is not in a git repository")
-    return ToolResult(shorten_output("\n".join(printable_name(line) for line in told.split("\n"))))
+    return ToolResult(shorten_output("\n".join(printable_name(line) for line in status.split("\n"))))
 
 
 WORKSPACE_TOOLS = (
     BuiltInTool(
         "workspace.info",
-        "Where the workspace is, and how many files it has.",
+        "Returns the path of the workspace and its number of files.",
         object_schema(),
         ToolKind.OTHER,
         _workspace_info,
     ),
     BuiltInTool(
         "workspace.tree",
-        "The directories and files of the workspace, as a tree.",
+        "Shows the directories and files of the workspace as a tree.",
         object_schema(
-            path=string_schema("Where to begin; the workspace if it is not given."),
-            depth=integer_schema(f"How deep to go; {_DEFAULT_TREE_DEPTH} if not given.", 1, 20),
+            path=string_schema("The directory to start at; default: the workspace."),
+            depth=integer_schema(f"The maximum depth; default: {_DEFAULT_TREE_DEPTH}.", 1, 20),
         ),
         ToolKind.LIST,
         _workspace_tree,
     ),
     BuiltInTool(
         "workspace.changes",
-        "What git status says of the workspace.",
+        "Shows git status of the workspace.",
         object_schema(),
         ToolKind.OTHER,
         _workspace_changes,

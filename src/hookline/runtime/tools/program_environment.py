@@ -26,13 +26,13 @@ _MODEL_KEY_VARIABLES: Final = frozenset(
         "OLLAMA_API_KEY",
     )
 )
-_OWN_PREFIXES: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # how these begin
+_OWN_PREFIXES: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # prefixes of hookline's own secrets
 
 
 def server_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """What MCP and language servers see: where programs and the home are, and nothing that could be secret."""
+    """The variables that MCP and language servers get: none of them could be secret."""
     names = (name for name in SERVER_VARIABLES if name in env)
-    return {name: env[name] for name in names if not env[name].startswith("()")}  # a shell's function is no value
+    return {name: env[name] for name in names if not env[name].startswith("()")}  # not a shell function
 
 
 def _without_model_keys(env: Mapping[str, str]) -> dict[str, str]:
@@ -44,17 +44,17 @@ def _without_model_keys(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def find_unset_variable(texts: Iterable[str], env: Mapping[str, str]) -> str | None:
-    """A variable that one of them names as `${NAME}`, and nobody has set."""
+    """The first variable that is used as `${NAME}` but is not set."""
     return next((name for text in texts for name in _VARIABLE.findall(text) if name not in env), None)
 
 
 def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
-    """`${NAME}` stands for a variable of the user's environment, so that no file need hold a secret."""
+    """Replaces `${NAME}` by the user's environment variable, so that files need not contain secrets."""
     return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
 
 
 async def run_in_context(context: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
-    """The environment of a command: the user's, byte for byte, without the keys of models. Raises ActionError."""
+    """Runs a command with the user's environment, byte for byte, without model keys. Raises ActionError."""
     kept = _without_model_keys(context.env)
     token = inherited_environment.set({_encode_variable(name): _encode_variable(value) for name, value in kept.items()})
     try:
@@ -66,5 +66,5 @@ async def run_in_context(context: ToolContext, command: Command, *, supervised: 
 def _encode_variable(text: str) -> bytes:
     try:
         return os.fsencode(text)
-    except UnicodeEncodeError:  # a text that no environment can hold
+    except UnicodeEncodeError:  # the text cannot be an environment value
         return encode_for_process(text)

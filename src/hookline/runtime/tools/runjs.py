@@ -14,7 +14,7 @@ from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, fai
 _TIMEOUT: Final = timedelta(seconds=5)
 _BROWSER_GLOBALS: Final = ("document", "window", "navigator", "location", "localStorage", "alert")
 
-# What is logged comes back with the result, so that the model sees it.
+# Log lines are returned with the result, so that the model sees them.
 _WRAPPER_SCRIPT: Final = r"""
 const said = [], code = source;
 const shown = value => typeof value === "string" ? value : JSON.stringify(value) ?? String(value);
@@ -33,7 +33,7 @@ try {
 
 class _NoToolsHost(NullHost):
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
-        raise UnavailableError("code of runjs calls no tools")
+        raise UnavailableError("runjs code cannot call tools")
 
 
 async def _run_javascript(input: dict[str, Any], context: ToolContext) -> ToolResult:
@@ -49,9 +49,9 @@ async def _run_javascript(input: dict[str, Any], context: ToolContext) -> ToolRe
 
 
 def _format_result(answer: Any) -> ToolResult:
-    """The code's value; with what it logged around it, if it did."""
+    """The code's value; if it logged anything, an object with `value` and `log`."""
     if not isinstance(answer, dict) or not isinstance(answer.get("said"), list):
-        return failed_result("the code left nothing that can be read")
+        return failed_result("the code returned nothing that can be read")
     said = "\n".join(str(line) for line in answer["said"])
     if "error" in answer:
         return failed_result("\n".join(part for part in (_describe_error(answer), said) if part), said or None)
@@ -69,11 +69,11 @@ def _describe_error(answer: dict[str, Any]) -> str:
 runjs = BuiltInTool(
     "runjs",
     "Runs JavaScript: the body of an async function, whose returned value is the result. log(…) writes a line. "
-    "There is no browser, no network and no file in there.",
+    "It has no browser, no network and no files.",
     object_schema(
         "code",
         code=string_schema("The function's body; return what you want to see.", maxLength=1_000_000),
-        context=string_schema("Not used: there is one place to run in."),
+        context=string_schema("Not used."),
     ),
     ToolKind.OTHER,
     _run_javascript,

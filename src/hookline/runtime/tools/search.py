@@ -43,7 +43,7 @@ class DirectoryEntry:
 
 
 def list_entries(directory: int, most: int = _MAX_DIRECTORY_ENTRIES) -> tuple[list[DirectoryEntry], bool]:
-    """What is in a directory, by name; False beside it if there is more."""
+    """The entries of a directory, sorted by name, and False if there are more."""
     with os.scandir(directory) as found:
         listed = [
             DirectoryEntry(each.name, each.is_dir(follow_symlinks=False), each.is_symlink())
@@ -53,7 +53,7 @@ def list_entries(directory: int, most: int = _MAX_DIRECTORY_ENTRIES) -> tuple[li
 
 
 def walk_files(directory: int, start: str, until: Deadline, walked: WalkStats) -> Iterator[WorkspacePath]:
-    """Each spot can be used until the next one is asked for."""
+    """Each path is valid only until the next one is requested."""
     yield from _walk_directory(directory, f"{start}/" if start else "", until, walked, 0)
 
 
@@ -78,7 +78,7 @@ def _walk_directory(
 def _walk_subdirectory(spot: WorkspacePath, until: Deadline, walked: WalkStats, depth: int) -> Iterator[WorkspacePath]:
     try:
         inner = open_directory(spot.name, spot.directory)
-    except OSError:  # gone, or not ours to read
+    except OSError:  # it was removed, or is not readable
         walked.is_complete = False
         return
     try:
@@ -96,7 +96,7 @@ def parse_glob(glob: str) -> Pattern:
     try:
         return path_glob(glob)
     except BadPattern as error:
-        raise ToolError(f"the glob cannot be read: {error}") from None
+        raise ToolError(f"invalid glob: {error}") from None
 
 
 def glob_matches(glob: Pattern, path: str) -> bool:
@@ -120,8 +120,8 @@ async def _find_files(input: dict[str, Any], context: ToolContext) -> str:
                 for path in islice((p for p in paths if glob_matches(wanted, p[skip:])), MAX_GLOB_MATCHES)
             ]
         if len(found) == MAX_GLOB_MATCHES:
-            return "\n".join([*found, f"[these are the first {MAX_GLOB_MATCHES:,}]"])
-        notes = [] if walked.is_complete else [f"[not every file was looked at: {walked.files:,} were]"]
+            return "\n".join([*found, f"[only the first {MAX_GLOB_MATCHES:,} files are shown]"])
+        notes = [] if walked.is_complete else [f"[search incomplete: only {walked.files:,} files were checked]"]
         return "\n".join([*found, *notes]) or "no file matches"
 
     return await run_blocking(work, _GLOB_SECONDS)
@@ -129,11 +129,11 @@ async def _find_files(input: dict[str, Any], context: ToolContext) -> str:
 
 glob = BuiltInTool(
     "glob",
-    "Finds files of the workspace by a glob: `*` stays within a directory, `**/` is any number of them.",
+    "Finds files in the workspace by a glob: `*` stays within a directory, `**/` matches any number of directories.",
     object_schema(
         "pattern",
         pattern=string_schema("Like src/**/*.py."),
-        path=string_schema("The directory to look in and to write the pattern from; the workspace if it is not given."),
+        path=string_schema("The directory to search; the pattern is relative to it. Default: the workspace."),
     ),
     ToolKind.GLOB,
     _find_files,
@@ -143,7 +143,7 @@ glob = BuiltInTool(
 MAX_GREP_MATCHES: Final = 500
 _MAX_SEARCHED_BYTES: Final = 5 << 20  # bytes of a file that is searched
 _MAX_LINE_LENGTH: Final = 400  # characters of a line
-_LINES_PER_CHECK: Final = 256  # between two looks at the clock
+_LINES_PER_CHECK: Final = 256  # between two checks of the time
 _GREP_SECONDS: Final = 20.0
 
 
@@ -163,17 +163,17 @@ class _LineSearch:
     def search_file(self, spot: WorkspacePath) -> None:
         try:
             data, _ = read_content(spot, self.until, _MAX_SEARCHED_BYTES)
-        except (ToolError, OSError):  # no plain file, too large, gone
+        except (ToolError, OSError):  # not a regular file, too large, or removed
             self.skipped_files += 1
             return
         if is_text(data):
             self._search_lines(spot.path, data.decode("utf-8", "replace"))
 
     def format_result(self) -> str:
-        notes = [f"these are the first {MAX_GREP_MATCHES}"] if self.is_full else []
+        notes = [f"only the first {MAX_GREP_MATCHES} matches are shown"] if self.is_full else []
         if not self.is_full and (self.until.is_over or not self.walked.is_complete):
-            notes.append(f"not everything was searched: {self.walked.files:,} files were")
-        notes += [f"{self.skipped_files} files are too large, or cannot be read"] if self.skipped_files else []
+            notes.append(f"search incomplete: only {self.walked.files:,} files were searched")
+        notes += [f"{self.skipped_files} files were skipped: too large or unreadable"] if self.skipped_files else []
         notes += [f"{self.undecided_lines} lines could not be decided in time"] if self.undecided_lines else []
         return "\n".join([*(self.found or ["no line matches"]), *(f"[{note}]" for note in notes)])
 
@@ -223,7 +223,7 @@ def _parse_pattern(source: str) -> Pattern:
     try:
         return pattern(source)
     except BadPattern as error:
-        raise ToolError(f"the pattern cannot be read: {error}") from None
+        raise ToolError(f"invalid pattern: {error}") from None
 
 
 def _build_path_filter(glob: str | None) -> Callable[[WorkspacePath], bool]:
@@ -245,8 +245,8 @@ grep = BuiltInTool(
     "Searches the workspace's text files, line by line, for a regular expression (RE2's syntax, and look-around).",
     object_schema(
         "pattern",
-        pattern=string_schema("The regular expression. (?i) before it ignores case."),
-        path=string_schema("A directory or file to search; the workspace if it is not given."),
+        pattern=string_schema("The regular expression. Start it with (?i) to ignore case."),
+        path=string_schema("The directory or file to search; default: the workspace."),
         glob=string_schema("Only files like this: *.py by name, src/**/*.py by path."),
     ),
     ToolKind.GREP,

@@ -35,7 +35,7 @@ async def _write_stored_file(input: dict[str, Any], path: str, context: ToolCont
         raise ToolError("content is missing")
     data = encode_text(input["content"])
     if len(data) > MAX_FILE_BYTES:
-        raise ToolError(f"that is {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are written")
+        raise ToolError(f"the content has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are allowed")
     known = {each["path"] for each in await context.store.list_files(context.thread_id)}
     if len(known) >= _MAX_STORED_FILES and path not in known:
         raise ToolError(f"the thread has {_MAX_STORED_FILES:,} files already; delete some")
@@ -52,13 +52,13 @@ def _decode_text(path: str, data: bytes | None) -> str:
 
 
 def _parse_path(input: dict[str, Any]) -> str:
-    """These are names in a store, not on a disk; they are spelt in one way only."""
+    """The normalised path. It is a name in the store, not on disk."""
     steps = [step for step in str(input.get("path", "")).split("/") if step not in ("", ".")]
     path = "/".join(steps)
     if not path:
         raise ToolError("path is missing")
     if ".." in steps or not path.isprintable():
-        raise ToolError("that is no path of a file here")
+        raise ToolError("invalid path")
     return path
 
 
@@ -73,7 +73,7 @@ files = BuiltInTool(
         "action",
         action=string_schema("What to do.", enum=["read", "write", "list", "delete"]),
         path=string_schema("The file; for list, where to look.", maxLength=_MAX_STORED_PATH_LENGTH),
-        content=string_schema("What the file is to hold; for write."),
+        content=string_schema("The file's new content; for write."),
     ),
     ToolKind.OTHER,
     _run_files,
@@ -86,7 +86,7 @@ _MAX_KEY_LENGTH: Final = 512
 
 
 async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
-    """What an agent keeps is its own: other agents have theirs, and its later sessions find it again."""
+    """Values belong to the agent: other agents do not see them, and its later sessions do."""
     action, store, owner = input["action"], context.store, context.agent
     if action == "list":
         return await store.keys(owner)
@@ -94,7 +94,7 @@ async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
     if action == "get":
         return await store.get_value(owner, key)
     if action == "delete":
-        return "deleted" if await store.delete_value(owner, key) else f"there was nothing by the key {key!r}"
+        return "deleted" if await store.delete_value(owner, key) else f"there was no value under the key {key!r}"
     if "value" not in input:
         raise ToolError("value is missing")
     check_json_size(input["value"])
@@ -106,13 +106,13 @@ async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
 
 
 def check_json_size(value: Any, longest: int = MAX_VALUE_LENGTH) -> None:
-    """Raises ToolError for what is too large, or no JSON."""
+    """Raises ToolError if the value is too large or is not JSON."""
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError):
-        raise ToolError("that cannot be kept as JSON") from None
+        raise ToolError("the value cannot be stored as JSON") from None
     if size > longest:
-        raise ToolError(f"that is {size:,} characters as JSON; at most {longest:,} are kept")
+        raise ToolError(f"the value has {size:,} characters as JSON; at most {longest:,} are stored")
 
 
 def _parse_key(input: dict[str, Any]) -> str:
@@ -120,18 +120,18 @@ def _parse_key(input: dict[str, Any]) -> str:
     if not key:
         raise ToolError("key is missing")
     if not key.isprintable():
-        raise ToolError("the key has characters that no key has")
+        raise ToolError("the key contains unprintable characters")
     return str(key)
 
 
 storage = BuiltInTool(
     "storage",
-    "Keeps values by key, for you alone, beyond this session.",
+    "Stores values by key. Only you can read them, in later sessions too.",
     object_schema(
         "action",
         action=string_schema("What to do.", enum=["get", "set", "delete", "list"]),
         key=string_schema("The key; not for list.", maxLength=_MAX_KEY_LENGTH),
-        value={"description": "What to keep, any JSON; for set."},
+        value={"description": "The value to store, any JSON; for set."},
     ),
     ToolKind.OTHER,
     _run_storage,

@@ -24,7 +24,7 @@ from hookline.runtime.tools.tool_definition import BuiltInTool, Tool
 
 
 def built_in_tools(private: tuple[str, ...] = ()) -> tuple[Tool, ...]:
-    """private: hosts, or host:port, that `fetch` may reach though they are not public."""
+    """private: hosts, or host:port, that `fetch` may reach although they are not public."""
     return (
         bash,
         read_file,
@@ -41,7 +41,7 @@ def built_in_tools(private: tuple[str, ...] = ()) -> tuple[Tool, ...]:
 
 
 def module_tools() -> tuple[Tool, ...]:
-    """`module.action`, for apps that name their tools so."""
+    """The tools named `module.action`, for apps that use such names."""
     return (*modules.FILESYSTEM_TOOLS, *modules.MEMORY_TOOLS, *modules.WORKSPACE_TOOLS)
 
 
@@ -54,9 +54,9 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self.tools = tuple(tools)
-        twice = [name for name, count in Counter(tool.name for tool in self.tools).items() if count > 1]
-        if twice:
-            raise HooklineError(f"two tools are called {twice[0]}; give one of them another name")
+        duplicates = [name for name, count in Counter(tool.name for tool in self.tools).items() if count > 1]
+        if duplicates:
+            raise HooklineError(f"two tools have the name {duplicates[0]}; rename one of them")
         self._offered_names = offered_names(tool.name for tool in self.tools)
         self._names = {
             tool.name: (tool.name, self._offered_names[tool.name], *_aliases(tool.name)) for tool in self.tools
@@ -72,14 +72,14 @@ class Toolbox:
         """The message for the model when `find` returns None."""
         if name in _UNSUPPORTED_TOOLS:
             return f"there is no tool {name!r}: {_UNSUPPORTED_TOOLS[name]}"
-        near = difflib.get_close_matches(name[:100], list(self._by_name), 1, 0.7)
-        hint = f"; did you mean {self._offered_names[self._by_name[near[0]].name]}?" if near else ""
+        matches = difflib.get_close_matches(name[:100], list(self._by_name), 1, 0.7)
+        hint = f"; did you mean {self._offered_names[self._by_name[matches[0]].name]}?" if matches else ""
         return f"there is no tool {name[:100]!r}{hint}"
 
     def offered_tools(self, patterns: tuple[str, ...] | None = None) -> tuple[OfferedTool, ...]:
-        """What models hear of: what a name or glob of `patterns` means, or everything, each thing to do once.
+        """The tools offered to a model: those that match `patterns`, or else all, without tools that do the same.
 
-        Raises HooklineError for a glob that cannot be read.
+        Raises HooklineError for an invalid glob.
         """
         return tuple(
             OfferedTool(self._offered_names[tool.name], tool.description, tool.schema)
@@ -100,7 +100,7 @@ class Toolbox:
         claims = Counter(alias for tool in self.tools for alias in set(_aliases(tool.name)))
         for tool in self.tools:
             for alias in _aliases(tool.name):
-                if claims[alias] == 1:  # of two that one name could mean, it means none
+                if claims[alias] == 1:  # an ambiguous alias means none of its tools
                     found.setdefault(alias, tool)
         return found
 
@@ -134,11 +134,11 @@ def _aliases(own: str) -> tuple[str, ...]:
 
 
 def _parse_globs(pattern: str) -> tuple[Pattern, Pattern]:
-    """The name of a module or server stands for all its tools."""
+    """The name of a module or server matches all its tools."""
     try:
         return tool_glob(pattern), tool_glob(f"{pattern}.*")
     except BadPattern as error:
-        raise HooklineError(f"{pattern!r} in a list of tools cannot be read: {error}") from None
+        raise HooklineError(f"invalid tool pattern {pattern!r}: {error}") from None
 
 
 def _glob_matches(glob: Pattern, name: str) -> bool:

@@ -38,7 +38,7 @@ class ToolError(HooklineError):
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePath:
-    """A name in a directory that is held open; "." for the directory itself."""
+    """A name in an open directory; "." for the directory itself."""
 
     directory: int
     name: str
@@ -71,9 +71,9 @@ class Workspace:
 
     @contextmanager
     def resolve(self, path: str, *, make: bool = False, follow: bool = True) -> Iterator[WorkspacePath]:
-        """Raises ToolError, also for what the system refuses inside of the `with`.
+        """Raises ToolError, also for an OSError inside the `with` block.
 
-        make: directories on the way that are not there are made. follow: a link at the end is walked too.
+        make: creates missing directories of the path. follow: a link at the end is resolved too.
         """
         try:
             spot = self._resolve_steps(self._relative_steps(path), make, follow)
@@ -103,7 +103,7 @@ class Workspace:
             return self.root / found
 
     def relative_path(self, path: str) -> str:
-        """A path or glob, written from the workspace's root if it was absolute. Raises ToolError if it leads elsewhere."""
+        """A path or glob; an absolute one becomes relative to the workspace. Raises ToolError if it leads outside."""
         return "/".join(self._relative_steps(path)) if path.startswith("/") else path
 
     def _relative_steps(self, path: str) -> list[str]:
@@ -118,7 +118,7 @@ class Workspace:
 
     def _resolve_steps(self, steps: list[str], make: bool, follow: bool) -> WorkspacePath:
         if sys.platform == "win32":
-            raise ToolError("files are not touched on Windows")
+            raise ToolError("file tools do not work on Windows")
         walk = _DirectoryStack(open_directory(str(self.root), None), "/".join(steps) or ".")
         try:
             return self._follow_steps(walk, deque(steps), make, follow)
@@ -154,7 +154,7 @@ class Workspace:
 
 
 class _DirectoryStack:
-    """The directories from the root down to where the walk is, each held open: `..` never asks the file system."""
+    """The open directories from the root down to the current one: `..` never asks the file system."""
 
     def __init__(self, root: int, given: str) -> None:
         self.given = given
@@ -175,7 +175,7 @@ class _DirectoryStack:
         """The target of a link; None if it is not a link."""
         try:
             return os.readlink(step, dir_fd=self._descriptors[-1])
-        except OSError:  # EINVAL: no link, ENOENT: nothing; what else is wrong, opening it will say
+        except OSError:  # EINVAL: not a link, ENOENT: missing; opening it reports other errors
             return None
 
     def enter(self, step: str, make: bool) -> None:
@@ -188,7 +188,7 @@ class _DirectoryStack:
         self._names.append(step)
 
     def finish(self, name: str) -> WorkspacePath:
-        """The spot keeps the last directory."""
+        """The path; it now owns the descriptor of the last directory."""
         names = self._names if name == "." else [*self._names, name]
         return WorkspacePath(self._descriptors.pop(), name, "/".join(names) or ".")
 
@@ -202,7 +202,7 @@ def require_regular_file(found: os.stat_result | None, path: str) -> None:
     if found is None:
         raise ToolError(f"there is no file {_shorten_path(path)}")
     if not stat.S_ISREG(found.st_mode):
-        what = next((what for test, what in _FILE_TYPES if test(found.st_mode)), "no plain file")
+        what = next((what for test, what in _FILE_TYPES if test(found.st_mode)), "a special file")
         raise ToolError(f"{_shorten_path(path)} is {what}, not a file")
 
 
@@ -221,17 +221,17 @@ def _check_path(path: str) -> None:
     if not path:
         raise ToolError("the path is empty")
     if "\0" in path:
-        raise ToolError("a path holds no NUL")
+        raise ToolError("the path contains a NUL character")
     if len(path) > MAX_PATH_LENGTH or path.count("/") > _MAX_STEPS:
         raise ToolError(f"the path {_shorten_path(path)} is too long")
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        raise ToolError(f"the path {_shorten_path(path)} has characters that no file's name has") from None
+        raise ToolError(f"the path {_shorten_path(path)} has characters that a file name cannot have") from None
 
 
 def _outside_error(path: str) -> ToolError:
-    return ToolError(f"{_shorten_path(path)} is outside of the workspace")
+    return ToolError(f"{_shorten_path(path)} is outside the workspace")
 
 
 def _describe_os_error(error: OSError) -> str:
