@@ -72,7 +72,7 @@ async def _withdraw_request(thread: StoredThread, row: ApprovalRow) -> None:
 
 
 def _describe_denial(by: str | None) -> str:
-    return by or NOBODY_ANSWERED if by in (None, NOBODY_HERE, NOBODY_ANSWERED) else f"{by} denied it"
+    return by or NOBODY_ANSWERED if by in (None, NOBODY_HERE, NOBODY_ANSWERED, NOBODY_WAITS) else f"{by} denied it"
 
 
 async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision: Decision) -> ApprovalRow:

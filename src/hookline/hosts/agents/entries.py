@@ -97,7 +97,7 @@ class OwnFile:
     signature: str = ""  # in the first line of every version's text; "" if each version writes the same text
 
     def is_any_version(self, text: str) -> bool:
-        return text == self.text or bool(self.signature) and self.signature in text.partition("\n")[0]
+        return text == self.text or (bool(self.signature) and self.signature in text.partition("\n")[0])
 
 
 DesiredFile = EntriesFile | OwnFile

@@ -9,7 +9,7 @@ from hookline.hooks.host import Command, ProgramResult, ToolResult
 from hookline.hooks.outcome import ActionError
 from hookline.hooks.tools import ToolKind
 from hookline.runtime.tools.blocking import Deadline, run_blocking
-from hookline.runtime.tools.program_environment import run_in_context
+from hookline.runtime.tools.program_environment import run_without_model_keys
 from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, failed_result, object_schema, string_schema
 from hookline.runtime.tools.workspace import ToolError, Workspace
 
@@ -30,7 +30,7 @@ async def _run_bash(input: dict[str, Any], context: ToolContext) -> ToolResult:
         timeout=timedelta(seconds=input.get("timeout", _DEFAULT_SECONDS)),
     )
     try:
-        return _format_result(await run_in_context(context, command, supervised=True))
+        return _format_result(await run_without_model_keys(context, command, supervised=True))
     except ActionError as error:
         raise ToolError(f"the command {error}") from None
 

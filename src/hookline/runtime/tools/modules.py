@@ -24,7 +24,7 @@ from hookline.runtime.tools.file_tools import (
     read_file,
     write_file,
 )
-from hookline.runtime.tools.program_environment import run_in_context
+from hookline.runtime.tools.program_environment import run_without_model_keys
 from hookline.runtime.tools.search import WalkStats, glob, grep, list_entries, walk_files
 from hookline.runtime.tools.storage_tools import check_json_size
 from hookline.runtime.tools.tool_definition import (
@@ -75,7 +75,7 @@ async def _run_git(context: ToolContext, *arguments: str) -> ProgramResult:
     command = Command(
         argv=argv, cwd=root, env=_GIT_ENVIRONMENT, inherit_env=_GIT_INHERITED_VARIABLES, timeout=_GIT_TIMEOUT
     )
-    return await run_in_context(context, command)
+    return await run_without_model_keys(context, command)
 
 
 FILESYSTEM_TOOLS = (

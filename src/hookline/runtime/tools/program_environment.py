@@ -53,7 +53,7 @@ def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[
     return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
 
 
-async def run_in_context(context: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
+async def run_without_model_keys(context: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
     """Runs a command with the user's environment, byte for byte, without model keys. Raises ActionError."""
     kept = _without_model_keys(context.env)
     token = inherited_environment.set({_encode_variable(name): _encode_variable(value) for name, value in kept.items()})
