@@ -15,6 +15,8 @@ from hookline.cli.main import cli
 Hookline = Callable[..., Result]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
+CLAUDE_SETTINGS = '{\n  // mine\n  "model": "opus"\n}\n'
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -27,6 +29,18 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOOKLINE_LOG", "DIGITORN_LOGGING__LEVEL", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return directory
+
+
+@pytest.fixture
+def claude_settings(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's settings of Claude Code, the only agent in this home; no engine runs."""
+    for name in ("CODEX_HOME", "COPILOT_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/null")
+    path = project.parent / "home/.claude/settings.json"
+    path.parent.mkdir()
+    path.write_text(CLAUDE_SETTINGS)
+    return path
 
 
 @pytest.fixture

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from pydantic import BaseModel
 
-from hookline.config.document import Document
-from hookline.config.reader import read_text
+from dialects.digitorn.digitorn_app import all_actions, all_conditions, build_hook, load, read_document
 from hookline.dialects.dialect import LoadResult, recognise_dialect
 from hookline.dialects.digitorn import DIALECT
 from hookline.engine.book import Book, Layer, introspect
@@ -25,22 +22,6 @@ from hookline.hooks.hook import Limit, Scope
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome
 from hookline.testing import ScriptedHost
-
-CASES = Path(__file__).parents[2] / "cases" / "digitorn"
-
-
-def read_document(text: str, file: str = "digitorn.yaml") -> Document:
-    found, problems = read_text(text, file)
-    assert found is not None, problems
-    return found
-
-
-def load(value: Any) -> LoadResult:
-    return DIALECT.load(read_document(value if isinstance(value, str) else json.dumps(value)))
-
-
-def build_hook(**keys: Any) -> dict[str, Any]:
-    return {"runtime": {"hooks": [{"id": "h", "action": {"type": "gate"}, **keys}]}}
 
 
 @pytest.fixture
@@ -110,162 +91,11 @@ def test_hostile_values_never_raise() -> None:
     for key in keys:
         for value in values:
             load(build_hook(**{key: value}))
-    for forms, at in ((_all_actions(), "action"), (_all_conditions(), "condition")):
+    for forms, at in ((all_actions(), "action"), (all_conditions(), "condition")):
         for form in forms:
             for key in form:
                 for value in values:
                     load(build_hook(**{at: {**form, key: value}}))
-
-
-def test_deep_nesting_is_read_and_decided() -> None:
-    condition: dict[str, Any] = {"type": "always"}
-    for _ in range(90):
-        condition = {"type": "not", "condition": condition}
-    (found,) = load(build_hook(on="tool_start", condition=condition)).hooks
-    assert found.when.holds(Event("tool.before", {}))
-
-
-def _all_conditions() -> list[dict[str, Any]]:
-    return [
-        {"type": "all_of", "conditions": []},
-        {"type": "any_of", "conditions": [{"type": "always"}]},
-        {"type": "not", "condition": {"type": "unheard_of", "x": 1}},
-        {"type": "always"},
-        {"type": "never"},
-        {"type": "context_pressure", "threshold": 0.75},
-        {"type": "turn_count", "threshold": 10},
-        {"type": "turn_count", "every": 5},
-        {"type": "tool_calls", "threshold": 20},
-        {"type": "message_count", "threshold": 50},
-        {"type": "tool_name", "match": "Write|Edit"},
-        {"type": "tool_name", "match": ["Write", "Edit", "Insert"]},
-        {"type": "tool_failed"},
-        {"type": "content_contains", "keyword": "x"},
-        {"type": "error_type", "match": "rate_limit*"},
-        {"type": "expression", "expr": "turn > 5 and pressure > 0.6"},
-    ]
-
-
-def _all_actions() -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "compact_context",
-            "strategy": "summarize",
-            "keep_recent": 10,
-            "summary_max_tokens": 1024,
-            "summary_prompt": "Summarize",
-            "target_pressure": 0.5,
-            "cooldown_turns": 3,
-        },
-        {"type": "inject_message", "strategy": "auto", "content": "c", "role": "user", "position": "before_last"},
-        {
-            "type": "module_action",
-            "module": "memory",
-            "action": "remember",
-            "action_params": {"a": "{{tool.params.b}}"},
-        },
-        {
-            "type": "module_action_inject",
-            "module": "lsp",
-            "action": "d",
-            "action_params": {},
-            "format": "auto",
-            "prefix": "",
-        },
-        {"type": "log", "message": "m", "level": "info"},
-        {
-            "type": "shell",
-            "command": "x {{tool.params.p}}",
-            "cwd": "{{workspace}}",
-            "timeout": 30,
-            "on_error": "ignore",
-        },
-        {"type": "gate", "reason": "r"},
-        {"type": "transform_params", "transformation": {"set": {"a": 1}, "remove": ["b"]}},
-        {"type": "transform_result", "transformation": {"append_to_result": "x", "inject_note": "y"}},
-        {"type": "chain", "stop_on_failure": False, "actions": [{"type": "log", "message": "m"}]},
-        {"type": "notify", "title": "t", "message": "m", "level": "warning", "tag": "g"},
-        {"type": "pipe", "to": "a.b", "map": {"x": "{{tool.result}}"}, "extra": {"y": True}, "on_error": "log"},
-        {
-            "type": "lsp_diagnose",
-            "path_field": ["path", "file_path"],
-            "content_field": ["content"],
-            "publish": True,
-            "inject_result": True,
-            "read_from_disk": True,
-        },
-        {"type": "compile_yaml"},
-        {"type": "auto_test_deploy"},
-        {"type": "prefetch_ground_truth"},
-        {"type": "enforce_phase6"},
-        {"type": "enforce_compile_fix"},
-    ]
-
-
-@pytest.mark.parametrize("form", _all_actions(), ids=lambda form: str(form["type"]))
-def test_every_action_loads_with_every_key(form: dict[str, Any]) -> None:
-    loaded = load(build_hook(action=form))
-    assert loaded.problems == ()
-    jsonschema.validate(build_hook(action=form), DIALECT.schema())
-
-
-@pytest.mark.parametrize("form", _all_conditions(), ids=lambda form: str(form["type"]))
-def test_every_condition_loads_with_every_key(form: dict[str, Any]) -> None:
-    loaded = load(build_hook(condition=form))
-    assert len(loaded.hooks) == 1
-    jsonschema.validate(build_hook(condition=form), DIALECT.schema())
-
-
-def _case_configs() -> Iterator[Any]:
-    for path in sorted(CASES.glob("*.yaml")):
-        whole = read_document(path.read_text(), path.name).value
-        for case in whole.get("cases", [whole]):
-            config = case.get("config")
-            if not isinstance(config, str):
-                yield from () if config is None else (config,)
-            elif (found := read_text(config, "digitorn.yaml")[0]) is not None:
-                yield found.value
-
-
-BAD_ONLY_IN_MEANING = {"duplicate-id", "bad-template", "bad-params"}
-"""Errors that a schema cannot see."""
-
-
-def test_the_schema_and_the_reader_agree_on_every_case() -> None:
-    schema = jsonschema.Draft202012Validator(DIALECT.schema())
-    refused = 0
-    for config in _case_configs():
-        errors = {problem.code for problem in load(config).problems if problem.severity == "error"}
-        if errors <= BAD_ONLY_IN_MEANING:
-            schema.validate(config)
-        else:
-            refused += 1
-            assert not schema.is_valid(config), config
-    assert refused >= 5
-
-
-WRONG: tuple[Any, ...] = (None, True, -1, 1.5, "", "word", [], [1], {}, {"a": 1})
-
-
-@pytest.mark.parametrize("form", _all_actions(), ids=lambda form: str(form["type"]))
-def test_the_schema_refuses_what_the_reader_refuses_in_an_action(form: dict[str, Any]) -> None:
-    _assert_schema_agrees(form, "action")
-
-
-@pytest.mark.parametrize("form", _all_conditions(), ids=lambda form: str(form["type"]))
-def test_the_schema_refuses_what_the_reader_refuses_in_a_condition(form: dict[str, Any]) -> None:
-    _assert_schema_agrees(form, "condition")
-
-
-def _assert_schema_agrees(form: dict[str, Any], at: str) -> None:
-    schema = jsonschema.Draft202012Validator(DIALECT.schema())
-    without = [{key: value for key, value in form.items() if key != left_out} for left_out in form]
-    changed = [{**form, key: wrong} for key in form for wrong in WRONG if key != "type"]
-    for variant in (*without, *changed, {**form, "unheard_of": 1}):
-        config = build_hook(**{at: variant})
-        problems = [problem for problem in load(config).problems if problem.severity == "error"]
-        if {problem.code for problem in problems} - BAD_ONLY_IN_MEANING or not problems:
-            assert schema.is_valid(config) is not bool(problems), (variant, problems)
 
 
 @pytest.mark.usefixtures("doors")

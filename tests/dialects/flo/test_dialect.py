@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-import yaml
 
-from hookline.config.problem import Severity
+from dialects.flo.flo_file import build_config, load
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import LoadResult, get_dialect, recognise_dialect
 from hookline.dialects.flo import DIALECT
@@ -23,22 +19,6 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Verdict
 from hookline.runners.local_host import LocalHost
-
-CASES = Path(__file__).parents[2] / "cases" / "flo"
-
-
-def load(value: Any, file: str = "hub.json") -> LoadResult:
-    document, problems = read_text(value if isinstance(value, str) else json.dumps(value), file)
-    assert document is not None, problems
-    return DIALECT.load(document)
-
-
-def build_config(*listed: dict[str, Any], event: str = "PreToolUse") -> dict[str, Any]:
-    return {"hooks": {event: list(listed)}}
-
-
-def problem_codes(value: Any) -> list[str]:
-    return [problem.code for problem in load(value).problems]
 
 
 def decide(hooks: tuple[Hook, ...], event: Event) -> Decision:
@@ -84,139 +64,6 @@ def test_others_files_are_not(file: str, value: Any) -> None:
     document, _ = read_text(json.dumps(value), file)
     assert document is not None
     assert getattr(recognise_dialect(document), "name", "") != "flo"
-
-
-def test_a_hook_knows_its_place_and_its_name() -> None:
-    text = '{"hooks": {\n"PreToolUse": [\n{"action": "log"},\n{"id": "mine", "action": "log"},\n{"hooks": [\n{"action": "log"}]}]}}'
-    hooks = load(text, "sub/hub.json").hooks
-    assert [(hook.id, hook.origin.line) for hook in hooks] == [
-        ("hub.json:PreToolUse[0]", 3),
-        ("mine", 4),
-        ("hub.json:PreToolUse[2].hooks[0]", 6),
-    ]
-    assert {hook.group for hook in hooks} == {"flo"}
-
-
-def test_the_rest_of_a_list_survives_a_bad_entry() -> None:
-    found = load(build_config({"id": "r", "hooks": [{"action": "log"}, {"action": "nope"}, {"command": "true"}]}))
-    assert [hook.id for hook in found.hooks] == ["r.hooks[0]", "r.hooks[2]"]
-
-
-@pytest.mark.parametrize(
-    ("rule", "code"),
-    [
-        ({"action": "deny", "command": "true"}, "two-actions"),
-        ({"action": "deny", "hooks": [{"action": "log"}]}, "two-actions"),
-        ({"command": "true", "reason": "x"}, "two-actions"),
-        ({"command": "true", "script": "x"}, "two-actions"),
-        ({"action": "deny", "script": "x"}, "no-script"),
-        ({"script": "x"}, "no-action"),
-        ({"hooks": []}, "no-action"),
-        ({"hooks": {}}, "wrong-type"),
-        ({"hooks": [5]}, "wrong-type"),
-        ({"hooks": [{"type": "command", "action": "log"}]}, "missing-key"),
-        ({"hooks": [{"type": "shell", "command": "x"}]}, "unknown-word"),
-        ({"hooks": [{"priority": 1, "command": "x"}]}, "unknown-key"),
-        ({"action": "deny", "priority": "high"}, "wrong-type"),
-        ({"action": "deny", "priority": 1.5}, "wrong-type"),
-        ({"action": "deny", "enabled": "yes"}, "wrong-type"),
-        ({"action": "deny", "continueOnError": 1}, "wrong-type"),
-        ({"action": "deny", "id": ""}, "empty"),
-        ({"action": "deny", "reason": 5}, "wrong-type"),
-        ({"action": "deny", "matcher": ["bash"]}, "wrong-type"),
-        ({"action": "deny", "inputMatchers": ["x"]}, "wrong-type"),
-        ({"action": "deny", "inputMatchers": {"path": 5}}, "wrong-type"),
-        ({"action": "Deny"}, "unknown-word"),
-        ({"action": None}, "unknown-word"),
-        ({"action": "script", "script": ""}, "empty"),
-        ({"command": ""}, "empty"),
-        ({"command": ["ls"]}, "wrong-type"),
-        ({"command": "x", "timeout": 0}, "out-of-range"),
-        ({"command": "x", "timeout": "5s"}, "wrong-type"),
-        ({"command": "x", "timeout": True}, "wrong-type"),
-        ({"command": "x", "timeout": 1e12}, "out-of-range"),
-    ],
-)
-def test_what_is_refused_is_refused_by_the_schema_too(rule: dict[str, Any], code: str) -> None:
-    value = build_config(rule, {"action": "deny"})
-    found = load(value)
-    assert code in [problem.code for problem in found.problems]
-    assert len(found.hooks) == 1
-    assert not _matches_schema(value)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"hooks": []},
-        {"hooks": None},
-        {"hooks": {"PreToolUse": {}}},
-        {"hooks": {"PreToolUse": ["deny"]}},
-        {"hooks": {"BeforeTool": []}},
-        {"matcher": "x"},
-        {"action": "deny", "port": 5},
-        [],
-        5,
-    ],
-)
-def test_files_of_another_shape_are_refused_by_both(value: Any) -> None:
-    assert any(problem.severity is Severity.ERROR for problem in load(value).problems)
-    assert not _matches_schema(value)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {},
-        {"port": 5},
-        {"hooks": {}, "port": 5},
-        build_config(),
-        build_config({"action": "deny", "reason": ""}),
-        build_config({"action": "log", "reason": "unused", "timeout": 5}),
-        build_config(
-            {"hooks": [{"action": "log"}, {"type": "command", "command": "true", "timeout": 1}], "enabled": False}
-        ),
-        build_config({"action": "script", "script": "return", "timeout": 0.5e3, "continueOnError": False}),
-        build_config(
-            {"matcher": "", "inputMatchers": {}, "priority": -5, "id": "x", "command": "true"}, event="AgentEnd"
-        ),
-        build_config({"action": "deny", "priority": 1.0}),
-        {"matcher": "x", "hooks": [{"action": "deny"}]},
-        {"command": "true"},
-    ],
-)
-def test_what_loads_fits_the_schema(value: Any) -> None:
-    assert [problem for problem in load(value).problems if problem.severity is Severity.ERROR] == []
-    assert _matches_schema(value)
-
-
-def test_every_good_case_fits_the_schema() -> None:
-    checked = 0
-    for path in CASES.glob("*.yaml"):
-        written = yaml.safe_load(path.read_text())
-        for case in written.get("cases", [written]):
-            config = case.get("config")
-            if isinstance(config, dict) and not _has_error(config):
-                jsonschema.validate(config, DIALECT.schema())
-                checked += 1
-    assert checked > 50
-
-
-def _has_error(config: Any) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in load(config).problems)
-
-
-def _matches_schema(value: Any) -> bool:
-    return bool(jsonschema.Draft202012Validator(DIALECT.schema()).is_valid(value))
-
-
-def test_a_useless_key_is_a_warning() -> None:
-    assert problem_codes(build_config({"action": "log", "reason": "x", "timeout": 5})) == ["unused", "unused"]
-
-
-def test_hints_are_in_milliseconds() -> None:
-    (problem,) = load(build_config({"command": "x", "timeout": "2m"})).problems
-    assert problem.hint == "flo counts milliseconds; write 120000."
 
 
 SKILL = """---
@@ -331,9 +178,3 @@ hooks:
         },
         {"id": "either", "inputMatchers": {"command": r"(?:rm[\t\n\f\r ])|(?:^dd )"}, "action": "deny"},
     ]
-
-
-def test_without_a_timeout_there_are_five_seconds() -> None:
-    hooks = load(build_config({"command": "sleep 10"}, {"action": "script", "script": "return"})).hooks
-    assert [hook.timeout for hook in hooks] == [timedelta(seconds=5)] * 2
-    assert [getattr(hook.then, "timeout", None) for hook in hooks] == [timedelta(seconds=5)] * 2

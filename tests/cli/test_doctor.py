@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from install_sandbox import running_engine
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("claude_settings")]
+
+
+def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, claude_settings, monkeypatch):
+    assert hookline("doctor").exit_code == 1
+    hookline("init")
+    hookline("install", "codex")
+    with running_engine(claude_settings.parents[1]) as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        result = hookline("doctor")
+    assert result.exit_code == 1
+    assert "!!  trust: not trusted: SessionStart" in result.stdout
+    assert "ok  answer: a test call was denied" in result.stdout
+    assert "ask-before-push  on tool.before  hookline.yaml:15" in result.stdout
+    assert "not calling hookline: claude-code" in result.stdout
+
+
+def test_doctor_for_programs(hookline, claude_settings, monkeypatch):
+    hookline("install", "claude-code")
+    with running_engine(claude_settings.parents[1]) as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        result = hookline("doctor", "claude-code", "--json")
+    assert result.exit_code == 0, result.stdout
+    (agent,) = json.loads(result.stdout)["agents"]
+    assert (agent["agent"], agent["good"], agent["hooks"]) == ("claude-code", True, [])
+    assert agent["round_trip_ms"] > 0

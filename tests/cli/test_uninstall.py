@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import CLAUDE_SETTINGS
+
+pytestmark = pytest.mark.usefixtures("claude_settings")
+
+
+def test_install_twice_then_uninstall(hookline, claude_settings):
+    first = hookline("install", "claude-code")
+    assert first.exit_code == 0, first.output
+    assert "Claude Code now calls hookline on 11 events: ~/.claude/settings.json" in first.stdout
+    assert os.access(claude_settings.parents[1] / ".local/share/hookline/bridge", os.X_OK)
+    assert "already" in hookline("install", "claude-code").stdout
+    assert "-  // mine" not in hookline("uninstall", "claude-code", "--dry-run").stdout
+    assert hookline("uninstall", "claude-code").exit_code == 0
+    assert claude_settings.read_text() == CLAUDE_SETTINGS
+    assert not (claude_settings.parents[1] / ".local/share/hookline/bridge").exists()
+    assert "nothing to do" in hookline("uninstall", "claude-code").stdout
+
+
+def test_project_scope(hookline):
+    Path("below").mkdir()
+    Path(".git").mkdir()
+    os.chdir("below")
+    assert hookline("install", "gemini-cli", "--project").exit_code == 0
+    assert "$HOME/.local/share/hookline/bridge" in Path("../.gemini/settings.json").read_text()
+    assert hookline("uninstall", "gemini-cli", "--project").exit_code == 0
+    assert not Path("../.gemini").exists()
+
+
+def test_mcp_servers_get_the_proxy_and_lose_it(hookline):
+    text = '{\n  "mcpServers": {"notes": {"command": "notes", "args": ["."]}} // mine\n}\n'
+    Path(".mcp.json").write_text(text)
+    assert "mcp" in hookline("install", "--mcp", ".mcp.json", "--dry-run").stdout
+    assert Path(".mcp.json").read_text() == text
+    assert hookline("install", "--mcp", ".mcp.json").exit_code == 0
+    assert '"mcp"' in Path(".mcp.json").read_text()
+    assert "nothing to do" in hookline("install", "--mcp", ".mcp.json").stdout
+    assert hookline("uninstall", "--mcp", ".mcp.json").exit_code == 0
+    assert Path(".mcp.json").read_text() == text
+    assert sorted(path.name for path in Path().iterdir()) == [".mcp.json"]
