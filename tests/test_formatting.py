@@ -1,0 +1,44 @@
+"""Text for people: escapes, excerpts, suggestions."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.formatting import MAX_SHOWN_LENGTH, MAX_WORD_LENGTH, closest_match, printable, shorten
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ünïcødé ☃", "plain ünïcødé ☃"),
+        ("a\nb\tc", "a\\nb\\tc"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("left\u202eright", "left\\u202eright"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_characters_that_could_deceive_are_escaped(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert printable(text).isprintable()
+
+
+def test_only_a_long_text_is_cut() -> None:
+    longest = "x" * MAX_SHOWN_LENGTH
+    assert shorten(longest) == longest
+    assert shorten(longest + "y") == "x" * (MAX_SHOWN_LENGTH - 1) + "…"
+
+
+@pytest.mark.parametrize(
+    ("word", "match"),
+    [
+        ("onError", "on_error"),
+        ("on-error", "on_error"),
+        ("TIMEOUT", "timeout"),
+        ("timout", "timeout"),
+        ("xyz", None),
+        ("", None),
+        ("timeout" * MAX_WORD_LENGTH, None),
+    ],
+)
+def test_a_mistyped_word_finds_the_word_that_was_meant(word: str, match: str | None) -> None:
+    assert closest_match(word, ["on_error", "timeout", "then"]) == match
