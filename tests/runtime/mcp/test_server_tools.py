@@ -201,7 +201,7 @@ def test_a_malformed_tool_costs_only_itself(
     with caplog.at_level(logging.WARNING, logger="hookline"):
         played(tmp_path, play, McpServer("lists", (sys.executable, "-c", LISTS, json.dumps([tool]))))
     [said] = [record.getMessage() for record in caplog.records]
-    assert said.startswith(f"[lists] a tool cannot be used: {line}")
+    assert said.startswith(f"[lists] skipped a malformed tool: {line}")
 
 
 def test_a_crashed_server_is_an_error_and_back_for_the_next_call(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_ollama_needs_no_key_and_knows_its_context() -> None:
         ("opnai:gpt-5", "did you mean openai"),
         ("antropic:x", "did you mean anthropic"),
         ("scrip:x", "did you mean script"),
-        ("zzz:x", "known are anthropic, google"),
+        ("zzz:x", "known providers: anthropic, google"),
         ("openai:", "openai:NAME"),
         ("openai:@http://host/v1", "openai:NAME"),
         ("openai:x@http://", "not a URL"),

@@ -83,9 +83,9 @@ def test_a_list_is_its_steps() -> None:
 
 PROBLEMS = {
     "steps:\n  - sey: x": (2, "Did you mean say?"),
-    "steps:\n  - delay: 1s": (2, "gives no answer"),
+    "steps:\n  - delay: 1s": (2, "this step has no answer"),
     "steps:\n  - {say: x, delay: 200}": (2, "200ms for milliseconds"),
-    "steps:\n  - call: {a: {}, b: {}}": (2, "one tool is named here"),
+    "steps:\n  - call: {a: {}, b: {}}": (2, "a call names exactly one tool"),
     "steps:\n  - call: ls": (2, "not a mapping"),
     "steps:\n  - call: {bash: [ls]}": (2, "not a mapping"),
     "steps:\n  - error: ratelimit": (2, "Did you mean rate_limit?"),

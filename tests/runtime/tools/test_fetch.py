@@ -127,10 +127,10 @@ async def test_a_form_is_not_sent_on(get, site) -> None:
 @pytest.mark.parametrize(
     ("path", "error"),
     [
-        ("/around", "more than 5 times"),
+        ("/around", "more than 5 redirects"),
         ("/inside", "localhost is not a public address"),
         ("/file", "only http and https"),
-        ("/packed", "packed"),
+        ("/packed", "unsupported content encoding"),
     ],
 )
 async def test_where_it_leads_is_looked_at_again(get, path: str, error: str) -> None:

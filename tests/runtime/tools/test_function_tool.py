@@ -236,4 +236,4 @@ async def test_attachments_that_are_none_are_an_error(place, attachments) -> Non
     with collecting():
         returned = {"status": "success", "attachments": attachments}
         tool = defined_tool(define_tool(name="t", description="", execute=lambda: returned))
-    assert "attachments" in (await tool.perform({}, place)).error
+    assert "an attachment without name" in (await tool.perform({}, place)).error

@@ -20,7 +20,7 @@ from hookline.hosts.mcp.json_rpc import get_object
 from hookline.runners.server_process import PipeClosedError, ServerProcess
 from hookline.runtime.apps.app import LanguageServer
 
-MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024  # of one message
+MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024  # bytes of one message
 _MAX_HEADER_BYTES: Final = 4096
 _CHUNK: Final = 256 * 1024
 
@@ -94,7 +94,7 @@ async def _read_exactly(reader: asyncio.StreamReader, length: int) -> bytes:
 
 _MAX_OPEN_DOCUMENTS: Final = 100  # documents
 _MAX_DIAGNOSTICS: Final = 500  # diagnostics of one document
-_QUIET_SECONDS: Final = 0.2  # seconds without a newer report, for servers that report more than once
+_QUIET_SECONDS: Final = 0.2  # seconds to wait for a newer report: some servers report more than once
 _SHUTDOWN_SECONDS: Final = 2.0  # seconds for shutdown and exit
 _RETRYABLE_CODES: Final = (-32801, -32802)  # ContentModified, ServerCancelled
 _PULL_TRIES: Final = 3
@@ -166,7 +166,7 @@ class LanguageClient:
             await self._send_save(path, text)
 
     async def diagnostics(self, path: Path) -> list[dict[str, Any]]:
-        """Diagnostics of an open document, in the form of the protocol. Waits as long as it takes."""
+        """Diagnostics of an open document, as the protocol defines them. Waits without a timeout."""
         document = self._documents[path]
         if "diagnosticProvider" in self._capabilities:
             document.diagnostics = _diagnostic_items(await self._pull_diagnostics(path))
@@ -305,7 +305,7 @@ class LanguageClient:
             self._mark_lost(await self._program.describe_exit())
         except FramingError as error:
             self._mark_lost(f"it violates the language server protocol: {error}")
-        except HooklineError as error:  # it waits for an answer but reads nothing
+        except HooklineError as error:  # the server waits for our answer but does not read it
             self._mark_lost(str(error))
 
     def _mark_lost(self, why: str) -> None:
@@ -357,7 +357,7 @@ def _diagnostic_items(found: Any) -> list[dict[str, Any]]:
 
 
 def _path_from_uri(uri: str) -> Path:
-    """Servers write the same URI in different ways."""
+    """Compares paths, because servers spell the same URI differently."""
     try:
         return Path(unquote(urlsplit(uri).path))
     except ValueError:

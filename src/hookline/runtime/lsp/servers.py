@@ -56,7 +56,7 @@ def _to_one_based(number: Any) -> int:
 
 RESPONSE_TIMEOUT: Final = timedelta(seconds=15)
 _MAX_FILE_BYTES: Final = 2_000_000  # bytes of a file
-_MAX_STARTS: Final = 3  # in a row, without an answer
+_MAX_STARTS: Final = 3  # starts in a row without an answer
 _MAX_REPORTED_TEXTS: Final = 50  # files with reported content
 
 
@@ -97,7 +97,7 @@ class LanguageServerConnection:
                 found = await client.diagnostics(path) if look else []
         except TimeoutError:
             self._timeouts += 1
-            if self._timeouts > 1:  # slow once is fine; now it hangs
+            if self._timeouts > 1:  # the second timeout in a row: the server hangs
                 await self.close()
             raise self._server_error(f"it did not answer within {seconds:g} s") from None
         except HooklineError as error:
@@ -165,7 +165,7 @@ class LanguageServers:
         )
 
     async def notify_change(self, path: str, content: str | None = None) -> dict[str, Any]:
-        """Without content, the file on disk is used. Raises HooklineError."""
+        """Without content, reads the file from disk. Raises HooklineError."""
         real, shown = self._resolve_path(path)
         self._reported_texts.pop(real, None)
         if content is None:
@@ -191,7 +191,7 @@ class LanguageServers:
     async def _ask_servers(
         self, real: Path, shown: str, text: str, *, look: bool
     ) -> Sequence[tuple[LanguageServerConnection, list[dict[str, Any]]]]:
-        """Raises the first error only if no server has an answer."""
+        """Raises the first error only if no server answers."""
         knowing = [served for served in self._servers if served.handles(shown)]
         calls = (served.check_text(real, text, self._patience, look=look) for served in knowing)
         answers = await asyncio.gather(*calls, return_exceptions=True)
@@ -248,17 +248,17 @@ class LanguageTool:
 
 
 _CHANGED_DESCRIPTION: Final = (
-    "Notify the language servers that a file has changed. Without content, the file is read from disk."
+    "Notifies the language servers that a file has changed. Without content, the file is read from disk."
 )
 _DIAGNOSTICS_DESCRIPTION: Final = (
-    "What the language servers have to say about a file: errors and warnings with line, column and code."
+    "Returns the errors and warnings of the language servers for a file, with line, column and code."
 )
 _PATH_SCHEMA: Final = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 _CONTENT_SCHEMA: Final = {**_PATH_SCHEMA, "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}
 
 
 def _ruff_server(env: Mapping[str, str]) -> LanguageServer:
-    """The ruff installed with hookline, else the first on the PATH; without any, starting it fails."""
+    """Uses the ruff installed with hookline, then the one on the PATH. Without either, the start fails."""
     beside = Path(sys.executable).parent / "ruff"
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which("ruff", path=env.get("PATH"))
     return LanguageServer("ruff", (found or "ruff", "server"), ("*.py", "*.pyi"), "python")

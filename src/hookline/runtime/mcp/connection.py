@@ -28,7 +28,7 @@ _log = logging.getLogger("hookline")
 
 MAX_TOOLS: Final = 1_000
 _MAX_PAGES: Final = 50
-_CLOSE_SECONDS: Final = 10.0  # seconds; a program is dead after half of it, a URL may not answer
+_CLOSE_SECONDS: Final = 10.0  # seconds; a program ends in half that time, a URL may never answer
 _REFRESH_SECONDS: Final = 2.0  # seconds that a result waits for the tools that its call changed
 _MAX_REASON_LENGTH: Final = 300  # characters
 CONNECTION_ERRORS: Final = (
@@ -40,15 +40,15 @@ CONNECTION_ERRORS: Final = (
     ValueError,
     RuntimeError,
 )
-"""Exceptions of the official client when a server is missing or misbehaves; `ValidationError` is a ValueError."""
+"""What the official client raises if a server is missing or misbehaves; `ValidationError` is a ValueError."""
 
 
 class McpSession:
-    """Runs in its own task: a failed HTTP request cancels everything beside it."""
+    """Runs in its own task, because a failed HTTP request cancels everything in the same task group."""
 
     def __init__(self, name: str, transport: Callable[[LostCallback], Transport], starting: float) -> None:
         self.tools: tuple[types.Tool, ...] = ()
-        self.end_reason = ""  # it ended
+        self.end_reason = ""  # why the session ended
         self._name = name
         self._tool_filter = ToolListFilter(name)
         self._client_ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -173,12 +173,12 @@ def error_reason(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ValidationError):
-        return "it sent an answer that violates the protocol"
+        return "it sent a response that violates the protocol"
     text = str(error).strip() or type(error).__name__
     return printable(" ".join(text.split()))[:_MAX_REASON_LENGTH]
 
 
-_MAX_STARTS: Final = 3  # in a row, without a call that was answered
+_MAX_STARTS: Final = 3  # starts in a row without an answered call
 _END_REASON_SECONDS: Final = 1.5  # seconds to wait for the reason of a broken connection
 _SESSION_TERMINATED: Final = "Session terminated"  # the official client's error for a 404 within a session
 
@@ -247,14 +247,14 @@ class McpConnection:
             return talk.end_reason or "it closed the connection"
         if error.message == _SESSION_TERMINATED:
             await talk.close()
-            return "it no longer knows our session; the next call starts a new one"
+            return "it no longer has this session; the next call starts a new one"
         self._starts = 0
         return error_reason(error)
 
 
 def _check_input(input: dict[str, Any]) -> None:
     if is_deep(input):
-        raise HooklineError("the input is nested too deep")
+        raise HooklineError("the input is nested too deeply")
     try:
         json.dumps(input, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError):

@@ -58,9 +58,9 @@ _FOLDER_WORDS: Final = frozenset(("directory", "dir", "folder", "files"))
 
 
 def guess_kind(name: str, schema: Mapping[str, Any], *, read_only: bool = False) -> ToolKind:
-    """The kind from the table, else from the words of the name if the input has that kind's main field.
+    """The kind from the table, or from the words of the name, if the input has that kind's main field.
 
-    A tool with a path and a content writes a file, whatever its name, unless it declares itself read-only.
+    A tool with the fields path and content counts as writing a file, unless it declares itself read-only.
     """
     fields = schema.get("properties")
     if not isinstance(fields, Mapping):
@@ -166,7 +166,7 @@ def _unwrap_value(structured: Any, text: str, texts: list[str]) -> Any:
 
 
 def _parse_json(text: str) -> Any:
-    """The parsed object or list; None for other text."""
+    """The parsed object or list; _NOTHING for other text."""
     if not text.lstrip().startswith(("{", "[")) or len(text) > MAX_RESULT_LENGTH:
         return _NOTHING
     try:
@@ -206,7 +206,7 @@ _MAX_DESCRIPTION_LENGTH: Final = 8_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """One tool of an MCP server. Annotations are claims of the server, not facts."""
+    """One tool of an MCP server. Do not trust its annotations: the server wrote them."""
 
     name: str
     description: str
@@ -228,7 +228,7 @@ class McpTool:
 
 
 class McpServers:
-    """Starts all servers at the same time. One that fails has a line in `problems` and no tools."""
+    """Starts all servers at the same time. A server that fails gets a line in `problems` and has no tools."""
 
     def __init__(
         self, specs: tuple[McpServer, ...], workspace: Path, env: Mapping[str, str], starting: timedelta = START_TIMEOUT
@@ -313,7 +313,9 @@ async def _close_all(connected: list[tuple[McpServer, McpConnection]]) -> None:
 
 def _build_tool(tool: types.Tool, spec: McpServer, connection: McpConnection) -> McpTool | None:
     if not _TOOL_NAME.fullmatch(tool.name) or is_deep(tool.input_schema):
-        _log.warning("[%s] a tool cannot be used: %s", connection.name, shorten(printable(tool.name)))
+        _log.warning(
+            "[%s] skipped a tool with an invalid name or schema: %s", connection.name, shorten(printable(tool.name))
+        )
         return None
     said = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations is not None else {}
     return McpTool(

@@ -1,6 +1,6 @@
-"""Connects to an MCP server: a program's pipes, or streamable HTTP.
+"""Connects to an MCP server through a program's pipes or streamable HTTP.
 
-Malformed tools are filtered out of the server's messages: the official client would reject the whole server for one.
+Malformed tools are removed from the server's messages: the official client would reject the whole server for one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger("hookline")
 
 MAX_MESSAGE_BYTES: Final = 32 * 1024 * 1024  # bytes of one message
 _WRITE_SECONDS: Final = 2.0  # seconds to send pending messages before a server is stopped
-_TIMEOUT: Final = httpx2.Timeout(30, read=None)  # no limit here: the server's own timeout limits the answer
+_TIMEOUT: Final = httpx2.Timeout(30, read=None)  # no read limit: the timeout in the server's settings applies
 
 LostCallback = Callable[[str], None]
 Streams = tuple[Any, Any]
@@ -156,7 +156,7 @@ _EMPTY_TOOL_LIST: Final = {
 
 
 class ToolListFilter:
-    """Filters once the protocol version is known: it defines what a tool is."""
+    """Filters once the protocol version is known, because the version defines a valid tool."""
 
     def __init__(self, server: str) -> None:
         self.version: str | None = None
@@ -180,7 +180,7 @@ class ToolListFilter:
             validate_server_result("tools/list", str(self.version), {**_EMPTY_TOOL_LIST, "tools": [tool]})
         except ValidationError as error:
             _log.warning(
-                "[%s] a tool cannot be used: %s: %s",
+                "[%s] skipped a malformed tool: %s: %s",
                 self._server,
                 _display_name(tool),
                 _describe_validation_error(error),

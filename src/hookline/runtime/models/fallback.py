@@ -26,10 +26,10 @@ class FallbackError(ModelError):
 
 
 class FallbackModel:
-    """Never hides a failure: it is raised, and the call that follows goes to the next model.
+    """Raises every failure; the next call goes to the next model.
 
-    A model is left at an error that does not pass, or after two in a row that do. For a context overflow the next one is
-    asked only if it takes more. After five minutes the first model is asked again.
+    It switches after a permanent error, or after two transient errors in a row. After a context overflow it switches only
+    if the next model has a larger context limit. After five minutes it returns to the first model.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:
@@ -67,7 +67,7 @@ class FallbackModel:
             self._at = self._failures = 0
 
     def _record_failure(self, at: int, error: ModelError) -> ModelError:
-        if at != self._at:  # another conversation has switched already
+        if at != self._at:  # another conversation has already switched
             return FallbackError(error, self.name)
         self._failures += 1
         if at + 1 == len(self._models) or not self._should_switch(self._models[at + 1], error):

@@ -97,6 +97,6 @@ class Model(Protocol):
         """The maximum number of tokens of a request."""
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
-        """Raises ModelError, also in the middle of the answer. Closing the generator ends the call."""
+        """Raises ModelError, even in the middle of an answer. Closing the generator ends the call."""
 
     async def close(self) -> None: ...

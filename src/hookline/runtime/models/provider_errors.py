@@ -1,6 +1,6 @@
 """Turns errors of providers and their libraries into a ModelError: one line, without keys.
 
-pydantic-ai classifies most of them; status and message of the provider decide the rest.
+pydantic-ai classifies most errors; the provider's status and message decide the rest.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _error_code(error: Exception, message: str) -> ErrorCode:
 
 
 def _error_text(error: Exception) -> str:
-    """The provider's message, else its response, else the meaning of the status."""
+    """The provider's message, or its response, or the meaning of the status."""
     if any(words in str(error).casefold() for words in _DISCONNECT_PHRASES):
         return "the answer ended early"
     if isinstance(error, httpx2.ResponseNotRead):  # Mistral's library raises this for an empty response

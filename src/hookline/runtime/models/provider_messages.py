@@ -36,7 +36,7 @@ class ToolNameMap:
 
 
 def offered_names(own: Iterable[str]) -> dict[str, str]:
-    """Own name → offered name. Valid names stay; other names are changed so that they do not collide."""
+    """Own name → offered name. Valid names stay unchanged; other names become valid and unique."""
     names = tuple(own)
     taken = {name for name in names if _sanitize_name(name) == name}
     offered = {name: name for name in taken}

@@ -50,7 +50,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelAddress:
-    """Where a model is. `key` is None if none is needed; it never appears in a repr."""
+    """The address of a model. `key` is None if the server needs none; it never appears in a repr."""
 
     name: str
     api: str
@@ -134,7 +134,7 @@ def _context_limit(word: str, model: str, env: Mapping[str, str]) -> int:
 
 def _describe_unknown_provider(word: str) -> str:
     guess = closest_match(word, (*PROVIDERS, "script"))
-    meant = f"did you mean {guess}?" if guess else f"known are {', '.join(sorted((*PROVIDERS, 'script')))}"
+    meant = f"did you mean {guess}?" if guess else f"known providers: {', '.join(sorted((*PROVIDERS, 'script')))}"
     return f"{shorten(printable(word))} is not a provider; {meant}"
 
 

@@ -1,7 +1,7 @@
 """Models through pydantic-ai's model layer.
 
-The libraries of the providers are opened for one address, without their own retries and telemetry, with our timeouts, and
-without keys or addresses that they would read from the environment.
+Each provider's library is opened for one address, with our timeouts, without its own retries and telemetry, and without
+keys or addresses that it would read from the environment.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from hookline.runtime.models.providers import ModelAddress
 
 CONNECT_SECONDS: Final = 10
 RESPONSES: Final[ContextVar[list[Any]]] = ContextVar("responses")
-"""Collects the responses of the call being opened: a library that is cancelled then may leave one open."""
-NO_KEY: Final = "none"  # the libraries need a text even if the server needs no key
+"""Collects the responses while a call is being opened: a library that is cancelled then may leave one open."""
+NO_KEY: Final = "none"  # the libraries require a key even if the server does not
 
 
 def open_client(address: ModelAddress, silence: timedelta) -> tuple[Model, Any]:
@@ -72,7 +72,7 @@ def _openai_client(address: ModelAddress, client: Any) -> Any:
 
 
 def _forget_environment(client: Any) -> None:
-    """Removes headers that the libraries take from OPENAI_CUSTOM_HEADERS and similar: they are for the provider."""
+    """Removes headers that the libraries read from OPENAI_CUSTOM_HEADERS and similar: they are for the provider."""
     client._custom_headers = {}
 
 
@@ -171,7 +171,7 @@ class ProviderConnection:
     silence: timedelta
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
-        """Yields text as it arrives, and tool calls only when the answer is complete: never half a call."""
+        """Yields text as it arrives. Yields tool calls only when the answer is complete, so a call is never partial."""
         history = build_conversation(request.messages)
         spelling = ToolNameMap(_tool_names(request, history))
         try:
@@ -236,7 +236,7 @@ def _model_settings(address: ModelAddress, request: CompletionRequest) -> ModelS
     if request.max_tokens is not None:
         settings["max_tokens"] = request.max_tokens
     if address.api == "openai-responses":
-        settings["openai_store"] = False  # OpenAI keeps answers for 30 days unless told not to
+        settings["openai_store"] = False  # by default OpenAI keeps answers for 30 days
     return cast(ModelSettings, settings)
 
 
@@ -316,7 +316,7 @@ def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk
 
 
 def _arguments_text(arguments: Any) -> str:
-    """The arguments as the model wrote them, valid or not; some libraries have parsed them already."""
+    """The arguments as the model wrote them, valid or not. Some libraries have already parsed them."""
     if arguments is None or isinstance(arguments, str):
         return arguments or "{}"
     return json.dumps(arguments, ensure_ascii=False)

@@ -20,9 +20,9 @@ ModelChoice: TypeAlias = tuple[str, int | None]
 
 
 def create_model(name: str, app: App, env: Mapping[str, str], directory: Path) -> Model:
-    """Raises HooklineError: a ConfigError with every problem of a script, else one line. Keys are taken from `env` only.
+    """Raises HooklineError; for a script, a ConfigError with every problem. Keys come only from `env`.
 
-    directory: where a script's path starts.
+    directory: the path of a script is relative to it.
     """
     choices: dict[str, int | None] = {}
     for each, limit in _resolve_names(name, app.models, ()):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookline.runtime.models.pydantic_ai import ProviderConnection
 
 MAX_SILENCE: Final = timedelta(minutes=5)
-"""How long a model may send nothing; some think for minutes."""
+"""How long a model may send nothing. Some models think for minutes."""
 
 
 class RemoteModel:

@@ -1,4 +1,4 @@
-"""A model that answers from a script, offline and always the same, for demos and tests; and the reader of its YAML file."""
+"""A model that answers from a script, for demos and tests: offline and deterministic. Also reads its YAML file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RequestMatcher:
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """One answer: text, then tool calls, then a failure. An input that is text goes out as it is, JSON or not."""
+    """One answer: text, then tool calls, then a failure. An input that is text is sent unchanged, JSON or not."""
 
     say: str = ""
     calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()
@@ -61,8 +61,8 @@ class ScriptStep:
     after: timedelta | None = None  # when to retry
     delay: timedelta = _NO_DELAY  # before the answer starts
     spend: tuple[int, int] | None = None  # input, output; None: estimated
-    when: RequestMatcher | None = None  # checked before the ordered steps, every time
-    once: bool = False  # of a step with `when`
+    when: RequestMatcher | None = None  # checked on every request, before the ordered steps
+    once: bool = False  # for a step with `when`: use it only once
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ModelScript:
     steps: tuple[ScriptStep, ...] = ()
     sections: tuple[ScriptSection, ...] = ()
     end: str = END_TEXT  # the answer to all later requests
-    loop: bool = False  # start again instead
+    loop: bool = False  # start again at the end
     pace: timedelta = _NO_DELAY  # between two pieces of text
     context_limit: int = SCRIPT_CONTEXT_LIMIT
 
@@ -103,7 +103,7 @@ class _ScriptProgress:
         return ordered[self.next - 1] if self.next <= len(ordered) else ScriptStep(say=script.end)
 
     def call_ids(self, request: CompletionRequest) -> Iterator[str]:
-        """Steps beyond those in the history, which an earlier process may have used."""
+        """Continues after the ids in the history, which may come from an earlier process."""
         self.calls = max([self.calls, *_call_numbers(request)])
         while True:
             self.calls += 1
@@ -111,10 +111,10 @@ class _ScriptProgress:
 
 
 class ScriptedModel:
-    """From a file's Script, or from steps: `ScriptedModel(["Hello.", Step(calls=(("bash", {"command": "ls"}),))])`.
+    """Takes a ModelScript or steps: `ScriptedModel(["Hello.", ScriptStep(calls=(("bash", {"command": "ls"}),))])`.
 
-    A text alone is a step that says it. `on_request` is called with every request. Progress is kept by this object, so each
-    session has its own; the steps of a section are counted for each conversation, known by its first message.
+    A string is a step that says it. `on_request` is called with every request. The object keeps the progress, so create
+    one for each session; a section keeps it for each conversation, identified by the first user message.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class ScriptedModel:
         yield TokenUsage(*(step.spend or _estimate_usage(request, step)))
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing."""
 
     def _next_step(self, request: CompletionRequest) -> tuple[ScriptStep, Iterator[str]]:
         try:
@@ -155,7 +155,7 @@ class ScriptedModel:
             progress = self._progress_of(number, steps, request)
             return progress.next_step(self.script, steps, request), progress.call_ids(request)
         except UndecidedError:
-            raise ModelError(ErrorCode.INTERNAL, f"{self.name}: a pattern took too long to be searched for") from None
+            raise ModelError(ErrorCode.INTERNAL, f"{self.name}: matching a pattern took too long") from None
 
     def _matching_steps(self, request: CompletionRequest) -> tuple[int, tuple[ScriptStep, ...]]:
         for number, section in enumerate(self.script.sections, 1):
@@ -250,7 +250,7 @@ def _parse_root(reader: Node) -> ModelScript:
 
 
 def _parse_section(name: str, reader: Node) -> ScriptSection:
-    """Without a pattern, it answers prompts that contain the agent's name."""
+    """Without a pattern, it matches system prompts that contain the agent's name."""
     if isinstance(reader.value, list):
         return ScriptSection(_name_pattern(name), _parse_steps(reader))
     reader.check_keys({"system", "steps"}, "an agent of a script")
@@ -277,11 +277,11 @@ def _parse_step(reader: Node) -> ScriptStep:
     reader.check_keys(STEP_KEYS, "a step")
     if reader.mapping() is not None and not any(key in reader.value for key in _ANSWER_KEYS):
         reader.add_problem(
-            "empty", f"{reader.location}: this step gives no answer.", f"Write one of {', '.join(_ANSWER_KEYS)}."
+            "empty", f"{reader.location}: this step has no answer.", f"Write one of {', '.join(_ANSWER_KEYS)}."
         )
     when, once = reader.get("when"), reader.get("once")
     if once is not None and when is None:
-        once.add_problem("no-effect", f"{once.location}: a step without when is taken once in any case.", "Remove it.")
+        once.add_problem("no-effect", f"{once.location}: a step without `when` is used only once anyway.", "Remove it.")
     step = ScriptStep(
         say=_optional_text(reader, "say", ""),
         calls=tuple(_parse_calls(reader)),
@@ -303,7 +303,9 @@ def _parse_calls(reader: Node) -> Iterable[tuple[str, Any]]:
 
 def _parse_call(reader: Node) -> Iterable[tuple[str, Any]]:
     if reader.mapping() is not None and len(reader.value) != 1:
-        reader.add_problem("wrong-type", f"{reader.location}: one tool is named here.", "Write {tool: {key: value}}.")
+        reader.add_problem(
+            "wrong-type", f"{reader.location}: a call names exactly one tool.", "Write {tool: {key: value}}."
+        )
         return
     for name, input in reader.entries():
         if input.value is None:
@@ -335,9 +337,7 @@ def _parse_when(reader: Node) -> RequestMatcher:
         return RequestMatcher(last=_parse_pattern(reader))
     reader.check_keys({"last", "prompt", "system"}, "when")
     if reader.mapping() == {}:
-        reader.add_problem(
-            "empty", f"{reader.location}: this would answer everything.", "Write a pattern, or remove it."
-        )
+        reader.add_problem("empty", f"{reader.location}: this matches every request.", "Write a pattern, or remove it.")
     found = {key: _parse_pattern(part) for key in ("last", "prompt", "system") if (part := reader.get(key))}
     return RequestMatcher(**found)
 

@@ -1,4 +1,4 @@
-"""Claims: only one process works on a session; two would run its tools twice."""
+"""Claims make sure that only one process works on a session: two would run its tools twice."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class NoClaims:
 
 @dataclass(slots=True)
 class _FileLocks:
-    """The locks of a file belong to the process, and all of them end when it closes the file anywhere.
+    """The locks of one file. Closing any descriptor of a file releases all locks that the process has on it.
 
-    So it is open once, for all stores that use it, as long as one of them has a claim.
+    So the file is opened once, for all stores that use it, and stays open while one of them has a claim.
     """
 
     descriptor: int
@@ -94,7 +94,7 @@ class FileClaims:
 def _try_lock(opened: int, byte: int) -> bool:
     try:
         fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-    except (BlockingIOError, PermissionError):  # which of them differs between systems
+    except (BlockingIOError, PermissionError):  # the system decides which one
         return False
     return True
 
@@ -105,10 +105,10 @@ def _close_if_free(path: Path) -> None:
 
 
 class PostgresClaims:
-    """PostgreSQL's advisory locks, on their own connection: the server releases them when it closes.
+    """PostgreSQL advisory locks on a separate connection: the server releases them when the connection closes.
 
-    A process may not notice a lost connection before another one claims the session. So each claim has a number, which
-    is stored in the session's row, and writes under an older number are refused (see `database.lock_session`).
+    Another process may claim the session before this one notices that its connection is lost. So each claim has a number,
+    which is stored in the session's row, and writes with an older number are rejected (see `database.lock_session`).
     """
 
     def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection[Any]]]) -> None:
@@ -127,11 +127,11 @@ class PostgresClaims:
             numbered = "UPDATE sessions SET claim = claim + 1 WHERE id = $1 RETURNING claim"
             self.numbers[session] = (
                 await self._fetch_value(numbered, escape_text(session)) or 0
-            )  # 0: it is not stored yet
+            )  # 0: the session is not stored yet
             return True
 
     async def renew(self) -> None:
-        """Claims again after a lost connection, except sessions that another process has claimed meanwhile."""
+        """Renews the claims after a lost connection, except for sessions that another process has claimed."""
         if self.numbers and (self._connection is None or self._connection.is_closed()):
             async with self._asking:
                 await self._ensure_connected()
@@ -159,7 +159,7 @@ class PostgresClaims:
         assert self._connection is not None
         try:
             return await self._connection.fetchval(statement, value)
-        except BaseException:  # a lock of unknown state must not stay
+        except BaseException:  # releases a lock of unknown state
             await self.close()
             raise
 

@@ -1,7 +1,7 @@
 """Column types that store any text and any JSON value without loss.
 
-PostgreSQL's text cannot contain NUL, neither database a lone surrogate, and agents write both: such a text is stored
-escaped, behind a mark. The escaped form is unique, so it works as a key too.
+PostgreSQL text cannot contain NUL, and neither database can store a lone surrogate, but agents write both. Such text is
+stored escaped, after a mark. The escaped form is unique, so it also works as a key.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sqlalchemy.types import TypeDecorator
 from hookline.errors import HooklineError
 
 MAX_JSON_DEPTH: Final = 500
-"""Maximum nesting. Reading is recursive, and Python stops at a thousand calls."""
+"""Maximum nesting. Parsing is recursive, and Python stops at a thousand calls."""
 
 MAX_KEY_BYTES: Final = 1000
-"""Bytes. PostgreSQL refuses an index entry of more than 2,704, and entries have up to two keys."""
+"""PostgreSQL rejects index entries of more than 2,704 bytes, and an entry has up to two keys."""
 
 _MAX_JSON_SIZE: Final = 200_000_000
 _ITEM_SIZE: Final = 100
@@ -52,7 +52,7 @@ class KeyText(AnyText):
 
 
 class JsonText(AnyText):
-    """JSON that `encode_json` wrote in the caller's thread, because the value may change; read as the value."""
+    """Takes JSON from `encode_json` and returns the value. The caller encodes it, because the value may change later."""
 
     cache_ok = True
 
@@ -71,7 +71,7 @@ def unescape_text(stored: str) -> str:
 
 
 def encode_json(value: Any) -> str:
-    """Lossless JSON; raises HooklineError if there is none."""
+    """Raises HooklineError if the value cannot be stored as JSON without loss."""
     _check_storable(value)
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -80,12 +80,12 @@ def encode_json(value: Any) -> str:
 
 
 def copy_json(value: Any) -> Any:
-    """The value as it will be read; raises like `encode_json`."""
+    """The value as it will be read back. Raises the same errors as `encode_json`."""
     return json.loads(encode_json(value))
 
 
 def raw_column(column: Column[Any]) -> ColumnElement[Any]:
-    """A column that comes without `read`."""
+    """The column as stored, not decoded."""
     return type_coerce(column, Text) if isinstance(column.type, AnyText) else column
 
 
@@ -102,7 +102,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _check_storable(value: Any) -> None:
-    """Rejects what json.dumps would write differently or endlessly, or could not read again."""
+    """Rejects values that json.dumps would change or never finish, and values that could not be read back."""
     level, left = [value], _MAX_JSON_SIZE
     for _ in range(MAX_JSON_DEPTH):
         deeper: list[Any] = []

@@ -1,4 +1,4 @@
-"""The interface of a database: queries that run in one transaction, and errors that say what to do."""
+"""The interface of a database, its queries, and its errors as messages that say what to do."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _ERRNO_MESSAGES: Final = {
     errno.EROFS: "{place} cannot be written: the disk is read-only; choose a file on another disk",
     errno.ENOSPC: "{place} cannot be written: the disk is full. Nothing was stored; free some space and try again",
 }
-_FOREIGN_KEY_MESSAGE: Final = "the session or thread that this belongs to is not stored, or no longer"
+_FOREIGN_KEY_MESSAGE: Final = "the session or thread that this belongs to is not stored, or was deleted"
 _UNIQUE_MESSAGE: Final = "this id is already in use"
 
 
 def explain_database_error(failed: Exception, place: str) -> Exception:
-    """Turns every database failure into a HooklineError; our own bugs are raised unchanged."""
+    """Turns a database failure into a HooklineError. Returns bugs in our own code unchanged."""
     place = " ".join(place.split())
     if isinstance(failed, StatementError) and isinstance(failed.orig, HooklineError):
         return failed.orig
@@ -87,7 +87,7 @@ def _known_messages(cause: BaseException) -> list[str]:
 
 
 def _constraint_message(cause: BaseException) -> str | None:
-    """Only the kind of a broken constraint is stable in the errors of both databases."""
+    """In the errors of both databases, only the kind of the violated constraint is stable."""
     state = getattr(cause, "sqlstate", None)
     if state == "23503" or "FOREIGN KEY" in str(cause):
         return _FOREIGN_KEY_MESSAGE
@@ -117,7 +117,7 @@ _SELECT_CLAIM_BY_SESSION: Final = _SELECT_CLAIM.where(sessions.c.id == bindparam
 
 
 class Database(Protocol):
-    """A query may run again after a rollback, so it must have no effect besides its connection."""
+    """A query may run again after a rollback, so it must have no effect outside its connection."""
 
     async def read(self, work: Query[T]) -> T: ...
     async def write(self, work: Query[T]) -> T:

@@ -46,7 +46,7 @@ class Postgres:
             import asyncpg
         except ImportError as failed:
             raise HooklineError("PostgreSQL needs asyncpg: pip install 'hookline[postgres]'") from failed
-        shown = url.set(query={}).render_as_string(hide_password=True)  # a query may have a password too
+        shown = url.set(query={}).render_as_string(hide_password=True)  # the query can contain a password too
         place = f"the database {shown}"
         connect = partial(_open_connection, url.render_as_string(hide_password=False), place)
         engine = create_async_engine(
@@ -72,7 +72,7 @@ class Postgres:
         return await self._explain_errors(self._claims.claim(session))
 
     async def release(self, session: str) -> None:
-        with suppress(HooklineError):  # without its connection it has ended
+        with suppress(HooklineError):  # if the connection is lost, so is the claim
             await self._explain_errors(self._claims.release(session))
 
     async def close(self) -> None:
@@ -81,7 +81,7 @@ class Postgres:
         await self._engine.dispose()
 
     async def _run_with_retry(self, once: Callable[[Query[T]], Awaitable[T]], work: Query[T]) -> T:
-        """A dead connection is noticed when it is used: then retries once with a new one."""
+        """A dead connection fails only when it is used. Then this retries once with a new one."""
         try:
             return await once(work)
         except DBAPIError as failed:
@@ -115,7 +115,7 @@ class Postgres:
     def _finish_write(self, task: asyncio.Task[Any]) -> None:
         self._writing.discard(task)
         if not task.cancelled():
-            task.exception()  # retrieved, even without a waiter
+            task.exception()  # marks it as retrieved: the caller may be gone
 
 
 async def _open_connection(dsn: str, place: str) -> Any:

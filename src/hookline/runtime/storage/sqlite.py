@@ -1,6 +1,6 @@
-"""SQLite, in a file or in memory, with a queue of queries for its threads.
+"""A SQLite database, in a file or in memory, with a queue of queries for its threads.
 
-Queries that arrive while a thread is busy run together in its next transaction: under load a commit costs less.
+Queries that arrive while a thread is busy share its next transaction, which makes commits cheaper under load.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hookline.runtime.storage.database import Query, explain_database_error
 T = TypeVar("T")
 
 _MAX_BATCH: Final = 500
-"""A transaction with so many queries takes no more, so that the first of them does not wait forever."""
+"""The maximum number of queries in one transaction, so that the first of them does not wait forever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class QueryQueue:
         return await answer
 
     async def close(self) -> None:
-        """Closes after all queries queued before."""
+        """Closes after the queries that are already queued."""
         if not self._closed:
             self._closed = True
             self._flush()
@@ -153,7 +153,7 @@ def _run_batch(connection: Connection, batch: list[_PendingQuery]) -> list[_Quer
 
 
 _LOCK_SECONDS: Final = 5.0
-"""Seconds to wait for another process that locks the file."""
+"""How long to wait while another process locks the file."""
 
 _READER_THREADS: Final = 2
 

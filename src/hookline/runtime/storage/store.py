@@ -47,7 +47,7 @@ async def upgrade_schema(database: Database) -> None:
 def _find_version(connection: Connection) -> str | None:
     try:
         return _read_version(connection)
-    except DBAPIError:  # most likely the table is missing; the upgrade will raise any other error again
+    except DBAPIError:  # usually the table is missing; the upgrade raises any other error again
         return None
 
 
@@ -75,7 +75,7 @@ def _read_version(connection: Connection) -> str | None:
     version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if version is not None and str(version) > VERSION:
         raise HooklineError(
-            f"the database was written by a newer hookline (schema {version}, ours is {VERSION}); upgrade hookline"
+            f"the database was written by a newer hookline (schema {version}, this one has {VERSION}); upgrade hookline"
         )
     return None if version is None else str(version)
 
@@ -86,7 +86,7 @@ _MEMORY_PATHS: Final = ("", ":memory:")
 
 
 def file_url(file: Path) -> str:
-    """Handles every character in the path."""
+    """The URL of a SQLite file. The path may contain any character."""
     return f"sqlite:///{quote(str(file.absolute()))}"
 
 
@@ -104,7 +104,7 @@ async def open_database(url: str) -> Database:
 def _parse_url(url: str) -> URL:
     try:
         return make_url(url)
-    except (ArgumentError, ValueError) as failed:  # its text would show a password
+    except (ArgumentError, ValueError) as failed:  # the error text can contain a password
         raise HooklineError(f"the database URL is invalid; {_URL_HINT}") from failed
 
 
@@ -128,7 +128,7 @@ _CLAIM_PAUSE_SECONDS: Final = 0.05  # seconds between two tries: the lock of a k
 class Store:
     """One database, for any number of sessions and tasks at once.
 
-    What a method wrote is committed when it returns. Every failure of the database is a HooklineError of one line.
+    When a method returns, its changes are committed. Every database failure is a HooklineError with one line.
     """
 
     def __init__(self, database: Database) -> None:
@@ -136,7 +136,7 @@ class Store:
 
     @classmethod
     async def open(cls, url: str) -> Store:
-        """`sqlite:////absolute/path.db`, `sqlite://` (in memory) or `postgresql://user@host/database`; brings it to our schema."""
+        """`sqlite:////absolute/path.db`, `sqlite://` (in memory) or `postgresql://user@host/database`. Upgrades the schema."""
         database = await open_database(url)
         try:
             await upgrade_schema(database)
@@ -163,7 +163,7 @@ class Store:
         await self._database.release(session)
 
     async def holds_claim(self, session: str) -> bool:
-        """False if another process has claimed it since: possible while the connection to a server is lost."""
+        """False if another process has claimed it since, which can happen while the connection to a server is lost."""
         return await self._database.read(queries.is_claim_ours(session))
 
     async def add_session(self, session: SessionRow) -> None:
@@ -177,7 +177,7 @@ class Store:
         return await self._database.read(queries.select_recent_sessions(limit))
 
     async def update_session(self, id: str, **changed: Any) -> None:
-        """Fields of SessionRow. HooklineError if there is no such session."""
+        """Updates fields of SessionRow. Raises HooklineError if there is no such session."""
         await self._database.write(queries.update_session(id, changed))
 
     async def delete_session(self, id: str) -> None:
@@ -185,7 +185,7 @@ class Store:
         await self._database.write(queries.delete_session(id))
 
     async def add_thread(self, thread: ThreadRow, session: SessionRow | None = None) -> None:
-        """Adds the thread, and its session if that is new: both or none."""
+        """Adds the thread, and its session if given, in one transaction."""
         works = [] if session is None else [queries.insert_session(session)]
         await self._database.write(combine_queries([*works, queries.insert_thread(thread)]))
 
@@ -197,22 +197,23 @@ class Store:
         return await self._database.read(queries.select_threads(session))
 
     async def update_thread(self, id: str, **changed: Any) -> None:
-        """Fields of ThreadRow. HooklineError if there is no such thread."""
+        """Updates fields of ThreadRow. Raises HooklineError if there is no such thread."""
         await self._database.write(queries.update_thread(id, changed))
 
     async def add_message(self, thread: str, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> None:
-        """It needs an `id` of its own within the thread. Once this returns, kill -9 cannot lose it.
+        """The message needs an `id` that is unique in the thread. Once this returns, kill -9 cannot lose it.
 
-        Also removes the queued tool that it asks for: both or none. HooklineError if that tool is no longer queued.
+        asks_for: the queued tool that the message calls; it is removed from the queue in the same transaction. Raises
+        HooklineError if it is no longer queued.
         """
         await self._database.write(queries.insert_message(thread, message, asks_for))
 
     async def update_message(self, thread: str, id: str, updates: dict[str, Any]) -> dict[str, Any]:
-        """Replaces the stored message. HooklineError if there is no such message."""
+        """Returns the message with the updates. Raises HooklineError if there is no such message."""
         return await self._database.write(queries.update_message(thread, id, updates))
 
     async def messages(self, thread: str, limit: int | None = None, offset: int = 0) -> list[dict[str, Any]]:
-        """Oldest first, without compacted ones. With a limit: that many, before the last `offset` ones."""
+        """Oldest first, without compacted messages. Skips the newest `offset` ones and returns at most `limit` before them."""
         return await self._database.read(queries.select_messages(thread, limit, offset))
 
     async def first_prompt(self, thread: str) -> dict[str, Any] | None:
@@ -220,7 +221,7 @@ class Store:
         return await self._database.read(queries.select_first_prompt(thread))
 
     async def compact_messages(self, thread: str, gone: Sequence[str], stands_in: dict[str, Any]) -> None:
-        """Replaces these messages in the history by one, at the place of the first. Their rows stay, marked."""
+        """Replaces the messages `gone` in the history with `stands_in`, at the first one's position. Their rows stay, marked."""
         await self._database.write(queries.compact_messages(thread, gone, stands_in))
 
     async def add_injection(self, thread: str, injection: Injection) -> None:
@@ -234,7 +235,7 @@ class Store:
         return await self._database.write(queries.begin_call(call))
 
     async def end_call(self, thread: str, call: str, attempt: int, result: ToolResult) -> None:
-        """Its content is text."""
+        """The content of the result must be text."""
         outcome = {"ok": result.ok, "result": result.content, "error": result.error}
         await self._database.write(queries.end_call(thread, call, attempt, outcome))
 
@@ -252,7 +253,7 @@ class Store:
         return await self._database.read(queries.select_call_approvals(thread, call))
 
     async def answer_approval(self, id: str, yes: bool, by: str, now: float) -> bool:
-        """False if it was answered before, has expired or does not exist. Of concurrent calls, one is True."""
+        """False if it is already answered, has expired or does not exist. Of concurrent calls, only one returns True."""
         return await self._database.write(queries.answer_approval(id, yes, by, now))
 
     async def waiting_approvals(self, session: str | None = None) -> list[ApprovalRow]:
@@ -274,7 +275,7 @@ class Store:
         return await self._database.write(queries.delete_stored_file(thread, path))
 
     async def get_value(self, owner: str, key: str) -> Any:
-        """None if there is nothing."""
+        """None if there is no such key."""
         return await self._database.read(queries.select_value(owner, key))
 
     async def set_value(self, owner: str, key: str, value: Any) -> None:
@@ -297,7 +298,7 @@ class Store:
         counts: list[dict[str, Any]] | None = None,
         thread: tuple[str, dict[str, Any]] | None = None,
     ) -> None:
-        """Fields of SessionRow, counts if there are any, and a thread's fields: all of it or nothing."""
+        """Updates fields of the session, its counts and fields of a thread, in one transaction."""
         works = [queries.update_session(session, changed)]
         works += [] if counts is None else [queries.upsert_counts(session, counts)]
         works += [] if thread is None else [queries.update_thread(*thread)]

@@ -1,6 +1,6 @@
 """The tables and their rows. Times are seconds since 1970.
 
-A change here needs a migration in `migrations/versions`, and its number in VERSION.
+If you change a table, add a migration in `migrations/versions` and set VERSION to its number.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class ThreadRow:
     side: str = "a"
     step: int = 0
     call: str | None = None  # the parent's call that started it
-    task: str | None = None  # what for
+    task: str | None = None  # the task it was started for
     result: dict[str, Any] | None = None  # the result for its parent; None while it runs
     turn: int | None = None  # the turn that is running or was interrupted; None between turns
 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """Text of a hook for the model, bound to the stored message `anchor`; None: to the thread's system prompt."""
+    """Text from a hook for the model, attached to the stored message `anchor`, or to the system prompt if it is None."""
 
     text: str
     place: str

@@ -1,4 +1,4 @@
-"""The tool `bash`."""
+"""The `bash` tool."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ async def _run_bash(input: dict[str, Any], context: ToolContext) -> ToolResult:
 
 
 def _format_result(finished: ProgramResult) -> ToolResult:
-    """A failed command is a result that is not ok, with its output."""
+    """A command that fails gives a failed result that includes its output."""
     parts = [shorten_output(part.rstrip("\n")) for part in (finished.stdout, finished.stderr) if part.strip("\n")]
     if finished.dropped:
-        parts.append(f"[{finished.dropped:,} more bytes were not kept]")
+        parts.append(f"[{finished.dropped:,} more bytes were dropped]")
     output = "\n".join(parts)
     if finished.exit_code == 0:
         return ToolResult(output)
@@ -56,14 +56,14 @@ def shorten_output(output: str, longest: int = MAX_OUTPUT_LENGTH) -> str:
 
 bash = BuiltInTool(
     "bash",
-    "Runs a shell command in the workspace. What it leaves running in the background ends with it.",
+    "Runs a shell command in the workspace. Background processes are stopped when it ends.",
     object_schema(
         "command",
-        command=string_schema("The command line, for bash."),
+        command=string_schema("The bash command line to run."),
         cwd=string_schema("The directory to run it in, relative to the workspace."),
         timeout={
             "type": "number",
-            "description": f"Seconds, {_DEFAULT_SECONDS} if not given.",
+            "description": f"The time limit in seconds; default: {_DEFAULT_SECONDS}.",
             "minimum": 1,
             "maximum": _MAX_SECONDS,
         },

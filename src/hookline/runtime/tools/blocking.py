@@ -52,7 +52,7 @@ async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, poo
             return result
     except TimeoutError:
         if future.done():
-            raise  # its own
+            raise  # the work itself raised it
         raise ToolError(f"it did not end within {seconds:g} s") from None
     finally:
         until.cancel()

@@ -1,6 +1,6 @@
-"""The tool `fetch`. It may reach public addresses, and private hosts that the app allows.
+"""The `fetch` tool. It reaches public addresses, and private hosts that the app allows.
 
-Every host, also of a redirect, is resolved once, and the checked address is the one that is called.
+Every host is resolved once, and the request goes to the address that was checked. This applies to redirects too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IPV4_COMPATIBLE_NETWORK: Final = ipaddress.ip_network("::/96")
 
 
 async def resolve_host(host: str, port: int, private: Iterable[str]) -> tuple[str, ...]:
-    """The usable addresses of the host. Raises ToolError unless one is public, or `private` has host or host:port."""
+    """The addresses that may be used. Raises ToolError unless one is public, or `private` contains host or host:port."""
     allowed = {each.lower() for each in private}
     free = host.lower() in allowed or f"{host.lower()}:{port}" in allowed
     found = await _look_up_host(host, port)
@@ -115,7 +115,7 @@ def _index_after(page: str, what: str, start: int) -> int:
     return len(page) if found < 0 else found + len(what)
 
 
-MAX_FETCHED_BYTES: Final = 1 << 20  # bytes of an answer
+MAX_FETCHED_BYTES: Final = 1 << 20  # bytes of a response
 _FETCH_SECONDS: Final = 30.0
 _MAX_URL_LENGTH: Final = 8_192
 _MAX_REDIRECTS: Final = 5
@@ -244,7 +244,7 @@ async def _send_to_address(asked: _Request, address: str) -> _Response:
 
 
 async def _read_beginning(response: httpx2.Response) -> bytes:
-    """At most one byte more than is returned, which tells that there is more."""
+    """Reads one byte more than is returned, to detect a longer response."""
     kept = bytearray()
     async for chunk in response.aiter_bytes():
         kept += chunk[: MAX_FETCHED_BYTES + 1 - len(kept)]
@@ -291,5 +291,7 @@ _SCHEMA: Final = object_schema(
         "additionalProperties": {"type": "string"},
     },
     body=string_schema("The request body, sent as UTF-8."),
-    format=string_schema("raw (default): unchanged; text: a page as plain text, without tags.", enum=["raw", "text"]),
+    format=string_schema(
+        "raw (default): the body unchanged. text: an HTML page as plain text, without tags.", enum=["raw", "text"]
+    ),
 )

@@ -1,4 +1,4 @@
-"""The tools that list, read, write, edit and delete files of the workspace."""
+"""The tools that list, read, write, edit and delete files in the workspace."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _LineReader:
         return self._format_lines(kept, number if self._next_line()[0] else None, cut)
 
     def _next_line(self) -> tuple[bytes, bool]:
-        """The next line, or its beginning; "" at the end."""
+        """The next line and False, or the beginning of a long line and True. Empty at the end of the file."""
         self._until.check()
         line = self._file.readline(_MAX_LINE_BYTES)
         longer = len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n")
@@ -146,7 +146,7 @@ read_file = BuiltInTool(
         "path",
         path=string_schema("The file, relative to the workspace."),
         offset=integer_schema("The first line to return, counted from 1.", 0, _MAX_LINE_NUMBER),
-        limit=integer_schema("How many lines to return.", 1, _MAX_LINE_NUMBER),
+        limit=integer_schema("The maximum number of lines to return.", 1, _MAX_LINE_NUMBER),
     ),
     ToolKind.READ,
     _read_file,
@@ -174,7 +174,7 @@ async def _write_file(input: dict[str, Any], context: ToolContext) -> str:
 
 write_file = BuiltInTool(
     "write_file",
-    "Writes a file in the workspace and replaces its content. Missing directories are created.",
+    "Creates a file in the workspace, or replaces its content. Missing directories are created.",
     object_schema(
         "path",
         "content",
@@ -214,13 +214,13 @@ def _replace_text(spot: WorkspacePath, old: bytes, new: bytes, everywhere: bool,
 
 edit_file = BuiltInTool(
     "edit_file",
-    "Replaces a text in a file in the workspace. The text must occur exactly once, unless replace_all is set.",
+    "Replaces text in a file in the workspace. The text must occur exactly once, unless replace_all is set.",
     object_schema(
         "path",
         "old_string",
         "new_string",
         path=string_schema("The file, relative to the workspace."),
-        old_string=string_schema("The exact current text, including spaces and line ends."),
+        old_string=string_schema("The exact text to replace, including whitespace and line endings."),
         new_string=string_schema("The new text."),
         replace_all={"type": "boolean", "description": "Replace every occurrence."},
     ),

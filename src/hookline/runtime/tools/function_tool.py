@@ -60,7 +60,7 @@ def _call_in_thread(function: Callable[..., Any], positional: list[Any], named: 
 
 
 def underlying_function(function: Callable[..., Any]) -> Any:
-    """The function itself: of a partial the inner function, of an object its `__call__`."""
+    """The inner function of a partial, the `__call__` of an object, otherwise the function itself."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
@@ -79,7 +79,7 @@ def to_tool_result(returned: Any) -> ToolResult:
 TIMEOUT: Final = timedelta(seconds=120)
 _NO_FIELDS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
 _RESULT_KEYS: Final = frozenset({"status", "result", "error", "stack", "attachments"})
-_MAX_SHOWN_ERRORS: Final = 5  # mistakes of one input
+_MAX_SHOWN_ERRORS: Final = 5  # errors shown for one input
 
 InputParser = Callable[[dict[str, Any], ToolContext], tuple[list[Any], dict[str, Any]]]
 
@@ -141,13 +141,14 @@ def function_tool(
     kind: ToolKind = ToolKind.OTHER,
     timeout: timedelta = TIMEOUT,
 ) -> FunctionTool:
-    """A tool whose schema is the function's types and whose description is its docstring.
+    """A tool whose schema comes from the function's types and whose description is its docstring.
 
-    A parameter of type ToolContext is filled in and not shown to the model. A plain function runs on a thread. Raises HooklineError.
+    A parameter of type ToolContext is passed in and hidden from the model. A function that is not async runs on a thread.
+    Raises HooklineError.
     """
     own = name or str(getattr(function, "__name__", ""))
     if not callable(function) or not own:
-        raise HooklineError("a tool is a function, and has a name")
+        raise HooklineError("a tool needs a function and a name")
     try:
         parameters, model = _build_input_model(function, own)
         schema = model.model_json_schema(by_alias=True)
@@ -159,22 +160,22 @@ def function_tool(
 
 
 def defined_tool(definition: ToolDefinition, definitions: Definitions | None = None) -> DefinedTool:
-    """What `define_tool` defined. `execute` is called with the thread's state and the input, or as many as it takes.
+    """A tool from `define_tool`. `execute` gets the thread's state and the input, or only as many arguments as it takes.
 
-    definitions: what `state.load_agent` and similar methods find. Raises HooklineError.
+    definitions: where `state.load_agent` and similar methods look. Raises HooklineError.
     """
     _argument_count(definition)
     return DefinedTool(definition, Definitions() if definitions is None else definitions)
 
 
 def _build_input_model(function: Callable[..., Any], name: str) -> tuple[list[inspect.Parameter], type[BaseModel]]:
-    """Fields have neutral names with the parameter as alias: a parameter may have the name of a model attribute."""
+    """Fields have neutral names and the parameter as alias, because a parameter may be named like a model attribute."""
     parameters = list(inspect.signature(function).parameters.values())
     hints = typing.get_type_hints(underlying_function(function), include_extras=True)
     fields: dict[str, Any] = {}
     for at, parameter in enumerate(parameters):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise HooklineError(f"{name} takes *{parameter.name}; a tool names each of its fields")
+            raise HooklineError(f"{name} takes *{parameter.name}; a tool must name each of its fields")
         if hints.get(parameter.name) is not ToolContext:
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[f"field_{at}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
@@ -208,7 +209,7 @@ def _argument_count(definition: ToolDefinition) -> int:
     """How many of the two arguments, state and input, `execute` takes."""
     try:
         signature = inspect.signature(definition.execute)
-    except (TypeError, ValueError):  # a built-in function that does not say
+    except (TypeError, ValueError):  # a built-in function without a signature
         return 2
     for count in (2, 1, 0):
         try:
@@ -216,7 +217,7 @@ def _argument_count(definition: ToolDefinition) -> int:
         except TypeError:
             continue
         return count
-    raise HooklineError(f"the tool {definition.name}: execute takes the thread's state and the input")
+    raise HooklineError(f"the tool {definition.name}: execute must take the thread's state and the input")
 
 
 async def _build_thread_state(context: ToolContext, definitions: Definitions) -> ThreadState:
@@ -234,7 +235,7 @@ async def _build_thread_state(context: ToolContext, definitions: Definitions) ->
 
 
 def _parse_defined_result(returned: Any) -> ToolResult:
-    """Text or any JSON is the result; so is `{status, result, error, attachments}` with what it says."""
+    """Reads `{status, result, error, attachments}`; any other value is the result itself."""
     if not isinstance(returned, Mapping) or returned.get("status") not in ("success", "error"):
         return to_tool_result(returned)
     if not _RESULT_KEYS.issuperset(returned):
@@ -242,7 +243,7 @@ def _parse_defined_result(returned: Any) -> ToolResult:
     try:
         attachments = tuple(_parse_attachment(each) for each in returned.get("attachments") or ())
     except (TypeError, KeyError):
-        return failed_result("the tool returned attachments without their name, mimeType and data, or their path")
+        return failed_result("the tool returned an attachment without name, mimeType and data, or without path")
     content = to_tool_result(returned.get("result"))
     if not content.ok:
         return content
@@ -258,5 +259,5 @@ def _parse_attachment(given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(data, bytes | bytearray):
         data = base64.b64encode(data).decode("ascii")
     if not isinstance(data, str):
-        raise TypeError("data is base64 or bytes")
+        raise TypeError("data must be base64 text or bytes")
     return {**given, "name": given["name"], "mimeType": given["mimeType"], "data": data}

@@ -61,7 +61,7 @@ async def git_status(context: ToolContext) -> str | None:
 
 
 def _disable_filters(names: str) -> list[str]:
-    """Settings that turn off every filter that the repository's settings name."""
+    """Settings that disable every filter in the repository's settings."""
     filters = {name[7:].rpartition(".")[0] for name in names.split("\0") if name.lower().startswith("filter.")}
     unsafe = [each for each in filters if "=" in each or "\n" in each]
     if unsafe:
@@ -110,7 +110,7 @@ async def _remember(input: dict[str, Any], context: ToolContext) -> dict[str, An
 
 
 async def _recall(input: dict[str, Any], context: ToolContext) -> list[dict[str, Any]]:
-    """The memories with most words of the query first; among equals, the newest first."""
+    """Sorted by the number of words of the query that they contain, then newest first."""
     words = {word for word in input.get("query", "").casefold().split() if word}
     limit = int(input.get("limit", _DEFAULT_RECALL_LIMIT))
     ids = sorted(await context.store.keys(_memory_owner(context)), reverse=True)
@@ -144,20 +144,25 @@ async def _list_memories(input: dict[str, Any], context: ToolContext) -> list[di
 MEMORY_TOOLS = (
     BuiltInTool(
         "memory.remember",
-        "Remembers something for later, in other sessions too.",
+        "Stores a memory that you can recall later, also in other sessions.",
         object_schema(
             "content",
             content=string_schema("What to remember.", minLength=1, maxLength=_MAX_MEMORY_LENGTH),
-            tags={"type": "array", "items": {"type": "string"}, "maxItems": 20, "description": "Words to find it by."},
+            tags={
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 20,
+                "description": "Tags; recall searches them too.",
+            },
         ),
         ToolKind.OTHER,
         _remember,
     ),
     BuiltInTool(
         "memory.recall",
-        "Finds memories by their words; without a query, returns the newest ones.",
+        "Finds memories that contain words of the query. Without a query, returns the newest ones.",
         object_schema(
-            query=string_schema("Words to look for.", maxLength=1_000),
+            query=string_schema("The words to search for.", maxLength=1_000),
             limit=integer_schema(f"The maximum number of memories; default: {_DEFAULT_RECALL_LIMIT}.", 1, MAX_MEMORIES),
         ),
         ToolKind.OTHER,
@@ -165,8 +170,8 @@ MEMORY_TOOLS = (
     ),
     BuiltInTool(
         "memory.forget",
-        "Forgets one memory.",
-        object_schema("id", id=string_schema("Its id, as remember, recall and list return it.", maxLength=100)),
+        "Deletes a memory.",
+        object_schema("id", id=string_schema("The id of the memory, from remember, recall or list.", maxLength=100)),
         ToolKind.OTHER,
         _forget,
     ),
@@ -253,7 +258,7 @@ WORKSPACE_TOOLS = (
     ),
     BuiltInTool(
         "workspace.changes",
-        "Shows git status of the workspace.",
+        "Shows the git status of the workspace.",
         object_schema(),
         ToolKind.OTHER,
         _workspace_changes,

@@ -1,4 +1,4 @@
-"""The environment variables that programs of an agent see."""
+"""The environment variables of the programs that an agent starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OWN_PREFIXES: Final = ("HOOKLINE_KEY_", "HOOKLINE_TOKEN")  # prefixes of hookli
 
 
 def server_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables that MCP and language servers get: none of them could be secret."""
+    """The variables for MCP and language servers. None of them can contain a secret."""
     names = (name for name in SERVER_VARIABLES if name in env)
     return {name: env[name] for name in names if not env[name].startswith("()")}  # not a shell function
 
@@ -49,7 +49,7 @@ def find_unset_variable(texts: Iterable[str], env: Mapping[str, str]) -> str | N
 
 
 def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
-    """Replaces `${NAME}` by the user's environment variable, so that files need not contain secrets."""
+    """Replaces `${NAME}` with the user's environment variable, so that config files need no secrets."""
     return {name: _VARIABLE.sub(lambda found: env[found[1]], text) for name, text in values.items()}
 
 

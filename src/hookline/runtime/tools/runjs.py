@@ -1,4 +1,4 @@
-"""The tool `runjs`."""
+"""The `runjs` tool."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def _run_javascript(input: dict[str, Any], context: ToolContext) -> ToolRe
 def _format_result(answer: Any) -> ToolResult:
     """The code's value; if it logged anything, an object with `value` and `log`."""
     if not isinstance(answer, dict) or not isinstance(answer.get("said"), list):
-        return failed_result("the code returned nothing that can be read")
+        return failed_result("the code returned an unreadable result")
     said = "\n".join(str(line) for line in answer["said"])
     if "error" in answer:
         return failed_result("\n".join(part for part in (_describe_error(answer), said) if part), said or None)
@@ -68,11 +68,11 @@ def _describe_error(answer: dict[str, Any]) -> str:
 
 runjs = BuiltInTool(
     "runjs",
-    "Runs JavaScript: the body of an async function, whose returned value is the result. log(…) writes a line. "
-    "It has no browser, no network and no files.",
+    "Runs JavaScript as the body of an async function. Its return value is the result; log(…) adds a line to the output. "
+    "The code cannot use a browser, the network or files.",
     object_schema(
         "code",
-        code=string_schema("The function's body; return what you want to see.", maxLength=1_000_000),
+        code=string_schema("The body of the function. Use return to give the result.", maxLength=1_000_000),
         context=string_schema("Not used."),
     ),
     ToolKind.OTHER,

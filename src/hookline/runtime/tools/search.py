@@ -132,7 +132,7 @@ glob = BuiltInTool(
     "Finds files in the workspace by a glob: `*` stays within a directory, `**/` matches any number of directories.",
     object_schema(
         "pattern",
-        pattern=string_schema("Like src/**/*.py."),
+        pattern=string_schema("The glob, for example src/**/*.py."),
         path=string_schema("The directory to search; the pattern is relative to it. Default: the workspace."),
     ),
     ToolKind.GLOB,
@@ -143,7 +143,7 @@ glob = BuiltInTool(
 MAX_GREP_MATCHES: Final = 500
 _MAX_SEARCHED_BYTES: Final = 5 << 20  # bytes of a file that is searched
 _MAX_LINE_LENGTH: Final = 400  # characters of a line
-_LINES_PER_CHECK: Final = 256  # between two checks of the time
+_LINES_PER_CHECK: Final = 256  # lines between two checks of the deadline
 _GREP_SECONDS: Final = 20.0
 
 
@@ -242,12 +242,12 @@ def _shorten_line(line: str) -> str:
 
 grep = BuiltInTool(
     "grep",
-    "Searches the workspace's text files, line by line, for a regular expression (RE2's syntax, and look-around).",
+    "Searches the workspace's text files, line by line, for a regular expression (RE2 syntax plus look-around).",
     object_schema(
         "pattern",
         pattern=string_schema("The regular expression. Start it with (?i) to ignore case."),
         path=string_schema("The directory or file to search; default: the workspace."),
-        glob=string_schema("Only files like this: *.py by name, src/**/*.py by path."),
+        glob=string_schema("Searches only matching files: *.py matches the name, src/**/*.py (with a slash) the path."),
     ),
     ToolKind.GREP,
     _search_files,

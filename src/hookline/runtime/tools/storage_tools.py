@@ -68,12 +68,14 @@ def _missing_file_error(path: str) -> ToolError:
 
 files = BuiltInTool(
     "files",
-    "The files of this conversation, which are not in the workspace.",
+    "Reads, writes, lists and deletes the files of this conversation. They are not in the workspace.",
     object_schema(
         "action",
-        action=string_schema("What to do.", enum=["read", "write", "list", "delete"]),
-        path=string_schema("The file; for list, where to look.", maxLength=_MAX_STORED_PATH_LENGTH),
-        content=string_schema("The file's new content; for write."),
+        action=string_schema("The action.", enum=["read", "write", "list", "delete"]),
+        path=string_schema(
+            "The path of the file. For list: the directory; default: all files.", maxLength=_MAX_STORED_PATH_LENGTH
+        ),
+        content=string_schema("The complete new content of the file. Only for write."),
     ),
     ToolKind.OTHER,
     _run_files,
@@ -102,7 +104,7 @@ async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
     if len(known) >= _MAX_KEYS and key not in known:
         raise ToolError(f"there are {_MAX_KEYS:,} keys already; delete some")
     await store.set_value(owner, key, input["value"])
-    return "kept"
+    return "stored"
 
 
 def check_json_size(value: Any, longest: int = MAX_VALUE_LENGTH) -> None:
@@ -126,12 +128,12 @@ def _parse_key(input: dict[str, Any]) -> str:
 
 storage = BuiltInTool(
     "storage",
-    "Stores values by key. Only you can read them, in later sessions too.",
+    "Stores values by key. Only you can read them, and you can read them in later sessions.",
     object_schema(
         "action",
-        action=string_schema("What to do.", enum=["get", "set", "delete", "list"]),
-        key=string_schema("The key; not for list.", maxLength=_MAX_KEY_LENGTH),
-        value={"description": "The value to store, any JSON; for set."},
+        action=string_schema("The action.", enum=["get", "set", "delete", "list"]),
+        key=string_schema("The key. Not used by list.", maxLength=_MAX_KEY_LENGTH),
+        value={"description": "The value to store: any JSON. Only for set."},
     ),
     ToolKind.OTHER,
     _run_storage,

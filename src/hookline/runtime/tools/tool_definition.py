@@ -1,6 +1,6 @@
-"""What a tool is: its name, the schema of its input, and how the input is checked against it.
+"""The Tool protocol, built-in tools, and the check of an input against a tool's schema.
 
-Only `runtime/gate.py` may call `perform`: it demands a decision for exactly that call.
+Only `runtime/gate.py` may call `perform`: it requires a decision for exactly that call.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class Tool(Protocol):
     @property
     def kind(self) -> ToolKind: ...
     async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
-        """Errors are results that are not ok; cancelling it ends everything it started."""
+        """Returns errors as failed results. Cancelling it stops everything it started."""
 
 
 ToolBody = Callable[[dict[str, Any], ToolContext], Awaitable[Any]]
-"""Returns a ToolResult or its content. HooklineError and ActionError become a result that is not ok."""
+"""Returns a ToolResult or its content. HooklineError and ActionError become a failed result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ def integer_schema(description: str, least: int, most: int) -> dict[str, Any]:
 
 
 def find_input_error(schema: dict[str, Any], input: Any) -> str | None:
-    """What is wrong with the input, naming the field; None if nothing is.
+    """The first error in the input, with its field; None if the input is valid.
 
-    A schema that is not valid itself, or refers to another document, accepts every input: nothing is fetched.
+    An invalid schema, or one that refers to another document, accepts every input: nothing is fetched.
     """
     import jsonschema
     import referencing.exceptions
@@ -136,9 +136,11 @@ def _validator_class(draft: str) -> type[Validator]:
 
     validator = validator_for({"$schema": draft}, Draft202012Validator)
     is_number = validator.TYPE_CHECKER.is_type
-    checks = {  # inputs that Python code made, not JSON
+    checks = {  # for inputs from Python code instead of JSON
         "array": lambda _, value: isinstance(value, list | tuple),
-        "number": lambda _, value: is_number(value, "number") and value == value,  # not NaN: no bound would stop it
+        "number": lambda _, value: (
+            is_number(value, "number") and value == value
+        ),  # rejects NaN, which passes every bound
     }
     type_checker = validator.TYPE_CHECKER.redefine_many(checks)
     return cast("type[Validator]", extend(validator, type_checker=type_checker))  # type: ignore[no-untyped-call]

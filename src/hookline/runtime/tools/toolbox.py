@@ -1,4 +1,4 @@
-"""The tools of an agent, found by any name that a model or a hook uses for them."""
+"""The tools of an agent, and how to find one by any name that a model or a hook uses."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Toolbox:
         return f"there is no tool {name[:100]!r}{hint}"
 
     def offered_tools(self, patterns: tuple[str, ...] | None = None) -> tuple[OfferedTool, ...]:
-        """The tools offered to a model: those that match `patterns`, or else all, without tools that do the same.
+        """The tools offered to a model: those that match `patterns`. Without patterns: all, without duplicates.
 
         Raises HooklineError for an invalid glob.
         """
@@ -100,7 +100,7 @@ class Toolbox:
         claims = Counter(alias for tool in self.tools for alias in set(_aliases(tool.name)))
         for tool in self.tools:
             for alias in _aliases(tool.name):
-                if claims[alias] == 1:  # an ambiguous alias means none of its tools
+                if claims[alias] == 1:  # an ambiguous alias finds no tool
                     found.setdefault(alias, tool)
         return found
 
@@ -112,7 +112,7 @@ class Toolbox:
         return self._selections[patterns]
 
     def _distinct_tools(self) -> tuple[Tool, ...]:
-        """`filesystem.read` and `read_file` do the same: the first of the two is enough."""
+        """Tools with the same body, such as `read_file` and `filesystem.read`, are offered once."""
         chosen: dict[object, Tool] = {}
         for tool in self.tools:
             chosen.setdefault(tool.body if isinstance(tool, BuiltInTool) else tool.name, tool)

@@ -241,7 +241,7 @@ def _describe_os_error(error: OSError) -> str:
 
 
 def printable_name(name: str) -> str:
-    """The name on one line, whatever it contains."""
+    """The name with every unprintable character replaced, so that it fits on one line."""
     return name if name.isprintable() else "".join(char if char.isprintable() else "�" for char in name)
 
 
