@@ -72,22 +72,6 @@ IRREGULAR_PARTICIPLES = frozenset(
 NOT_PARTICIPLES = frozenset(("embed", "exceed", "feed", "need", "proceed", "seed", "speed"))
 
 NOT_MIRRORED: dict[str, tuple[str, ...]] = {
-    "the command line's tests run the commands that use it": (
-        "cli/agent_options.py",
-        "cli/async_runner.py",
-        "cli/bridge.py",
-        "cli/chat/commands.py",
-        "cli/chat/json_lines.py",
-        "cli/chat/one_shot.py",
-        "cli/chat/prompt.py",
-        "cli/chat/start.py",
-        "cli/chat/terminal.py",
-        "cli/decision_text.py",
-        "cli/dry_run.py",
-        "cli/options.py",
-        "cli/schema.py",
-        "cli/serve.py",
-    ),
     "the case files in tests/cases specify it": (
         "dialects/capabilities.py",
         "dialects/claude_code/matchers.py",

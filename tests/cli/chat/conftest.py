@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import struct
+import subprocess
 import termios
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import command, project
+from cli.conftest import Hookline, Process, command, project
 
 __all__ = ["command", "project"]
 
@@ -93,3 +94,14 @@ def terminal(command: list[str], project: Path) -> Iterator[Callable[..., Termin
     yield start
     for each in opened:
         each.close()
+
+
+@pytest.fixture
+def here(hookline: Hookline) -> Process:
+    """Runs the command in this process: quicker than `process`, where it makes no difference."""
+
+    def call(*arguments: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
+        ended = hookline(*arguments, input=input)
+        return subprocess.CompletedProcess(arguments, ended.exit_code, ended.stdout, ended.stderr)
+
+    return call

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,32 +79,6 @@ def test_control_c_cancels_what_runs_and_the_chat_goes_on(terminal: Callable[...
     assert not (project / "ended").exists()
 
 
-def test_unknown_commands_skills_and_the_end_of_input(
-    terminal: Callable[..., Terminal], command: list[str], project: Path
-) -> None:
-    skill = project / ".hookline" / "skills" / "greet"
-    skill.mkdir(parents=True)
-    front = "---\nname: greet\ndescription: Greets somebody.\n---\n"
-    (skill / "SKILL.md").write_text(f"{front}Greet $ARGUMENTS in one word.\n", encoding="utf-8")
-    write_scripted_project(project, "- {when: {prompt: 'Greet Ada in one word'}, say: Hello.}\n- What?\n")
-    subprocess.run([*command, "trust", "--yes"], check=True, capture_output=True, timeout=60)
-    chat = terminal("run")
-    chat.wait_for_output(PROMPT)
-    chat.type_keys("/hoks\r")
-    chat.wait_for_output(r"Unknown command /hoks. Did you mean /hooks\?")
-    chat.type_keys("/skills\r")
-    chat.wait_for_output(r"/greet +Greets somebody.")
-    chat.type_keys("/greet Ada\r")
-    chat.wait_for_output("Hello.")
-    chat.type_keys("/model nonsense\r")
-    chat.wait_for_output("model nonsense: this model does not exist")
-    chat.type_keys("/compact\r")
-    chat.wait_for_output("as short as it can be")
-    chat.wait_for_output(PROMPT)
-    chat.type_keys("\x04")
-    assert chat.wait_for_exit() == 0
-
-
 def test_whoever_waits_sees_for_what(terminal: Callable[..., Terminal], project: Path) -> None:
     write_scripted_project(project, "- {delay: 2500ms, call: {bash: {command: sleep 2}}}\n- Here.\n")
     chat = terminal("run", "go")
@@ -117,33 +90,6 @@ def test_whoever_waits_sees_for_what(terminal: Callable[..., Terminal], project:
     assert chat.wait_for_exit() == 0
 
 
-def test_a_session_is_resumed_with_its_last_words(terminal: Callable[..., Terminal], project: Path) -> None:
-    write_scripted_project(project, "- The first answer.\n- The second answer.\n")
-    first = terminal("run", "the first question")
-    first.wait_for_output("The first answer.")
-    first.wait_for_output(PROMPT)
-    first.type_keys("/exit\r")
-    assert first.wait_for_exit() == 0
-    second = terminal("run", "--resume")
-    second.wait_for_output("2 messages")
-    second.wait_for_output("› the first question")
-    second.wait_for_output("The first answer.")
-    second.type_keys("and a second one\r")
-    second.wait_for_output("The first answer.")
-    second.wait_for_output(PROMPT)
-    second.type_keys("/compact\r")
-    second.wait_for_output("earlier messages became one")
-    second.type_keys("/resume\r")
-    second.wait_for_output("no other session to resume in this directory")
-    second.type_keys("/why something\r")
-    second.wait_for_output("Give a number")
-    second.type_keys("/sessions\r")
-    second.wait_for_output("began with")
-    second.wait_for_output("the first question")
-    second.type_keys("/exit\r")
-    assert second.wait_for_exit() == 0
-
-
 def test_what_a_model_says_cannot_move_the_cursor(terminal: Callable[..., Terminal], project: Path) -> None:
     said = json.dumps("red \x1b[31malert\x1b]0;title\x07 and \u202e back")
     write_scripted_project(project, f"- {{say: {said}}}\n", HOOKS)
@@ -152,18 +98,3 @@ def test_what_a_model_says_cannot_move_the_cursor(terminal: Callable[..., Termin
     chat.wait_for_output(PROMPT)
     chat.type_keys("\x04")
     chat.wait_for_exit()
-
-
-def test_what_was_typed_is_remembered_for_this_project_only(terminal: Callable[..., Terminal], project: Path) -> None:
-    write_scripted_project(project, "- Yes.\n")
-    chat = terminal("run")
-    chat.wait_for_output(PROMPT)
-    chat.type_keys("remember this\r")
-    chat.wait_for_output("Yes.")
-    chat.wait_for_output(PROMPT)
-    chat.type_keys("\x04")
-    assert chat.wait_for_exit() == 0
-    kept = list((project.parent / "home/.local/state/hookline/history").iterdir())
-    assert len(kept) == 1
-    assert "remember this" in kept[0].read_text()
-    assert kept[0].stat().st_mode & 0o077 == 0

@@ -9,23 +9,16 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from hookline.cli.chat.json_lines import TYPES, has_line, update_json
+from cli.chat.sample_updates import MAIN, decide_call, make_call, show_updates
 from hookline.cli.chat.render import Screen
-from hookline.cli.chat.start import DecisionLog
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
-from hookline.hooks.host import Notice, ToolResult
-from hookline.project import load_text
+from hookline.hooks.host import ToolResult
 from hookline.runtime.gate import ToolCall
 from hookline.runtime.updates import (
-    ApprovalAnswered,
-    ApprovalRequested,
     DecisionMade,
     Ending,
     ExchangeEnded,
-    HistoryCompacted,
-    ModelRetry,
-    Notification,
     StatusMessage,
     SubagentStarted,
     TextDelta,
@@ -35,39 +28,13 @@ from hookline.runtime.updates import (
 )
 
 pytestmark = pytest.mark.slow
-
-
-MAIN = ("main", "agent")
 CHILD = ("child", "reviewer")
-HOOKS = """
-hooks:
-  - {id: quiet, on: tool.before, then: {log: seen}}
-  - {id: dry, on: tool.before, when: {input: {command: --force}}, then: {replace: {in: input.command, pattern: --force, with: --dry-run}}}
-  - {id: no, on: tool.before, when: {input: {command: '^rm'}}, then: {deny: Not here.}}
-  - {id: note, on: tool.after, then: {tell: "one\\ntwo"}}
-"""
-
-
-def _decision(event: str, command: str) -> Decision:
-    book = load_text(HOOKS, "hookline.yaml")
-    return book.decide_now(Event(event, {"tool": {"name": "bash", "kind": "shell", "input": {"command": command}}}))
-
-
-def _shown(*happenings: Update, **options: bool) -> list[str]:
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=200), **options)
-    screen.begin("main")
-    for happening in happenings:
-        screen(happening)
-    return out.getvalue().split("\n")
-
-
-def _call(command: str, id: str = "call_1") -> ToolCall:
-    return ToolCall(id, "bash", {"command": command})
 
 
 def test_a_changed_input_is_shown_as_such_and_a_log_is_not() -> None:
-    lines = _shown(ToolCallStarted(*MAIN, _call("deploy --force"), _decision("tool.before", "deploy --force")))
+    lines = show_updates(
+        ToolCallStarted(*MAIN, make_call("deploy --force"), decide_call("tool.before", "deploy --force"))
+    )
     assert lines[:3] == [
         "  ● bash deploy --force",
         "    changed: deploy --dry-run",
@@ -77,21 +44,21 @@ def test_a_changed_input_is_shown_as_such_and_a_log_is_not() -> None:
 
 
 def test_a_denied_call_is_said_once() -> None:
-    denied = _decision("tool.before", "rm x")
-    lines = _shown(
+    denied = decide_call("tool.before", "rm x")
+    lines = show_updates(
         DecisionMade(*MAIN, denied),
-        ToolCallStarted(*MAIN, _call("rm x"), denied),
-        ToolCallFinished(*MAIN, _call("rm x"), ToolResult(None, False, "Not here."), False),
+        ToolCallStarted(*MAIN, make_call("rm x"), denied),
+        ToolCallFinished(*MAIN, make_call("rm x"), ToolResult(None, False, "Not here."), False),
     )
     assert lines[1] == "  ✗ denied: Not here."
     assert sum("Not here." in line for line in lines) == 1
 
 
 def test_a_hooks_own_call_names_the_hook_and_its_result_is_no_answer_to_the_agents_call() -> None:
-    agents, hooks = _call("ls"), ToolCall("call_2", "bash", {"command": "rm x"}, "tidy")
-    lines = _shown(
-        ToolCallStarted(*MAIN, agents, _decision("tool.before", "ls")),
-        ToolCallStarted(*MAIN, hooks, _decision("tool.before", "rm x")),
+    agents, hooks = make_call("ls"), ToolCall("call_2", "bash", {"command": "rm x"}, "tidy")
+    lines = show_updates(
+        ToolCallStarted(*MAIN, agents, decide_call("tool.before", "ls")),
+        ToolCallStarted(*MAIN, hooks, decide_call("tool.before", "rm x")),
         ToolCallFinished(*MAIN, hooks, ToolResult(None, False, "Not here."), False),
         ToolCallFinished(*MAIN, replace(hooks, id="call_3"), ToolResult("gone"), True),
         ToolCallFinished(*MAIN, replace(hooks, id="call_4"), ToolResult(None, False, "it broke"), True),
@@ -103,21 +70,23 @@ def test_a_hooks_own_call_names_the_hook_and_its_result_is_no_answer_to_the_agen
 
 
 def test_a_call_that_nobody_was_asked_about_says_why_it_is_not_run() -> None:
-    lines = _shown(ToolCallFinished(*MAIN, _call("x"), ToolResult(None, False, "there is no tool 'bsh'"), False))
+    lines = show_updates(
+        ToolCallFinished(*MAIN, make_call("x"), ToolResult(None, False, "there is no tool 'bsh'"), False)
+    )
     assert lines[0] == "  ✗ there is no tool 'bsh'"
 
 
-def _at_a_terminal(*happenings: Update, width: int = 40) -> list[str]:
+def _at_a_terminal(*updates: Update, width: int = 40) -> list[str]:
     out = io.StringIO()
     screen = Screen(Console(file=out, width=width, force_terminal=True, color_system=None, legacy_windows=False))
     screen.begin("main")
-    for happening in happenings:
-        screen(happening)
+    for update in updates:
+        screen(update)
     return [line.rstrip() for line in out.getvalue().split("\n")]
 
 
 def test_long_lines_go_on_below_their_words() -> None:
-    calling = ToolCallStarted(*MAIN, _call("rm everything"), _decision("tool.before", "rm everything"))
+    calling = ToolCallStarted(*MAIN, make_call("rm everything"), decide_call("tool.before", "rm everything"))
     assert _at_a_terminal(calling)[:4] == [
         "  ● bash rm everything",
         "  ✗ denied: Not here.",
@@ -145,7 +114,7 @@ def test_what_is_said_is_broken_between_words() -> None:
 def test_joined_letters_and_pictures_are_shown_and_other_marks_are_not() -> None:
     family, persian = "👩\u200d👧", "می\u200cخواهم"
     shown = "".join(
-        _shown(*(TextDelta(*MAIN, piece) for piece in (family[:1], family[1:], f" {persian} a\u200db \u202e")))
+        show_updates(*(TextDelta(*MAIN, piece) for piece in (family[:1], family[1:], f" {persian} a\u200db \u202e")))
     )
     assert shown == f"{family} {persian} a\\u200db \\u202e"
 
@@ -159,7 +128,7 @@ def test_what_is_waited_for_stands_there_until_something_happens() -> None:
     screen._last_update = long_ago
     screen.show_waiting(long_ago)
     assert out.getvalue() == "  … the model, 5 s"
-    screen(ToolCallStarted(*MAIN, _call("ls"), _decision("tool.before", "ls")))
+    screen(ToolCallStarted(*MAIN, make_call("ls"), decide_call("tool.before", "ls")))
     screen._last_update = long_ago
     screen.show_waiting(long_ago)
     screen(TextDelta(*MAIN, "Done.\n"))
@@ -169,15 +138,15 @@ def test_what_is_waited_for_stands_there_until_something_happens() -> None:
 
 
 def test_a_cancelled_call_is_not_told_of_again_later() -> None:
-    call = _call("sleep 30")
-    calling = ToolCallStarted(*MAIN, call, _decision("tool.before", "sleep 30"))
+    call = make_call("sleep 30")
+    calling = ToolCallStarted(*MAIN, call, decide_call("tool.before", "sleep 30"))
     later = ToolCallFinished(*MAIN, call, ToolResult(None, False, "bash was cancelled"), True)
-    shown = _shown(calling, ExchangeEnded(*MAIN, Ending.CANCELLED, "cancelled by you"), later)
+    shown = show_updates(calling, ExchangeEnded(*MAIN, Ending.CANCELLED, "cancelled by you"), later)
     assert shown == ["  ● bash sleep 30", "  ■ cancelled by you", ""]
 
 
 def test_text_comes_in_pieces_and_lines_begin_anew() -> None:
-    lines = _shown(
+    lines = show_updates(
         TextDelta(*MAIN, "Hel"),
         TextDelta(*MAIN, "lo."),
         StatusMessage(*MAIN, "careful", "warning"),
@@ -187,18 +156,18 @@ def test_text_comes_in_pieces_and_lines_begin_anew() -> None:
 
 
 def test_sub_agents_are_indented_and_speak_in_whole_lines() -> None:
-    lines = _shown(
+    lines = show_updates(
         SubagentStarted(*MAIN, "child", "reviewer", "Look at it."),
         TextDelta(*CHILD, "It "),
         TextDelta(*CHILD, "looks"),
-        ToolCallStarted(*CHILD, _call("ls"), Decision(Event("tool.before", {}))),
+        ToolCallStarted(*CHILD, make_call("ls"), Decision(Event("tool.before", {}))),
         ExchangeEnded(*CHILD, Ending.FAILED, "no model"),
     )
     assert lines[:4] == ["  ▸ reviewer: Look at it.", "  │     It looks", "  │   ● bash ls", "  │   ■ failed: no model"]
 
 
 def test_of_several_sub_agents_each_is_named_where_its_lines_begin() -> None:
-    lines = _shown(
+    lines = show_updates(
         SubagentStarted(*MAIN, "child", "reviewer", "Look."),
         SubagentStarted(*MAIN, "other", "tester", "Test."),
         StatusMessage(*CHILD, "one"),
@@ -220,7 +189,7 @@ def test_of_several_sub_agents_each_is_named_where_its_lines_begin() -> None:
 
 
 def test_sub_agents_of_one_name_have_numbers_while_they_work_at_once() -> None:
-    lines = _shown(
+    lines = show_updates(
         SubagentStarted(*MAIN, "child", "reviewer", "Look."),
         SubagentStarted(*MAIN, "other", "reviewer", "Look there."),
         StatusMessage("other", "reviewer", "one"),
@@ -239,8 +208,8 @@ def test_sub_agents_of_one_name_have_numbers_while_they_work_at_once() -> None:
 
 def test_long_results_and_notes_are_cut() -> None:
     result = ToolResult("\n".join(map(str, range(20))))
-    lines = _shown(
-        DecisionMade(*MAIN, _decision("tool.after", "ls")), ToolCallFinished(*MAIN, _call("ls"), result, True)
+    lines = show_updates(
+        DecisionMade(*MAIN, decide_call("tool.after", "ls")), ToolCallFinished(*MAIN, make_call("ls"), result, True)
     )
     assert lines[:4] == [
         "  ◆ tool.after",
@@ -255,11 +224,11 @@ def test_long_results_and_notes_are_cut() -> None:
 def test_nothing_that_is_shown_can_move_the_cursor() -> None:
     evil = "\x1b[2J\rgone\u202e"
     calls = (
-        ToolCallStarted(*MAIN, _call(evil), Decision(Event("tool.before", {}))),
+        ToolCallStarted(*MAIN, make_call(evil), Decision(Event("tool.before", {}))),
         StatusMessage(*MAIN, evil),
         TextDelta(*MAIN, evil),
     )
-    text = "\n".join(_shown(*calls, ToolCallFinished(*MAIN, _call("x"), ToolResult(evil), True)))
+    text = "\n".join(show_updates(*calls, ToolCallFinished(*MAIN, make_call("x"), ToolResult(evil), True)))
     assert not {"\x1b", "\r", "\u202e"} & set(text)
 
 
@@ -272,61 +241,18 @@ def test_a_terminal_without_unicode_gets_escapes() -> None:
 
 
 def test_without_speech_only_what_happens_is_shown() -> None:
-    assert _shown(TextDelta(*MAIN, "words"), speech=False) == [""]
-
-
-ALL: list[Update] = [
-    TextDelta(*MAIN, "a"),
-    DecisionMade(*MAIN, _decision("tool.after", "ls")),
-    ToolCallStarted(*MAIN, _call("deploy --force"), _decision("tool.before", "deploy --force")),
-    ToolCallFinished(*MAIN, _call("ls"), ToolResult({"files": 1}), True),
-    ApprovalRequested(*MAIN, "approval_1", "bash", {"command": "ls"}, "why", "hook"),
-    ApprovalAnswered(*MAIN, "approval_1", True, "ada"),
-    StatusMessage(*MAIN, "text", "warning", "hook"),
-    Notification(*MAIN, Notice("notify", "done", "Build", hook="hook")),
-    ModelRetry(*MAIN, "rate_limit", "slow down", 2.0),
-    HistoryCompacted(*MAIN, 4, "summary"),
-    SubagentStarted(*MAIN, "child", "reviewer", "task"),
-    ExchangeEnded(*MAIN, Ending.ANSWERED, "done"),
-]
-
-
-@pytest.mark.parametrize("happening", ALL, ids=lambda each: type(each).__name__)
-def test_everything_has_a_line_of_json_with_the_documented_keys(happening: Update) -> None:
-    line = update_json(happening)
-    assert has_line(happening)
-    documented = {*TYPES[line["type"]].split("`")[1::2], "type", "thread", "agent"}
-    if line["type"] == "call":
-        documented |= set(TYPES["decision"].split("`")[1::2])
-    assert set(line) <= documented, set(line) - documented
-    _shown(happening)
-
-
-def test_the_types_of_lines_are_those_of_happenings() -> None:
-    assert {update_json(each)["type"] for each in ALL} | {"session"} == set(TYPES)
-
-
-def test_the_record_counts_and_finds_the_last_decision_that_mattered() -> None:
-    record = DecisionLog()
-    for command in ("ls", "rm x", "ls"):
-        record(DecisionMade(*MAIN, _decision("tool.before", command)))
-    book = load_text(HOOKS, "hookline.yaml")
-    assert [record.fire_count(hook) for hook in book.hooks] == [3, 0, 1, 0]
-    last = record.decision()
-    assert last is not None
-    assert last.by == "no"
-    assert record.decision(2) is None
+    assert show_updates(TextDelta(*MAIN, "words"), speech=False) == [""]
 
 
 def test_two_ais_are_told_apart() -> None:
-    call = _decision("tool.before", "ls")
-    lines = _shown(
+    call = decide_call("tool.before", "ls")
+    lines = show_updates(
         TextDelta(*MAIN, "It is ", speaker="Pro"),
         TextDelta(*MAIN, "good.", speaker="Pro"),
         TextDelta(*MAIN, "It is not.", speaker="Contra"),
-        ToolCallStarted(*MAIN, _call("ls"), call, speaker="Contra"),
+        ToolCallStarted(*MAIN, make_call("ls"), call, speaker="Contra"),
         TextDelta(*MAIN, "Well.", speaker="Contra"),
-        ToolCallStarted(*MAIN, _call("ls", "call_2"), call, speaker="Pro"),
+        ToolCallStarted(*MAIN, make_call("ls", "call_2"), call, speaker="Pro"),
         ExchangeEnded(*MAIN, Ending.STEPS, "over", speaker="Pro"),
         TextDelta(*MAIN, "Again.", speaker="Pro"),
     )
@@ -351,21 +277,10 @@ def test_two_ais_are_told_apart() -> None:
 
 
 def test_two_ais_that_another_agent_started_are_told_apart_too() -> None:
-    lines = _shown(
+    lines = show_updates(
         SubagentStarted(*MAIN, "child", "debate", "go"),
         TextDelta(*CHILD, "Yes.", speaker="Pro"),
         TextDelta(*CHILD, "No.", speaker="Contra"),
         ExchangeEnded(*CHILD, Ending.ANSWERED, "No.", speaker="Contra"),
     )
     assert lines[1:5] == ["  │ Pro", "  │     Yes.", "  │ Contra", "  │     No."]
-
-
-def test_a_line_of_json_says_which_of_two_ais_it_is_about() -> None:
-    assert update_json(TextDelta(*MAIN, "Yes.", speaker="Pro")) == {
-        "type": "text",
-        "thread": "main",
-        "agent": "agent",
-        "speaker": "Pro",
-        "text": "Yes.",
-    }
-    assert "speaker" not in update_json(TextDelta(*MAIN, "Yes."))
