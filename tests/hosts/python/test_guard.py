@@ -1,0 +1,193 @@
+"""A guarded Python tool: its arguments, result and errors as hooks change them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hookline
+from hookline import Denied, Halted, HooklineError, ToolFailed
+from hookline.hosts.python.guard import bind_arguments, to_plain_value
+
+HOOKS = """
+hooks:
+  - {id: no-rm, on: tool.before, when: {kind: shell, input: {command: 'rm '}}, then: {deny: Not rm.}}
+  - {id: quiet, on: tool.before, when: {tool: curl, input: {url: '^http:'}}, then: {replace: {in: input.url, pattern: '^http:', with: 'https:'}}}
+  - {id: push, on: tool.before, when: {input: {command: push}}, then: {ask: Push?}}
+  - {id: ends, on: tool.before, when: {input: {command: 'halt'}}, then: {halt: Enough.}}
+  - {id: mask, on: tool.after, when: {result: secret}, then: {set: {result: '***'}}}
+  - {id: failed, on: tool.after, when: {failed: true}, then: {tell: 'It failed: {{tool.error}}'}}
+  - {id: hello, on: session.start, then: {tell: Be brief.}}
+  - {id: no-keys, on: prompt.submit, when: {prompt: 'sk-'}, then: {deny: No keys.}}
+  - {id: polite, on: prompt.submit, then: {append: {prompt: Please.}}}
+  - {id: log, on: session.end, then: {run: 'sleep 0.2; echo {{session.tool_calls}} > ended', stdin: none}, background: true, on_error: open}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "hookline.yaml"
+    path.write_text(HOOKS)
+    return path
+
+
+def begun(config: Path, **options: Any) -> hookline.Session:
+    return hookline.session(config.parent, config=config, **options)
+
+
+def shell(command: str, *, times: int = 1) -> str:
+    return f"ran {command} {times}"
+
+
+def test_the_decorator_finds_its_session(config: Path) -> None:
+    @hookline.guard(name="bash")
+    def run(command: str) -> str:
+        return command
+
+    with pytest.raises(HooklineError, match="without a session"):
+        run("ls")
+    with begun(config):
+        assert run("ls") == "ls"
+        with begun(config, id="inner") as inner:
+            assert run("ls") == "ls"
+            assert inner.tool_calls == 1
+            heard: list[BaseException] = []
+            thread = threading.Thread(target=lambda: heard.append(_raised(run)))
+            thread.start()
+            thread.join()
+            assert "several sessions" in str(heard[0])
+        with pytest.raises(Denied):
+            run("rm x")
+
+
+def _raised(run: Any) -> BaseException:
+    try:
+        run("ls")
+    except HooklineError as error:
+        return error
+    raise AssertionError
+
+
+def test_a_changed_input_reaches_the_tool_and_nothing_else_is_touched(config: Path) -> None:
+    @dataclass
+    class Options:
+        depth: int
+
+    class Web:
+        def curl(self, url: str, options: Options, /, *more: str, to: Path = Path("x"), **rest: Any) -> Any:
+            return self, url, options, more, to, rest
+
+    web, options = Web(), Options(3)
+    with begun(config) as session:
+        got = session.guard(web.curl)("http://a", options, "m", to=Path("p"), extra=options)
+        assert got == (web, "https://a", options, ("m",), Path("p"), {"extra": options})
+        assert got[2] is options
+        unbound = session.guard(Web.curl, name="curl")
+        assert unbound(web, "http://a", options)[0] is web
+
+
+def test_a_change_that_the_tool_cannot_take_is_a_deny(tmp_path: Path) -> None:
+    path = tmp_path / "hookline.yaml"
+    path.write_text("""
+hooks:
+  - {id: more, on: tool.before, when: {tool: a}, then: {set: {input.other: 1}}}
+  - {id: less, on: tool.before, when: {tool: b}, then: {remove: input.x}}
+""")
+    with hookline.session(tmp_path, config=path) as session:
+        for name in ("a", "b"):
+            with pytest.raises(Denied, match="a hook"):
+                session.guard(lambda x: x, name=name)(1)
+
+
+def test_results_and_errors_are_heard(config: Path) -> None:
+    def read(path: str) -> str:
+        if path == "none":
+            raise FileNotFoundError(path)
+        return f"secret in {path}" if path == "s" else path
+
+    with begun(config) as session:
+        guarded = session.guard(read)
+        assert guarded("s") == "***"
+        session.take_notes()
+        with pytest.raises(FileNotFoundError):
+            guarded("none")
+        assert session.take_notes() == "It failed: FileNotFoundError: none"
+        with pytest.raises(TypeError):
+            guarded()
+
+
+FAILING = """
+hooks:
+  - {id: scan, on: tool.after, when: {input: {path: unseen}}, then: {run: [no-such-scanner]}, on_error: closed}
+  - {id: mask, on: tool.after, when: {error: token}, then: {replace: {in: error, pattern: 'token \\d+', with: a token}}}
+  - {id: mend, on: tool.after, when: {input: {path: mended}}, then: {set: {tool.ok: true, result: nothing there}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [("unseen", "[withheld: hook scan could not check it]"), ("masked", "PermissionError: masked: a token")],
+)
+def test_a_failed_tools_own_words_do_not_pass_a_hook_that_changed_them(tmp_path: Path, path: str, left: str) -> None:
+    def read(path: str) -> str:
+        raise PermissionError(f"{path}: token 123")
+
+    async def read_later(path: str) -> str:
+        return read(path)
+
+    (tmp_path / "hookline.yaml").write_text(FAILING)
+    with begun(tmp_path / "hookline.yaml") as session:
+        with pytest.raises(ToolFailed) as failed:
+            session.guard(read)(path)
+        assert (str(failed.value), failed.value.__suppress_context__) == (left, True)
+        with pytest.raises(ToolFailed) as failed:
+            session.run(session.guard(read_later, name="read")(path))
+        assert str(failed.value) == left
+        assert session.guard(read)("mended") == "nothing there"
+
+
+def test_halt_is_never_only_a_result(config: Path) -> None:
+    with begun(config) as session, pytest.raises(Halted, match="Enough"):
+        session.guard(shell, name="bash", on_deny="return")("halt")
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Opaque:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Path("a/b"), "a/b"),
+        (b"x\xff", "x\ufffd"),
+        (Color.RED, "red"),
+        ({Path("k"): (1, {2})}, {"k": [1, [2]]}),
+        (Opaque(), "<Opaque>"),
+        (Opaque, "<type>"),
+    ],
+)
+def test_hooks_see_plain_values(value: Any, plain: Any) -> None:
+    assert to_plain_value(value) == plain
+
+
+def test_a_value_that_contains_itself_ends() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert "…" in str(to_plain_value(value))
+
+
+def test_arguments_are_bound_as_the_tool_itself_would() -> None:
+    def tool(a: int, *rest: int, b: int = 2, **more: int) -> None: ...
+
+    assert bind_arguments(tool, (1, 5), {"c": 3}).input == {"a": 1, "rest": [5], "b": 2, "c": 3}
+    with pytest.raises(TypeError):
+        bind_arguments(tool, (), {})
