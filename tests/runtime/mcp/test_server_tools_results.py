@@ -42,7 +42,7 @@ def test_data_stays_data_and_text_stays_text(given: CallToolResult, content: Any
 
 
 def test_what_must_stay_as_written_is_not_opened() -> None:
-    assert parse_call_result(answer('{"a":   1}'), opened=False).content == '{"a":   1}'
+    assert parse_call_result(answer('{"a":   1}'), parse_json=False).content == '{"a":   1}'
 
 
 def test_an_error_is_its_text() -> None:

@@ -228,15 +228,15 @@ class LanguageClient:
 
     async def _send_change(self, path: Path, text: str) -> None:
         if self._accepts_changes():
-            named = {"uri": path.as_uri(), "version": self._documents[path].version}
-            await self._notify("textDocument/didChange", {"textDocument": named, "contentChanges": [{"text": text}]})
+            document = {"uri": path.as_uri(), "version": self._documents[path].version}
+            await self._notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
         else:
             await self._notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
             await self._send_open(path, text)
 
     def _accepts_changes(self) -> bool:
-        how = self._capabilities.get("textDocumentSync")
-        return bool(how.get("change") if isinstance(how, dict) else how)
+        sync = self._capabilities.get("textDocumentSync")
+        return bool(sync.get("change") if isinstance(sync, dict) else sync)
 
     async def _send_save(self, path: Path, text: str) -> None:
         """Some servers check only saved files."""
@@ -308,8 +308,8 @@ class LanguageClient:
         except HooklineError as error:  # the server waits for our answer but does not read it
             self._mark_lost(str(error))
 
-    def _mark_lost(self, why: str) -> None:
-        self._end_reason = self._end_reason or why
+    def _mark_lost(self, reason: str) -> None:
+        self._end_reason = self._end_reason or reason
         self._ended.set()
         for waiting in self._waiting.values():
             if not waiting.done():

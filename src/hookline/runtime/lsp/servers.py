@@ -87,14 +87,16 @@ class LanguageServerConnection:
         name = path.rpartition("/")[2]
         return any(glob.search(path if whole else name) for whole, glob in self._globs)
 
-    async def check_text(self, path: Path, text: str, patience: timedelta, *, look: bool) -> list[dict[str, Any]]:
-        """Diagnostics of the text if `look` is set. Raises HooklineError."""
-        seconds = patience.total_seconds()
+    async def check_text(
+        self, path: Path, text: str, timeout: timedelta, *, wait_for_diagnostics: bool
+    ) -> list[dict[str, Any]]:
+        """Sends the text; returns its diagnostics if `wait_for_diagnostics` is set. Raises HooklineError."""
+        seconds = timeout.total_seconds()
         try:
             async with asyncio.timeout(seconds):
                 client = await self._ensure_client()
                 await client.update_document(path, text)
-                found = await client.diagnostics(path) if look else []
+                found = await client.diagnostics(path) if wait_for_diagnostics else []
         except TimeoutError:
             self._timeouts += 1
             if self._timeouts > 1:  # the second timeout in a row: the server hangs
@@ -102,9 +104,9 @@ class LanguageServerConnection:
             raise self._server_error(f"it did not answer within {seconds:g} s") from None
         except HooklineError as error:
             raise self._server_error(str(error)) from None
-        if look:
+        if wait_for_diagnostics:
             self._starts = self._timeouts = 0
-        return [made for each in found if (made := parse_diagnostic(each, self.name)) is not None]
+        return [parsed for each in found if (parsed := parse_diagnostic(each, self.name)) is not None]
 
     async def close(self) -> None:
         if self._client is not None:
@@ -138,13 +140,13 @@ class LanguageServers:
         specs: tuple[LanguageServer, ...],
         workspace: Path,
         env: Mapping[str, str],
-        patience: timedelta = RESPONSE_TIMEOUT,
+        timeout: timedelta = RESPONSE_TIMEOUT,
     ) -> None:
         self._workspace = Workspace(workspace)
         self._servers = [
             LanguageServerConnection(each, self._workspace.root, env) for each in specs or (_ruff_server(env),)
         ]
-        self._patience = patience
+        self._timeout = timeout
         self._reported_texts: dict[Path, ReportedText] = {}
 
     async def __aenter__(self) -> Self:
@@ -175,32 +177,35 @@ class LanguageServers:
         self._reported_texts[real] = ReportedText(content, _file_stamp(real))
         while len(self._reported_texts) > _MAX_REPORTED_TEXTS:
             del self._reported_texts[next(iter(self._reported_texts))]
-        asked = await self._ask_servers(real, shown, content, look=False)
-        return {"path": shown, "servers": [served.name for served, _ in asked]}
+        answers = await self._ask_servers(real, shown, content, wait_for_diagnostics=False)
+        return {"path": shown, "servers": [server.name for server, _ in answers]}
 
     async def diagnostics(self, path: str) -> dict[str, Any]:
         """Reported content is used until the file changes on disk. Raises HooklineError."""
         real, shown = self._resolve_path(path)
         known = self._reported_texts.get(real)
         text = known.text if known is not None and known.stamp == _file_stamp(real) else self._read_from_disk(path)
-        asked = await self._ask_servers(real, shown, text, look=True)
-        found = [each for _, some in asked for each in some]
+        answers = await self._ask_servers(real, shown, text, wait_for_diagnostics=True)
+        found = [each for _, diagnostics in answers for each in diagnostics]
         found.sort(key=lambda each: (each["line"], each["column"]))
-        return {"path": shown, "diagnostics": found, "servers": [served.name for served, _ in asked]}
+        return {"path": shown, "diagnostics": found, "servers": [server.name for server, _ in answers]}
 
     async def _ask_servers(
-        self, real: Path, shown: str, text: str, *, look: bool
+        self, real: Path, shown: str, text: str, *, wait_for_diagnostics: bool
     ) -> Sequence[tuple[LanguageServerConnection, list[dict[str, Any]]]]:
         """Raises the first error only if no server answers."""
-        knowing = [served for served in self._servers if served.handles(shown)]
-        calls = (served.check_text(real, text, self._patience, look=look) for served in knowing)
+        servers = [server for server in self._servers if server.handles(shown)]
+        calls = (
+            server.check_text(real, text, self._timeout, wait_for_diagnostics=wait_for_diagnostics)
+            for server in servers
+        )
         answers = await asyncio.gather(*calls, return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException) and not isinstance(answer, HooklineError):
                 raise answer
         good = [
-            (served, answer)
-            for served, answer in zip(knowing, answers, strict=True)
+            (server, answer)
+            for server, answer in zip(servers, answers, strict=True)
             if not isinstance(answer, BaseException)
         ]
         failed = next((answer for answer in answers if isinstance(answer, BaseException)), None)
@@ -220,10 +225,10 @@ class LanguageServers:
         return Path(real), os.path.relpath(real, root)
 
     def _read_from_disk(self, path: str) -> str:
-        with self._workspace.resolve(path) as spot, spot.open() as file:
+        with self._workspace.resolve(path) as target, target.open() as file:
             data = file.read(_MAX_FILE_BYTES + 1)
         if len(data) > _MAX_FILE_BYTES:
-            raise ToolError(f"{spot.path} is too large for a language server")
+            raise ToolError(f"{target.path} is too large for a language server")
         return data.decode("utf-8", "replace")
 
 

@@ -84,16 +84,16 @@ class McpSession:
         self._over.set()
         await asyncio.wait((self._task,))
 
-    def _mark_lost(self, why: str) -> None:
-        self.end_reason = self.end_reason or why
+    def _mark_lost(self, reason: str) -> None:
+        self.end_reason = self.end_reason or reason
         self._over.set()
 
     async def _run(self, transport: Callable[[LostCallback], Transport], starting: float) -> None:
         scope = anyio.CancelScope(deadline=anyio.current_time() + starting)
         try:
             with scope:
-                sieved = self._tool_filter.wrap(transport(self._mark_lost))
-                await self._run_session(Client(sieved, cache=None, message_handler=self._handle_message), scope)
+                filtered = self._tool_filter.wrap(transport(self._mark_lost))
+                await self._run_session(Client(filtered, cache=None, message_handler=self._handle_message), scope)
         except CONNECTION_ERRORS as error:
             self._mark_lost(error_reason(error))
         except ExceptionGroup as errors:
@@ -210,19 +210,19 @@ class McpConnection:
     async def call(self, tool: str, input: dict[str, Any], timeout: timedelta) -> types.CallToolResult:
         """Raises HooklineError if there is no answer. A call that was sent is never repeated."""
         _check_input(input)
-        talk = await self._ensure_session()
+        session = await self._ensure_session()
         seconds = timeout.total_seconds()
         try:
             async with asyncio.timeout(seconds):
-                answer = await (await talk.client()).call_tool(tool, input)
+                answer = await (await session.client()).call_tool(tool, input)
         except TimeoutError:
             raise HooklineError(f"it did not answer within {seconds:g} s") from None
         except MCPError as error:
-            raise HooklineError(await self._describe_call_error(talk, error)) from None
+            raise HooklineError(await self._describe_call_error(session, error)) from None
         except CONNECTION_ERRORS as error:
             raise HooklineError(error_reason(error)) from None
         self._starts = 0
-        await talk.wait_until_refreshed()
+        await session.wait_until_refreshed()
         return answer
 
     async def _ensure_session(self) -> McpSession:
@@ -242,11 +242,11 @@ class McpConnection:
             self._session.tools = tools
             return self._session
 
-    async def _describe_call_error(self, talk: McpSession, error: MCPError) -> str:
-        if error.code == types.CONNECTION_CLOSED and await talk.died_within(_END_REASON_SECONDS):
-            return talk.end_reason or "it closed the connection"
+    async def _describe_call_error(self, session: McpSession, error: MCPError) -> str:
+        if error.code == types.CONNECTION_CLOSED and await session.died_within(_END_REASON_SECONDS):
+            return session.end_reason or "it closed the connection"
         if error.message == _SESSION_TERMINATED:
-            await talk.close()
+            await session.close()
             return "it no longer has this session; the next call starts a new one"
         self._starts = 0
         return error_reason(error)

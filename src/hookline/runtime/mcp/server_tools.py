@@ -97,14 +97,14 @@ MAX_RESULT_LENGTH: Final = 1_000_000  # characters of a result
 _NOTHING: Final = object()
 
 
-def parse_call_result(answer: CallToolResult, *, opened: bool = True) -> ToolResult:
-    """Structured data stays structured for hooks; JSON text is parsed if `opened`."""
+def parse_call_result(answer: CallToolResult, *, parse_json: bool = True) -> ToolResult:
+    """Structured data stays structured for hooks; JSON text is parsed if `parse_json` is set."""
     texts = [text for block in answer.content if (text := _block_text(block)) is not None]
     text, files = "\n".join(texts), _collect_attachments(answer.content)
     if answer.is_error:
-        said = _shorten_text(text) or "the tool failed without a message"
-        return ToolResult(said, False, said, files)
-    content = _build_content(answer.structured_content, text, texts, opened)
+        message = _shorten_text(text) or "the tool failed without a message"
+        return ToolResult(message, False, message, files)
+    content = _build_content(answer.structured_content, text, texts, parse_json)
     if content == "" and files:
         content = "\n".join(f"[{file['name']}]" for file in files)
     return ToolResult(content, attachments=files)
@@ -128,8 +128,8 @@ def _collect_attachments(blocks: Sequence[ContentBlock]) -> tuple[dict[str, Any]
             case ImageContent(data=data, mime_type=kind) | AudioContent(data=data, mime_type=kind):
                 name = f"{block.type}-{len(found) + 1}{mimetypes.guess_extension(kind) or ''}"
                 found.append({"name": name, "mimeType": kind, "data": data})
-            case EmbeddedResource(resource=BlobResourceContents(blob=data, mime_type=said, uri=uri)):
-                kind = said or "application/octet-stream"
+            case EmbeddedResource(resource=BlobResourceContents(blob=data, mime_type=given, uri=uri)):
+                kind = given or "application/octet-stream"
                 found.append({"name": _file_name(str(uri)) or f"file-{len(found) + 1}", "mimeType": kind, "data": data})
     return tuple(found)
 
@@ -141,16 +141,16 @@ def _file_name(uri: str) -> str:
         return ""
 
 
-def _build_content(structured: Any, text: str, texts: list[str], opened: bool) -> Any:
+def _build_content(structured: Any, text: str, texts: list[str], parse_json: bool) -> Any:
     if structured is None or is_deep(structured):
-        found = _parse_json(text) if opened else _NOTHING
+        found = _parse_json(text) if parse_json else _NOTHING
         return _shorten_text(text) if found is _NOTHING else found
-    held = _unwrap_value(structured, text, texts)
-    if isinstance(held, str) or _is_large(held):
-        return _shorten_text(text or _to_json_text(held))
-    if not text or not isinstance(held, dict) or "text" in held or held is not structured:
-        return held
-    return held if deep_equal(_parse_json(text), held) else {**held, "text": _shorten_text(text)}
+    value = _unwrap_value(structured, text, texts)
+    if isinstance(value, str) or _is_large(value):
+        return _shorten_text(text or _to_json_text(value))
+    if not text or not isinstance(value, dict) or "text" in value or value is not structured:
+        return value
+    return value if deep_equal(_parse_json(text), value) else {**value, "text": _shorten_text(text)}
 
 
 def _unwrap_value(structured: Any, text: str, texts: list[str]) -> Any:
@@ -223,7 +223,7 @@ class McpTool:
         except HooklineError as error:
             return ToolResult(None, False, f"{self.name}: {error}")
         return parse_call_result(
-            answer, opened=self.kind is not ToolKind.READ
+            answer, parse_json=self.kind is not ToolKind.READ
         )  # the text of a JSON file stays unchanged
 
 
@@ -260,13 +260,13 @@ class McpServers:
         return tuple(tool for spec, connection in self._open_connections for tool in self._tools_of(spec, connection))
 
     def _tools_of(self, spec: McpServer, connection: McpConnection) -> tuple[McpTool, ...]:
-        listed, made = self._tool_cache.get(connection.name, ((), ()))
+        listed, built = self._tool_cache.get(connection.name, ((), ()))
         if listed is not connection.tools:
             listed = connection.tools
             tools = [tool for each in listed if (tool := _build_tool(each, spec, connection)) is not None]
-            made = tuple({tool.name: tool for tool in reversed(tools)}.values())[::-1]
-            self._tool_cache[connection.name] = (listed, made)
-        return made
+            built = tuple({tool.name: tool for tool in reversed(tools)}.values())[::-1]
+            self._tool_cache[connection.name] = (listed, built)
+        return built
 
     def _create_connections(self) -> Iterator[tuple[McpServer, McpConnection]]:
         names: set[str] = set()
@@ -303,8 +303,8 @@ class McpServers:
             return False
         return True
 
-    def _add_problem(self, spec: McpServer, why: str) -> None:
-        self.problems = (*self.problems, f"MCP server {shorten(printable(spec.name))!r}: {why}")
+    def _add_problem(self, spec: McpServer, reason: str) -> None:
+        self.problems = (*self.problems, f"MCP server {shorten(printable(spec.name))!r}: {reason}")
 
 
 async def _close_all(connected: list[tuple[McpServer, McpConnection]]) -> None:
@@ -317,13 +317,13 @@ def _build_tool(tool: types.Tool, spec: McpServer, connection: McpConnection) ->
             "[%s] skipped a tool with an invalid name or schema: %s", connection.name, shorten(printable(tool.name))
         )
         return None
-    said = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations is not None else {}
+    annotations = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations is not None else {}
     return McpTool(
         name=tool_name(connection.name, tool.name),
         description=(tool.description or tool.title or "")[:_MAX_DESCRIPTION_LENGTH],
         schema=tool.input_schema,
-        kind=guess_kind(tool.name, tool.input_schema, read_only=said.get("readOnlyHint") is True),
-        annotations=said,
+        kind=guess_kind(tool.name, tool.input_schema, read_only=annotations.get("readOnlyHint") is True),
+        annotations=annotations,
         remote_name=tool.name,
         connection=connection,
         timeout=spec.timeout,

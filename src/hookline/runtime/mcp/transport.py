@@ -44,8 +44,8 @@ async def stdio_transport(
     server: McpServer, workspace: Path, env: Mapping[str, str], lost: LostCallback
 ) -> AsyncIterator[Streams]:
     """`lost` is called with the reason before waiting callers fail. Raises HooklineError if it cannot start."""
-    whole = {**env, **server.env}
-    program = await ServerProcess.start("the program", server.command, whole, workspace, subprocess.PIPE)
+    environment = {**env, **server.env}
+    program = await ServerProcess.start("the program", server.command, environment, workspace, subprocess.PIPE)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     try:
@@ -101,10 +101,10 @@ def _parse_message(line: bytes) -> SessionMessage | None:
 
 
 async def _send_messages(
-    program: ServerProcess, to_say: MemoryObjectReceiveStream[SessionMessage], lost: LostCallback
+    program: ServerProcess, outgoing: MemoryObjectReceiveStream[SessionMessage], lost: LostCallback
 ) -> None:
-    with to_say:
-        async for message in to_say:
+    with outgoing:
+        async for message in outgoing:
             value = message.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
             try:
                 await program.write(encode_compact_json(value) + b"\n")
@@ -192,9 +192,9 @@ class ToolListFilter:
 class _FilteredStream:
     """A stream of messages for the official client."""
 
-    def __init__(self, stream: Any, sieve: ToolListFilter) -> None:
+    def __init__(self, stream: Any, filter: ToolListFilter) -> None:
         self._stream = stream
-        self._filter = sieve
+        self._filter = filter
 
     @property
     def last_context(self) -> Any:
@@ -223,8 +223,8 @@ class _FilteredStream:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        left: bool | None = await self._stream.__aexit__(kind, error, trace)
-        return left
+        suppressed: bool | None = await self._stream.__aexit__(kind, error, trace)
+        return suppressed
 
 
 def _display_name(tool: Any) -> str:

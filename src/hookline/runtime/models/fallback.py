@@ -48,14 +48,14 @@ class FallbackModel:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
         self._return_to_first()
-        at = self._at
+        index = self._at
         try:
-            async with aclosing(self._models[at].stream(request)) as stream:
+            async with aclosing(self._models[index].stream(request)) as stream:
                 async for piece in stream:
                     yield piece
         except ModelError as error:
-            raise self._record_failure(at, error) from None
-        if at == self._at:
+            raise self._record_failure(index, error) from None
+        if index == self._at:
             self._failures = 0
 
     async def close(self) -> None:
@@ -66,13 +66,13 @@ class FallbackModel:
         if self._at and _now() - self._left_at >= RETURN_AFTER.total_seconds():
             self._at = self._failures = 0
 
-    def _record_failure(self, at: int, error: ModelError) -> ModelError:
-        if at != self._at:  # another conversation has already switched
+    def _record_failure(self, index: int, error: ModelError) -> ModelError:
+        if index != self._at:  # another conversation has already switched
             return FallbackError(error, self.name)
         self._failures += 1
-        if at + 1 == len(self._models) or not self._should_switch(self._models[at + 1], error):
+        if index + 1 == len(self._models) or not self._should_switch(self._models[index + 1], error):
             return error
-        self._at, self._failures, self._left_at = at + 1, 0, _now()
+        self._at, self._failures, self._left_at = index + 1, 0, _now()
         return FallbackError(error, self.name)
 
     def _should_switch(self, successor: Model, error: ModelError) -> bool:

@@ -94,8 +94,8 @@ def incomplete_answer_error(model: str) -> ModelError:
     return ModelError(ErrorCode.NETWORK, f"{model}: the answer ended early")
 
 
-def silence_error(model: str, longest: timedelta) -> ModelError:
-    return ModelError(ErrorCode.TIMEOUT, f"{model}: no data for {longest.total_seconds():g} s")
+def silence_error(model: str, silence: timedelta) -> ModelError:
+    return ModelError(ErrorCode.TIMEOUT, f"{model}: no data for {silence.total_seconds():g} s")
 
 
 def _error_code(error: Exception, message: str) -> ErrorCode:
@@ -106,8 +106,8 @@ def _error_code(error: Exception, message: str) -> ErrorCode:
         return ErrorCode.BILLING
     if any(words in lower for words in _DISCONNECT_PHRASES):
         return ErrorCode.NETWORK
-    of_class = next((code for kind, code in _CODES_BY_CLASS if isinstance(error, kind)), None)
-    return of_class or _CODES_BY_STATUS.get(status or 0, ErrorCode.INTERNAL)
+    class_code = next((code for kind, code in _CODES_BY_CLASS if isinstance(error, kind)), None)
+    return class_code or _CODES_BY_STATUS.get(status or 0, ErrorCode.INTERNAL)
 
 
 def _error_text(error: Exception) -> str:

@@ -49,15 +49,15 @@ def offered_names(own: Iterable[str]) -> dict[str, str]:
 
 
 def _sanitize_name(name: str) -> str:
-    told = "".join(char if char in _NAME_CHARACTERS else "_" for char in name.replace(".", "__"))
-    if told[:1] not in _FIRST_CHARACTERS:
-        told = f"_{told}"
-    return told if len(told) <= MAX_NAME_LENGTH else _add_hash(told, name)
+    safe = "".join(char if char in _NAME_CHARACTERS else "_" for char in name.replace(".", "__"))
+    if safe[:1] not in _FIRST_CHARACTERS:
+        safe = f"_{safe}"
+    return safe if len(safe) <= MAX_NAME_LENGTH else _add_hash(safe, name)
 
 
-def _add_hash(told: str, name: str) -> str:
-    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{told[: MAX_NAME_LENGTH - len(mark) - 1]}_{mark}"
+def _add_hash(safe: str, name: str) -> str:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{safe[: MAX_NAME_LENGTH - len(digest) - 1]}_{digest}"
 
 
 INTERRUPTED_RESULT: Final = "The call was interrupted; it has no result."
@@ -103,17 +103,17 @@ Conversation: TypeAlias = tuple[RequestMessage | ResponseMessage, ...]
 
 def build_conversation(messages: Sequence[dict[str, Any]]) -> Conversation:
     """Starts with a RequestMessage; then both kinds alternate. Drops results without a call, adds missing results."""
-    told: list[SystemPart | UserPart | ResultPart] = []
-    taken: list[RequestMessage | ResponseMessage] = []
+    parts: list[SystemPart | UserPart | ResultPart] = []
+    turns: list[RequestMessage | ResponseMessage] = []
     for answer, rest in _split_at_answers(messages):
         if answer is not None and (answer.text or answer.calls):
-            _append_request(taken, told)
-            _append_response(taken, answer)
-            told = []
-        told += _request_parts(answer.calls if answer else (), rest)
-    if told or not taken:
-        _append_request(taken, told)
-    return tuple(taken)
+            _append_request(turns, parts)
+            _append_response(turns, answer)
+            parts = []
+        parts += _request_parts(answer.calls if answer else (), rest)
+    if parts or not turns:
+        _append_request(turns, parts)
+    return tuple(turns)
 
 
 def _split_at_answers(
@@ -132,20 +132,20 @@ def _split_at_answers(
 
 
 def _append_request(
-    taken: list[RequestMessage | ResponseMessage], told: list[SystemPart | UserPart | ResultPart]
+    turns: list[RequestMessage | ResponseMessage], parts: list[SystemPart | UserPart | ResultPart]
 ) -> None:
-    if not taken and not any(isinstance(part, UserPart) for part in told):
-        told = [*told, UserPart(FILLER_PROMPT)]
-    if told:
-        taken.append(RequestMessage(tuple(told)))
+    if not turns and not any(isinstance(part, UserPart) for part in parts):
+        parts = [*parts, UserPart(FILLER_PROMPT)]
+    if parts:
+        turns.append(RequestMessage(tuple(parts)))
 
 
-def _append_response(taken: list[RequestMessage | ResponseMessage], answer: ResponseMessage) -> None:
-    last = taken[-1]
+def _append_response(turns: list[RequestMessage | ResponseMessage], answer: ResponseMessage) -> None:
+    last = turns[-1]
     if isinstance(last, ResponseMessage):
-        taken[-1] = ResponseMessage("\n\n".join(filter(None, (last.text, answer.text))), (*last.calls, *answer.calls))
+        turns[-1] = ResponseMessage("\n\n".join(filter(None, (last.text, answer.text))), (*last.calls, *answer.calls))
     else:
-        taken.append(answer)
+        turns.append(answer)
 
 
 def _request_parts(

@@ -134,8 +134,8 @@ def _context_limit(word: str, model: str, env: Mapping[str, str]) -> int:
 
 def _describe_unknown_provider(word: str) -> str:
     guess = closest_match(word, (*PROVIDERS, "script"))
-    meant = f"did you mean {guess}?" if guess else f"known providers: {', '.join(sorted((*PROVIDERS, 'script')))}"
-    return f"{shorten(printable(word))} is not a provider; {meant}"
+    hint = f"did you mean {guess}?" if guess else f"known providers: {', '.join(sorted((*PROVIDERS, 'script')))}"
+    return f"{shorten(printable(word))} is not a provider; {hint}"
 
 
 def _is_same_url(url: str, other: str) -> bool:

@@ -173,17 +173,17 @@ class ProviderConnection:
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk]:
         """Yields text as it arrives. Yields tool calls only when the answer is complete, so a call is never partial."""
         history = build_conversation(request.messages)
-        spelling = ToolNameMap(_tool_names(request, history))
+        tool_names = ToolNameMap(_tool_names(request, history))
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.silence.total_seconds()):
-                    stream = await _enter_stream(stack, self._open_stream(request, history, spelling))
+                    stream = await _enter_stream(stack, self._open_stream(request, history, tool_names))
                 async for event in self._events(stream):
                     if text := _event_text(event):
                         yield TextChunk(text)
                 if not _is_finished(stream):
                     raise incomplete_answer_error(self.address.name)
-                for piece in _final_chunks(stream, spelling):
+                for piece in _final_chunks(stream, tool_names):
                     yield piece
         except TimeoutError:
             raise silence_error(self.address.name, self.silence) from None
@@ -194,11 +194,13 @@ class ProviderConnection:
         await self.client.aclose()
 
     def _open_stream(
-        self, request: CompletionRequest, history: Conversation, spelling: ToolNameMap
+        self, request: CompletionRequest, history: Conversation, tool_names: ToolNameMap
     ) -> AbstractAsyncContextManager[StreamedResponse]:
         length = self.model.profile.get("tool_call_id_length")
-        messages = [_to_provider_message(turn, spelling, length) for turn in history]
-        parameters = ModelRequestParameters(function_tools=[_tool_definition(tool, spelling) for tool in request.tools])
+        messages = [_to_provider_message(turn, tool_names, length) for turn in history]
+        parameters = ModelRequestParameters(
+            function_tools=[_tool_definition(tool, tool_names) for tool in request.tools]
+        )
         return self.model.request_stream(messages, _model_settings(self.address, request), parameters)
 
     async def _events(self, stream: StreamedResponse) -> AsyncIterator[Any]:
@@ -240,10 +242,10 @@ def _model_settings(address: ModelAddress, request: CompletionRequest) -> ModelS
     return cast(ModelSettings, settings)
 
 
-def _tool_definition(tool: OfferedTool, spelling: ToolNameMap) -> ToolDefinition:
+def _tool_definition(tool: OfferedTool, tool_names: ToolNameMap) -> ToolDefinition:
     schema = tool.schema if tool.schema.get("type") == "object" else {"type": "object", "properties": {}, **tool.schema}
     return ToolDefinition(
-        name=spelling.to_model(tool.name), description=tool.description, parameters_json_schema=schema
+        name=tool_names.to_model(tool.name), description=tool.description, parameters_json_schema=schema
     )
 
 
@@ -253,22 +255,22 @@ def _tool_names(request: CompletionRequest, history: Conversation) -> list[str]:
 
 
 def _to_provider_message(
-    turn: RequestMessage | ResponseMessage, spelling: ToolNameMap, length: int | None
+    turn: RequestMessage | ResponseMessage, tool_names: ToolNameMap, length: int | None
 ) -> library_messages.ModelMessage:
     if isinstance(turn, RequestMessage):
-        return library_messages.ModelRequest(parts=[_to_request_part(part, spelling, length) for part in turn.parts])
+        return library_messages.ModelRequest(parts=[_to_request_part(part, tool_names, length) for part in turn.parts])
     parts: list[library_messages.ModelResponsePart] = [library_messages.TextPart(turn.text)] if turn.text else []
     calls = (
-        library_messages.ToolCallPart(spelling.to_model(call.name), call.arguments, _call_id(call, length))
+        library_messages.ToolCallPart(tool_names.to_model(call.name), call.arguments, _call_id(call, length))
         for call in turn.calls
     )
     return library_messages.ModelResponse(parts=[*parts, *calls])
 
 
-def _to_request_part(part: Any, spelling: ToolNameMap, length: int | None) -> library_messages.ModelRequestPart:
+def _to_request_part(part: Any, tool_names: ToolNameMap, length: int | None) -> library_messages.ModelRequestPart:
     if isinstance(part, ResultPart):
         return library_messages.ToolReturnPart(
-            spelling.to_model(part.call.name), part.text, _call_id(part.call, length)
+            tool_names.to_model(part.call.name), part.text, _call_id(part.call, length)
         )
     return (
         library_messages.SystemPromptPart(part.text)
@@ -299,7 +301,7 @@ def _is_finished(stream: StreamedResponse) -> bool:
     return bool(stream.finish_reason or details.get("finish_reason")) and stream.get().state == "complete"
 
 
-def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk]:
+def _final_chunks(stream: StreamedResponse, tool_names: ToolNameMap) -> list[Chunk]:
     """What is known only at the end: a refusal, the calls, the token usage."""
     answer = stream.get()
     refusal = (answer.provider_details or {}).get("refusal")
@@ -307,7 +309,7 @@ def _final_chunks(stream: StreamedResponse, spelling: ToolNameMap) -> list[Chunk
     for part in answer.parts:
         if isinstance(part, library_messages.ToolCallPart):
             pieces.append(
-                RequestedCall(part.tool_call_id, spelling.from_model(part.tool_name), _arguments_text(part.args))
+                RequestedCall(part.tool_call_id, tool_names.from_model(part.tool_name), _arguments_text(part.args))
             )
     usage = answer.usage
     if usage.input_tokens or usage.output_tokens:

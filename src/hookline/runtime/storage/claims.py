@@ -91,9 +91,9 @@ class FileClaims:
             _close_if_free(self._path)
 
 
-def _try_lock(opened: int, byte: int) -> bool:
+def _try_lock(descriptor: int, byte: int) -> bool:
     try:
-        fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
     except (BlockingIOError, PermissionError):  # the system decides which one
         return False
     return True

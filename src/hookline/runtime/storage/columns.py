@@ -103,35 +103,35 @@ def _is_plain(text: str) -> bool:
 
 def _check_storable(value: Any) -> None:
     """Rejects values that json.dumps would change or never finish, and values that could not be read back."""
-    level, left = [value], _MAX_JSON_SIZE
+    level, remaining = [value], _MAX_JSON_SIZE
     for _ in range(MAX_JSON_DEPTH):
         deeper: list[Any] = []
-        for held in level:
-            left -= _estimate_size(held)
-            if left < 0:
+        for item in level:
+            remaining -= _estimate_size(item)
+            if remaining < 0:
                 raise HooklineError("cannot be stored as JSON: it is too large, or contains itself")
-            deeper += _child_values(held)
+            deeper += _child_values(item)
         if not deeper:
             return
         level = deeper
     raise HooklineError(f"cannot be stored as JSON: nested more than {MAX_JSON_DEPTH} levels deep, or contains itself")
 
 
-def _estimate_size(held: Any) -> int:
+def _estimate_size(value: Any) -> int:
     """Approximate memory of the value, without its contents."""
-    if isinstance(held, str):
-        return len(held)
-    return _ITEM_SIZE * len(held) if isinstance(held, (dict, list, tuple)) else 0
+    if isinstance(value, str):
+        return len(value)
+    return _ITEM_SIZE * len(value) if isinstance(value, (dict, list, tuple)) else 0
 
 
-def _child_values(held: Any) -> Iterable[Any]:
-    if isinstance(held, (list, tuple)):
-        return held
-    if not isinstance(held, dict):
+def _child_values(value: Any) -> Iterable[Any]:
+    if isinstance(value, (list, tuple)):
+        return value
+    if not isinstance(value, dict):
         return ()
-    if not all(isinstance(key, str) for key in held):
+    if not all(isinstance(key, str) for key in value):
         raise HooklineError("cannot be stored as JSON: a key is not text")
-    return held.values()
+    return value.values()
 
 
 def _shorten_text(text: str) -> str:

@@ -89,9 +89,9 @@ class Postgres:
                 raise
         return await once(work)
 
-    async def _explain_errors(self, asked: Awaitable[T]) -> T:
+    async def _explain_errors(self, work: Awaitable[T]) -> T:
         try:
-            return await asked
+            return await work
         except self._failures as failed:
             raise explain_database_error(failed, self._place) from failed
 

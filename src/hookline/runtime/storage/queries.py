@@ -1,4 +1,4 @@
-"""All queries: messages, approvals, tool calls, sessions and threads, files, values and counts."""
+"""The queries of the store, in the order of its tables: each function returns a query for `Database.read` or `write`."""
 
 from __future__ import annotations
 
@@ -53,185 +53,6 @@ from hookline.runtime.storage.tables import (
     tool_calls,
 )
 
-
-def insert_approval(approval: ApprovalRow) -> Query[None]:
-    values = row_values(approval)
-
-    def work(connection: Connection) -> None:
-        lock_session(connection, session=approval.session)
-        connection.execute(insert(approvals), values)
-
-    return work
-
-
-def select_approval(id: str) -> Query[ApprovalRow | None]:
-    found = select_rows(ApprovalRow, approvals).where(approvals.c.id == id)
-    return lambda connection: next(iter(build_rows(ApprovalRow, connection.execute(found))), None)
-
-
-def answer_approval(id: str, yes: bool, by: str, now: float) -> Query[bool]:
-    waits = approvals.c.id == id, approvals.c.answered.is_(None), approvals.c.expires > now
-    answering = update(approvals).where(*waits).values(answered=yes, by=by, answered_at=now)
-    return lambda connection: connection.execute(answering).rowcount == 1
-
-
-def select_call_approvals(thread: str, call: str) -> Query[list[ApprovalRow]]:
-    found = select_rows(ApprovalRow, approvals).where(approvals.c.thread == thread, approvals.c.call == call)
-    found = found.order_by(approvals.c.created, approvals.c.id)
-    return lambda connection: build_rows(ApprovalRow, connection.execute(found))
-
-
-def select_waiting_approvals(session: str | None) -> Query[list[ApprovalRow]]:
-    found = select_rows(ApprovalRow, approvals).where(approvals.c.answered.is_(None))
-    if session is not None:
-        found = found.where(approvals.c.session == session)
-    found = found.order_by(approvals.c.created, approvals.c.id)
-    return lambda connection: build_rows(ApprovalRow, connection.execute(found))
-
-
-_CALL_FILTER: Final = (tool_calls.c.thread == bindparam("of_thread"), tool_calls.c.call == bindparam("of_call"))
-_ATTEMPT_FILTER: Final = (*_CALL_FILTER, tool_calls.c.attempt == bindparam("of_attempt"))
-_LAST_ATTEMPT: Final = select(func.coalesce(func.max(tool_calls.c.attempt), 0)).where(*_CALL_FILTER).scalar_subquery()
-_INSERT_CALL: Final = insert(tool_calls).values(attempt=_LAST_ATTEMPT + 1).returning(tool_calls.c.attempt)
-_SELECT_ATTEMPT: Final = select(tool_calls.c.sequence).where(*_ATTEMPT_FILTER)
-_UPDATE_CALL: Final = update(tool_calls).where(*_ATTEMPT_FILTER, tool_calls.c.ended.is_(None))
-
-
-def begin_call(call: CallRow) -> Query[int]:
-    values = {**row_values(call), "of_thread": call.thread, "of_call": call.call}
-    del values["attempt"]
-
-    def work(connection: Connection) -> int:
-        lock_session(connection, thread=call.thread)
-        return int(connection.execute(_INSERT_CALL, values).scalar_one())
-
-    return work
-
-
-def end_call(thread: str, call: str, attempt: int, outcome: dict[str, Any]) -> Query[None]:
-    its = {"of_thread": thread, "of_call": call, "of_attempt": attempt}
-    values = {**its, **outcome, "ended": time.time()}
-
-    def work(connection: Connection) -> None:
-        if connection.execute(_UPDATE_CALL, values).rowcount:
-            return
-        if connection.execute(_SELECT_ATTEMPT, its).first() is None:
-            raise HooklineError(f"the call {call!r} has no attempt {attempt} in the thread {thread}")
-
-    return work
-
-
-def select_calls(thread: str) -> Query[list[CallRow]]:
-    found = select_rows(CallRow, tool_calls).where(tool_calls.c.thread == thread).order_by(tool_calls.c.sequence)
-    return lambda connection: build_rows(CallRow, connection.execute(found))
-
-
-def insert_queued_tool(thread: str, name: str, input: dict[str, Any]) -> Query[None]:
-    values = {"thread": thread, "name": name, "input": encode_json(input)}
-
-    def work(connection: Connection) -> None:
-        lock_session(connection, thread=thread)
-        connection.execute(insert(queue), values)
-
-    return work
-
-
-def select_queued_tools(thread: str) -> Query[list[QueuedToolRow]]:
-    found = select_rows(QueuedToolRow, queue).where(queue.c.thread == thread).order_by(queue.c.sequence)
-    return lambda connection: build_rows(QueuedToolRow, connection.execute(found))
-
-
-def delete_queued_tools(thread: str, rows: Sequence[QueuedToolRow]) -> Query[int]:
-    """Returns how many of them were still queued."""
-    leaving = delete(queue).where(queue.c.sequence.in_([row.sequence for row in rows]))
-
-    def work(connection: Connection) -> int:
-        lock_session(connection, thread=thread)
-        return connection.execute(leaving).rowcount
-
-    return work
-
-
-_UPDATE_SESSION: Final = update(sessions).where(sessions.c.id == bindparam("of_id"))
-_UPDATE_THREAD: Final = update(threads).where(threads.c.id == bindparam("of_id"))
-
-
-def insert_session(session: SessionRow) -> Query[None]:
-    values = row_values(session)
-
-    def work(connection: Connection) -> None:
-        connection.execute(insert(sessions), values)
-
-    return work
-
-
-def select_session(id: str) -> Query[SessionRow | None]:
-    found = select_rows(SessionRow, sessions).where(sessions.c.id == id)
-    return lambda connection: next(iter(build_rows(SessionRow, connection.execute(found))), None)
-
-
-def select_recent_sessions(limit: int) -> Query[list[SessionRow]]:
-    newest = sessions.c.last_used.desc(), sessions.c.id
-    found = select_rows(SessionRow, sessions).order_by(*newest).limit(max(limit, 0))
-    return lambda connection: build_rows(SessionRow, connection.execute(found))
-
-
-def update_session(id: str, changed: dict[str, Any]) -> Query[None]:
-    values = {"of_id": id, **changed_columns(SessionRow, changed)}
-
-    def work(connection: Connection) -> None:
-        lock_session(connection, session=id)
-        require_one_row(connection.execute(_UPDATE_SESSION, values).rowcount, f"session {id!r}")
-
-    return work
-
-
-def is_claim_ours(id: str) -> Query[bool]:
-    def work(connection: Connection) -> bool:
-        try:
-            lock_session(connection, session=id)
-        except HooklineError:
-            return False
-        return True
-
-    return work
-
-
-def delete_session(id: str) -> Query[None]:
-    def work(connection: Connection) -> None:
-        its = connection.scalars(select(threads.c.id).where(threads.c.session == id)).all()
-        for owner in (id, *its):
-            connection.execute(delete(key_values).where(key_values.c.owner == owner))
-        connection.execute(delete(sessions).where(sessions.c.id == id))
-
-    return work
-
-
-def insert_thread(thread: ThreadRow) -> Query[None]:
-    values = row_values(thread)
-
-    def work(connection: Connection) -> None:
-        lock_session(connection, session=thread.session)
-        connection.execute(insert(threads), values)
-
-    return work
-
-
-def select_thread(id: str) -> Query[ThreadRow | None]:
-    found = select_rows(ThreadRow, threads).where(threads.c.id == id)
-    return lambda connection: next(iter(build_rows(ThreadRow, connection.execute(found))), None)
-
-
-def select_threads(session: str) -> Query[list[ThreadRow]]:
-    found = select_rows(ThreadRow, threads).where(threads.c.session == session).order_by(threads.c.sequence)
-    return lambda connection: build_rows(ThreadRow, connection.execute(found))
-
-
-def update_thread(id: str, changed: dict[str, Any]) -> Query[None]:
-    values = {"of_id": id, **changed_columns(ThreadRow, changed)}
-    return lambda connection: require_one_row(connection.execute(_UPDATE_THREAD, values).rowcount, f"thread {id!r}")
-
-
 if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
@@ -257,84 +78,86 @@ def upsert_into(dialect: str, table: Table) -> AnyInsert:
     return new.on_conflict_do_update(index_elements=[each.name for each in table.primary_key], set_=others)
 
 
-def upsert_file(thread: str, path: str, data: bytes, mime_type: str) -> Query[dict[str, Any]]:
-    values = {"thread": thread, "path": path, "data": bytes(data), "mime_type": mime_type, "size": len(data)}
-
-    def work(connection: Connection) -> dict[str, Any]:
-        lock_session(connection, thread=thread)
-        connection.execute(upsert_into(connection.dialect.name, files), values)
-        return _file_reference(path, mime_type, len(data))
-
-    return work
+_UPDATE_SESSION: Final = update(sessions).where(sessions.c.id == bindparam("of_id"))
 
 
-def select_file_data(thread: str, path: str) -> Query[bytes | None]:
-    found = select(files.c.data).where(files.c.thread == thread, files.c.path == path)
-    return lambda connection: connection.execute(found).scalar_one_or_none()
+def insert_session(session: SessionRow) -> Query[None]:
+    values = row_values(session)
 
-
-def select_files(thread: str, path: str) -> Query[list[dict[str, Any]]]:
-    inside = f"{path.strip('/')}/" if path.strip("/") else ""
-    found = select(files.c.path, files.c.mime_type, files.c.size).where(files.c.thread == thread)
-
-    def work(connection: Connection) -> list[dict[str, Any]]:
-        rows = sorted(tuple(row) for row in connection.execute(found))
-        return [_file_reference(*row) for row in rows if row[0].startswith(inside) or row[0] == path]
+    def work(connection: Connection) -> None:
+        connection.execute(insert(sessions), values)
 
     return work
 
 
-def delete_stored_file(thread: str, path: str) -> Query[bool]:
-    removing = delete(files).where(files.c.thread == thread, files.c.path == path)
+def select_session(id: str) -> Query[SessionRow | None]:
+    statement = select_rows(SessionRow, sessions).where(sessions.c.id == id)
+    return lambda connection: next(iter(build_rows(SessionRow, connection.execute(statement))), None)
 
+
+def select_recent_sessions(limit: int) -> Query[list[SessionRow]]:
+    newest_first = sessions.c.last_used.desc(), sessions.c.id
+    statement = select_rows(SessionRow, sessions).order_by(*newest_first).limit(max(limit, 0))
+    return lambda connection: build_rows(SessionRow, connection.execute(statement))
+
+
+def update_session(id: str, changed: dict[str, Any]) -> Query[None]:
+    values = {"of_id": id, **changed_columns(SessionRow, changed)}
+
+    def work(connection: Connection) -> None:
+        lock_session(connection, session=id)
+        require_one_row(connection.execute(_UPDATE_SESSION, values).rowcount, f"session {id!r}")
+
+    return work
+
+
+def is_claim_ours(id: str) -> Query[bool]:
     def work(connection: Connection) -> bool:
-        lock_session(connection, thread=thread)
-        return connection.execute(removing).rowcount == 1
+        try:
+            lock_session(connection, session=id)
+        except HooklineError:
+            return False
+        return True
 
     return work
 
 
-def _file_reference(path: str, mime_type: str, size: int) -> dict[str, Any]:
-    name = path.rpartition("/")[2]
-    return {"id": path, "type": "file", "path": path, "name": name, "mimeType": mime_type, "size": size}
+def delete_session(id: str) -> Query[None]:
+    def work(connection: Connection) -> None:
+        thread_ids = connection.scalars(select(threads.c.id).where(threads.c.session == id)).all()
+        for owner in (id, *thread_ids):
+            connection.execute(delete(key_values).where(key_values.c.owner == owner))
+        connection.execute(delete(sessions).where(sessions.c.id == id))
+
+    return work
 
 
-def select_value(owner: str, key: str) -> Query[Any]:
-    found = select(key_values.c.value).where(key_values.c.owner == owner, key_values.c.key == key)
-    return lambda connection: connection.execute(found).scalar_one_or_none()
+_UPDATE_THREAD: Final = update(threads).where(threads.c.id == bindparam("of_id"))
 
 
-def upsert_value(owner: str, key: str, value: Any) -> Query[None]:
-    values = {"owner": owner, "key": key, "value": encode_json(value)}
+def insert_thread(thread: ThreadRow) -> Query[None]:
+    values = row_values(thread)
 
     def work(connection: Connection) -> None:
-        connection.execute(upsert_into(connection.dialect.name, key_values), values)
+        lock_session(connection, session=thread.session)
+        connection.execute(insert(threads), values)
 
     return work
 
 
-def delete_value(owner: str, key: str) -> Query[bool]:
-    forgetting = delete(key_values).where(key_values.c.owner == owner, key_values.c.key == key)
-    return lambda connection: connection.execute(forgetting).rowcount == 1
+def select_thread(id: str) -> Query[ThreadRow | None]:
+    statement = select_rows(ThreadRow, threads).where(threads.c.id == id)
+    return lambda connection: next(iter(build_rows(ThreadRow, connection.execute(statement))), None)
 
 
-def select_keys(owner: str) -> Query[list[str]]:
-    found = select(key_values.c.key).where(key_values.c.owner == owner)
-    return lambda connection: sorted(connection.scalars(found))
+def select_threads(session: str) -> Query[list[ThreadRow]]:
+    statement = select_rows(ThreadRow, threads).where(threads.c.session == session).order_by(threads.c.sequence)
+    return lambda connection: build_rows(ThreadRow, connection.execute(statement))
 
 
-def upsert_counts(session: str, counts: list[dict[str, Any]]) -> Query[None]:
-    values = {"session": session, "counts": encode_json(counts)}
-
-    def work(connection: Connection) -> None:
-        connection.execute(upsert_into(connection.dialect.name, tables.counts), values)
-
-    return work
-
-
-def select_counts(session: str) -> Query[list[dict[str, Any]]]:
-    found = select(tables.counts.c.counts).where(tables.counts.c.session == session)
-    return lambda connection: connection.execute(found).scalar_one_or_none() or []
+def update_thread(id: str, changed: dict[str, Any]) -> Query[None]:
+    values = {"of_id": id, **changed_columns(ThreadRow, changed)}
+    return lambda connection: require_one_row(connection.execute(_UPDATE_THREAD, values).rowcount, f"thread {id!r}")
 
 
 _MESSAGE_COLUMNS: Final[dict[str, type]] = {
@@ -370,8 +193,8 @@ def insert_message(thread: str, message: dict[str, Any], asks_for: QueuedToolRow
             if asks_for is not None and not delete_queued_tools(thread, [asks_for])(connection):
                 raise HooklineError(f"{asks_for.name} is no longer queued in the thread {thread}")
             return
-        found = connection.execute(_SELECT_MESSAGES.where(*_message_filter(thread, stored["id"]))).one()
-        if _message_values(_message_from_row(found)) != stored:
+        row = connection.execute(_SELECT_MESSAGES.where(*_message_filter(thread, stored["id"]))).one()
+        if _message_values(_message_from_row(row)) != stored:
             raise HooklineError(f"the thread {thread} already has another message {stored['id']!r}")
 
     return work
@@ -384,10 +207,10 @@ def update_message(thread: str, id: str, updates: dict[str, Any]) -> Query[dict[
 
     def work(connection: Connection) -> dict[str, Any]:
         lock_session(connection, thread=thread)
-        found = connection.execute(_SELECT_MESSAGES.where(*_message_filter(thread, id), _IN_HISTORY)).one_or_none()
-        if found is None:
+        row = connection.execute(_SELECT_MESSAGES.where(*_message_filter(thread, id), _IN_HISTORY)).one_or_none()
+        if row is None:
             raise HooklineError(f"there is no message {id!r} in the thread {thread}")
-        new = {**_message_from_row(found), **given}
+        new = {**_message_from_row(row), **given}
         connection.execute(update(messages).where(*_message_filter(thread, id)), _message_values(new))
         return new
 
@@ -420,33 +243,18 @@ def compact_messages(thread: str, gone: Sequence[str], stands_in: dict[str, Any]
     new = {"thread": thread, **_message_values(stands_in)}
     if not gone:
         raise HooklineError("there is nothing to compact: no message was named")
-    leave = update(messages).where(messages.c.thread == thread, messages.c.id == bindparam("of_id"))
-    live = select(messages.c.id, messages.c.position).where(messages.c.thread == thread, _IN_HISTORY)
+    mark_gone = update(messages).where(messages.c.thread == thread, messages.c.id == bindparam("of_id"))
+    in_history = select(messages.c.id, messages.c.position).where(messages.c.thread == thread, _IN_HISTORY)
 
     def work(connection: Connection) -> None:
         lock_session(connection, thread=thread)
-        places = {row.id: int(row.position) for row in connection.execute(live)}
-        if missing := next((id for id in gone if id not in places), None):
+        positions = {row.id: int(row.position) for row in connection.execute(in_history)}
+        if missing := next((id for id in gone if id not in positions), None):
             raise HooklineError(f"there is no message {missing!r} in the thread {thread}")
-        connection.execute(leave.values(gone=new["id"]), [{"of_id": id} for id in gone])
-        connection.execute(insert(messages), {**new, "position": min(places[id] for id in gone)})
+        connection.execute(mark_gone.values(gone=new["id"]), [{"of_id": id} for id in gone])
+        connection.execute(insert(messages), {**new, "position": min(positions[id] for id in gone)})
 
     return work
-
-
-def insert_injection(thread: str, injection: Injection) -> Query[None]:
-    values = {"thread": thread, **row_values(injection)}
-
-    def work(connection: Connection) -> None:
-        lock_session(connection, thread=thread)
-        connection.execute(insert(injections), values)
-
-    return work
-
-
-def select_injections(thread: str) -> Query[list[Injection]]:
-    found = select_rows(Injection, injections).where(injections.c.thread == thread).order_by(injections.c.sequence)
-    return lambda connection: build_rows(Injection, connection.execute(found))
 
 
 @cache
@@ -490,3 +298,196 @@ def _message_from_row(row: Row[Any]) -> dict[str, Any]:
     }
     extra = stored.pop("extra", None)
     return stored if extra is None else {**stored, **json.loads(str(extra))}
+
+
+def insert_injection(thread: str, injection: Injection) -> Query[None]:
+    values = {"thread": thread, **row_values(injection)}
+
+    def work(connection: Connection) -> None:
+        lock_session(connection, thread=thread)
+        connection.execute(insert(injections), values)
+
+    return work
+
+
+def select_injections(thread: str) -> Query[list[Injection]]:
+    statement = select_rows(Injection, injections).where(injections.c.thread == thread).order_by(injections.c.sequence)
+    return lambda connection: build_rows(Injection, connection.execute(statement))
+
+
+_CALL_FILTER: Final = (tool_calls.c.thread == bindparam("of_thread"), tool_calls.c.call == bindparam("of_call"))
+_ATTEMPT_FILTER: Final = (*_CALL_FILTER, tool_calls.c.attempt == bindparam("of_attempt"))
+_LAST_ATTEMPT: Final = select(func.coalesce(func.max(tool_calls.c.attempt), 0)).where(*_CALL_FILTER).scalar_subquery()
+_INSERT_CALL: Final = insert(tool_calls).values(attempt=_LAST_ATTEMPT + 1).returning(tool_calls.c.attempt)
+_SELECT_ATTEMPT: Final = select(tool_calls.c.sequence).where(*_ATTEMPT_FILTER)
+_UPDATE_CALL: Final = update(tool_calls).where(*_ATTEMPT_FILTER, tool_calls.c.ended.is_(None))
+
+
+def begin_call(call: CallRow) -> Query[int]:
+    values = {**row_values(call), "of_thread": call.thread, "of_call": call.call}
+    del values["attempt"]
+
+    def work(connection: Connection) -> int:
+        lock_session(connection, thread=call.thread)
+        return int(connection.execute(_INSERT_CALL, values).scalar_one())
+
+    return work
+
+
+def end_call(thread: str, call: str, attempt: int, outcome: dict[str, Any]) -> Query[None]:
+    key = {"of_thread": thread, "of_call": call, "of_attempt": attempt}
+    values = {**key, **outcome, "ended": time.time()}
+
+    def work(connection: Connection) -> None:
+        if connection.execute(_UPDATE_CALL, values).rowcount:
+            return
+        if connection.execute(_SELECT_ATTEMPT, key).first() is None:
+            raise HooklineError(f"the call {call!r} has no attempt {attempt} in the thread {thread}")
+
+    return work
+
+
+def select_calls(thread: str) -> Query[list[CallRow]]:
+    statement = select_rows(CallRow, tool_calls).where(tool_calls.c.thread == thread).order_by(tool_calls.c.sequence)
+    return lambda connection: build_rows(CallRow, connection.execute(statement))
+
+
+def insert_approval(approval: ApprovalRow) -> Query[None]:
+    values = row_values(approval)
+
+    def work(connection: Connection) -> None:
+        lock_session(connection, session=approval.session)
+        connection.execute(insert(approvals), values)
+
+    return work
+
+
+def select_approval(id: str) -> Query[ApprovalRow | None]:
+    statement = select_rows(ApprovalRow, approvals).where(approvals.c.id == id)
+    return lambda connection: next(iter(build_rows(ApprovalRow, connection.execute(statement))), None)
+
+
+def answer_approval(id: str, yes: bool, by: str, now: float) -> Query[bool]:
+    is_waiting = approvals.c.id == id, approvals.c.answered.is_(None), approvals.c.expires > now
+    statement = update(approvals).where(*is_waiting).values(answered=yes, by=by, answered_at=now)
+    return lambda connection: connection.execute(statement).rowcount == 1
+
+
+def select_call_approvals(thread: str, call: str) -> Query[list[ApprovalRow]]:
+    statement = select_rows(ApprovalRow, approvals).where(approvals.c.thread == thread, approvals.c.call == call)
+    statement = statement.order_by(approvals.c.created, approvals.c.id)
+    return lambda connection: build_rows(ApprovalRow, connection.execute(statement))
+
+
+def select_waiting_approvals(session: str | None) -> Query[list[ApprovalRow]]:
+    statement = select_rows(ApprovalRow, approvals).where(approvals.c.answered.is_(None))
+    if session is not None:
+        statement = statement.where(approvals.c.session == session)
+    statement = statement.order_by(approvals.c.created, approvals.c.id)
+    return lambda connection: build_rows(ApprovalRow, connection.execute(statement))
+
+
+def upsert_file(thread: str, path: str, data: bytes, mime_type: str) -> Query[dict[str, Any]]:
+    values = {"thread": thread, "path": path, "data": bytes(data), "mime_type": mime_type, "size": len(data)}
+
+    def work(connection: Connection) -> dict[str, Any]:
+        lock_session(connection, thread=thread)
+        connection.execute(upsert_into(connection.dialect.name, files), values)
+        return _file_reference(path, mime_type, len(data))
+
+    return work
+
+
+def select_file_data(thread: str, path: str) -> Query[bytes | None]:
+    statement = select(files.c.data).where(files.c.thread == thread, files.c.path == path)
+    return lambda connection: connection.execute(statement).scalar_one_or_none()
+
+
+def select_files(thread: str, path: str) -> Query[list[dict[str, Any]]]:
+    prefix = f"{path.strip('/')}/" if path.strip("/") else ""
+    statement = select(files.c.path, files.c.mime_type, files.c.size).where(files.c.thread == thread)
+
+    def work(connection: Connection) -> list[dict[str, Any]]:
+        rows = sorted(tuple(row) for row in connection.execute(statement))
+        return [_file_reference(*row) for row in rows if row[0].startswith(prefix) or row[0] == path]
+
+    return work
+
+
+def delete_stored_file(thread: str, path: str) -> Query[bool]:
+    statement = delete(files).where(files.c.thread == thread, files.c.path == path)
+
+    def work(connection: Connection) -> bool:
+        lock_session(connection, thread=thread)
+        return connection.execute(statement).rowcount == 1
+
+    return work
+
+
+def _file_reference(path: str, mime_type: str, size: int) -> dict[str, Any]:
+    name = path.rpartition("/")[2]
+    return {"id": path, "type": "file", "path": path, "name": name, "mimeType": mime_type, "size": size}
+
+
+def select_value(owner: str, key: str) -> Query[Any]:
+    statement = select(key_values.c.value).where(key_values.c.owner == owner, key_values.c.key == key)
+    return lambda connection: connection.execute(statement).scalar_one_or_none()
+
+
+def upsert_value(owner: str, key: str, value: Any) -> Query[None]:
+    values = {"owner": owner, "key": key, "value": encode_json(value)}
+
+    def work(connection: Connection) -> None:
+        connection.execute(upsert_into(connection.dialect.name, key_values), values)
+
+    return work
+
+
+def delete_value(owner: str, key: str) -> Query[bool]:
+    statement = delete(key_values).where(key_values.c.owner == owner, key_values.c.key == key)
+    return lambda connection: connection.execute(statement).rowcount == 1
+
+
+def select_keys(owner: str) -> Query[list[str]]:
+    statement = select(key_values.c.key).where(key_values.c.owner == owner)
+    return lambda connection: sorted(connection.scalars(statement))
+
+
+def upsert_counts(session: str, counts: list[dict[str, Any]]) -> Query[None]:
+    values = {"session": session, "counts": encode_json(counts)}
+
+    def work(connection: Connection) -> None:
+        connection.execute(upsert_into(connection.dialect.name, tables.counts), values)
+
+    return work
+
+
+def select_counts(session: str) -> Query[list[dict[str, Any]]]:
+    statement = select(tables.counts.c.counts).where(tables.counts.c.session == session)
+    return lambda connection: connection.execute(statement).scalar_one_or_none() or []
+
+
+def insert_queued_tool(thread: str, name: str, input: dict[str, Any]) -> Query[None]:
+    values = {"thread": thread, "name": name, "input": encode_json(input)}
+
+    def work(connection: Connection) -> None:
+        lock_session(connection, thread=thread)
+        connection.execute(insert(queue), values)
+
+    return work
+
+
+def select_queued_tools(thread: str) -> Query[list[QueuedToolRow]]:
+    statement = select_rows(QueuedToolRow, queue).where(queue.c.thread == thread).order_by(queue.c.sequence)
+    return lambda connection: build_rows(QueuedToolRow, connection.execute(statement))
+
+
+def delete_queued_tools(thread: str, rows: Sequence[QueuedToolRow]) -> Query[int]:
+    """Returns how many of them were still queued."""
+    statement = delete(queue).where(queue.c.sequence.in_([row.sequence for row in rows]))
+
+    def work(connection: Connection) -> int:
+        lock_session(connection, thread=thread)
+        return connection.execute(statement).rowcount
+
+    return work

@@ -210,12 +210,12 @@ def _prepare_file(file: Path) -> None:
     """Only the owner may read the file and its directory; SQLite uses the same rights for its other files."""
     file.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     with suppress(FileExistsError):  # not opened: closing it would release our locks
-        made = os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
-        os.close(made)
+        descriptor = os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
+        os.close(descriptor)
     if not os.access(file, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
-    found = file.stat()
-    if found.st_uid == os.geteuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    status = file.stat()
+    if status.st_uid == os.geteuid() and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         file.chmod(stat.S_IRUSR | stat.S_IWUSR)
     connection = sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None)
     try:

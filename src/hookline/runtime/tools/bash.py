@@ -19,10 +19,10 @@ _MAX_SECONDS: Final = 600  # seconds
 
 
 async def _run_bash(input: dict[str, Any], context: ToolContext) -> ToolResult:
-    where = input.get("cwd", ".")
+    directory = input.get("cwd", ".")
 
-    def find(until: Deadline) -> str:
-        return str(Workspace(context.workspace).real_path(where))
+    def find(_: Deadline) -> str:
+        return str(Workspace(context.workspace).real_path(directory))
 
     command = Command(
         input["command"],
@@ -46,11 +46,11 @@ def _format_result(finished: ProgramResult) -> ToolResult:
     return failed_result("\n".join(part for part in (f"exit code {finished.exit_code}", output) if part), output)
 
 
-def shorten_output(output: str, longest: int = MAX_OUTPUT_LENGTH) -> str:
+def shorten_output(output: str, max_length: int = MAX_OUTPUT_LENGTH) -> str:
     """Keeps the start and the end of long output."""
-    if len(output) <= longest:
+    if len(output) <= max_length:
         return output
-    half = longest // 2
+    half = max_length // 2
     return f"{output[:half]}\n[{len(output) - 2 * half:,} characters left out]\n{output[-half:]}"
 
 

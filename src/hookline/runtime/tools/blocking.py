@@ -43,9 +43,9 @@ class Deadline:
 
 async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, pool: str = "files") -> T:
     """Returns the work's result. Raises ToolError at the deadline; if cancelled, tells the work to stop."""
-    until = Deadline(seconds)
+    deadline = Deadline(seconds)
     threads = _pools.setdefault((os.getpid(), pool), AbandonableThreads(f"hookline-{pool}", _MAX_THREADS))
-    future = threads.submit(partial(contextvars.copy_context().run, work, until))
+    future = threads.submit(partial(contextvars.copy_context().run, work, deadline))
     try:
         async with asyncio.timeout(seconds + _GRACE_SECONDS):
             result: T = await asyncio.wrap_future(future)
@@ -55,5 +55,5 @@ async def run_blocking(work: Callable[[Deadline], T], seconds: float = 30.0, poo
             raise  # the work itself raised it
         raise ToolError(f"it did not end within {seconds:g} s") from None
     finally:
-        until.cancel()
+        deadline.cancel()
         threads.abandon(future)

@@ -31,9 +31,9 @@ _IPV4_COMPATIBLE_NETWORK: Final = ipaddress.ip_network("::/96")
 async def resolve_host(host: str, port: int, private: Iterable[str]) -> tuple[str, ...]:
     """The addresses that may be used. Raises ToolError unless one is public, or `private` contains host or host:port."""
     allowed = {each.lower() for each in private}
-    free = host.lower() in allowed or f"{host.lower()}:{port}" in allowed
-    found = await _look_up_host(host, port)
-    usable = tuple(str(address) for address in found if free or is_public(address))
+    is_allowed = host.lower() in allowed or f"{host.lower()}:{port}" in allowed
+    addresses = await _look_up_host(host, port)
+    usable = tuple(str(address) for address in addresses if is_allowed or is_public(address))
     if not usable:
         raise ToolError(f"{printable_name(host)} is not a public address; add it to private_hosts to allow it")
     return usable
@@ -94,9 +94,9 @@ def _skip_tag(page: str, start: int) -> tuple[int, str]:
     if page.startswith("<!--", start):
         return _index_after(page, "-->", start + 4), ""
     name = _tag_name(page, start + 1)
-    for unseen in _HIDDEN_TAGS:
-        if name == unseen:
-            return _index_after(page, ">", _index_after(page, f"</{unseen}", start) - 1), " "
+    for hidden in _HIDDEN_TAGS:
+        if name == hidden:
+            return _index_after(page, ">", _index_after(page, f"</{hidden}", start) - 1), " "
     if not name and page[start + 1 : start + 2] not in ("!", "?"):
         return start + 1, "<"
     return _index_after(page, ">", start), "\n" if name in _BLOCK_TAGS else ""
@@ -139,12 +139,16 @@ class _Request:
     def redirect(self, status: int, location: str) -> _Request:
         """As browsers do: a form is not sent twice, and credentials are not sent to another origin."""
         url = _parse_url(str(self.url.join(location)))
-        moved = self
+        redirected = self
         if status == 303 or (status in (301, 302) and self.method == "POST"):
-            moved = replace(self, method="HEAD" if self.method == "HEAD" else "GET", body=None)
-        same = (url.scheme, url.host, url.port) == (self.url.scheme, self.url.host, self.url.port)
-        kept = {name: value for name, value in moved.headers.items() if same or name.lower() not in _CREDENTIAL_HEADERS}
-        return replace(moved, url=url, headers=kept)
+            redirected = replace(self, method="HEAD" if self.method == "HEAD" else "GET", body=None)
+        is_same_origin = (url.scheme, url.host, url.port) == (self.url.scheme, self.url.host, self.url.port)
+        headers = {
+            name: value
+            for name, value in redirected.headers.items()
+            if is_same_origin or name.lower() not in _CREDENTIAL_HEADERS
+        }
+        return replace(redirected, url=url, headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +165,12 @@ def fetch_tool(private: tuple[str, ...] = ()) -> BuiltInTool:
     """private: hosts, or host:port, that may be fetched although they are not public."""
 
     async def fetch(input: dict[str, Any], context: ToolContext) -> ToolResult:
-        asked = _build_request(input)
+        request = _build_request(input)
         try:
             async with asyncio.timeout(_FETCH_SECONDS):
-                return await _format_response(await _follow_redirects(asked, private), input.get("format", "raw"))
+                return await _format_response(await _follow_redirects(request, private), input.get("format", "raw"))
         except TimeoutError:
-            raise ToolError(f"{printable_name(asked.url.host)} did not answer within {_FETCH_SECONDS:g} s") from None
+            raise ToolError(f"{printable_name(request.url.host)} did not answer within {_FETCH_SECONDS:g} s") from None
 
     return BuiltInTool("fetch", _DESCRIPTION, _SCHEMA, ToolKind.FETCH, fetch)
 
@@ -194,86 +198,86 @@ def _parse_url(text: str) -> httpx2.URL:
     return url
 
 
-async def _follow_redirects(asked: _Request, private: tuple[str, ...]) -> _Response:
+async def _follow_redirects(request: _Request, private: tuple[str, ...]) -> _Response:
     for _ in range(_MAX_REDIRECTS + 1):
-        answer = await _send_to_host(asked, private)
+        answer = await _send_to_host(request, private)
         if answer.location is None:
             return answer
-        asked = asked.redirect(answer.status, answer.location)
+        request = request.redirect(answer.status, answer.location)
     raise ToolError(f"more than {_MAX_REDIRECTS} redirects")
 
 
-async def _send_to_host(asked: _Request, private: tuple[str, ...]) -> _Response:
-    port = asked.url.port or (443 if asked.url.scheme == "https" else 80)
-    found = await resolve_host(asked.url.raw_host.decode("ascii"), port, private)
-    why = ""
-    for address in found[:_MAX_ADDRESSES]:
+async def _send_to_host(request: _Request, private: tuple[str, ...]) -> _Response:
+    port = request.url.port or (443 if request.url.scheme == "https" else 80)
+    addresses = await resolve_host(request.url.raw_host.decode("ascii"), port, private)
+    reason = ""
+    for address in addresses[:_MAX_ADDRESSES]:
         try:
-            return await _send_to_address(asked, address)
+            return await _send_to_address(request, address)
         except httpx2.ConnectError as error:
-            why = _describe_error(error)
+            reason = _describe_error(error)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, ValueError) as error:
-            raise ToolError(f"{printable_name(asked.url.host)} cannot be fetched: {_describe_error(error)}") from None
-    raise ToolError(f"{printable_name(asked.url.host)} cannot be reached: {why}")
+            raise ToolError(f"{printable_name(request.url.host)} cannot be fetched: {_describe_error(error)}") from None
+    raise ToolError(f"{printable_name(request.url.host)} cannot be reached: {reason}")
 
 
-async def _send_to_address(asked: _Request, address: str) -> _Response:
+async def _send_to_address(request: _Request, address: str) -> _Response:
     """Connects to the checked address. The Host header and the certificate check use the host's name."""
     async with (
         httpx2.AsyncClient(timeout=_FETCH_SECONDS, follow_redirects=False, trust_env=False) as client,
         client.stream(
-            asked.method,
-            asked.url.copy_with(host=address),
-            content=asked.body,
-            headers={**asked.headers, "Host": asked.url.netloc.decode("ascii")},
-            extensions={"sni_hostname": asked.url.raw_host.decode("ascii")},
+            request.method,
+            request.url.copy_with(host=address),
+            content=request.body,
+            headers={**request.headers, "Host": request.url.netloc.decode("ascii")},
+            extensions={"sni_hostname": request.url.raw_host.decode("ascii")},
         ) as response,
     ):
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
             raise ToolError("the response has an unsupported content encoding")
-        kept = await _read_beginning(response)
+        data = await _read_beginning(response)
         location = response.headers.get("location") if response.status_code in (301, 302, 303, 307, 308) else None
         return _Response(
             response.status_code,
             response.reason_phrase,
             response.headers.get("content-type", ""),
-            kept[:MAX_FETCHED_BYTES].decode(_charset(response), "replace"),
-            len(kept) > MAX_FETCHED_BYTES,
+            data[:MAX_FETCHED_BYTES].decode(_charset(response), "replace"),
+            len(data) > MAX_FETCHED_BYTES,
             location,
         )
 
 
 async def _read_beginning(response: httpx2.Response) -> bytes:
     """Reads one byte more than is returned, to detect a longer response."""
-    kept = bytearray()
+    data = bytearray()
     async for chunk in response.aiter_bytes():
-        kept += chunk[: MAX_FETCHED_BYTES + 1 - len(kept)]
-        if len(kept) > MAX_FETCHED_BYTES:
+        data += chunk[: MAX_FETCHED_BYTES + 1 - len(data)]
+        if len(data) > MAX_FETCHED_BYTES:
             break
-    return bytes(kept)
+    return bytes(data)
 
 
 def _charset(response: httpx2.Response) -> str:
-    named = response.charset_encoding or "utf-8"
+    charset = response.charset_encoding or "utf-8"
     try:
-        "".encode(named)
-        b"".decode(named)
+        "".encode(charset)
+        b"".decode(charset)
     except (LookupError, ValueError):
         return "utf-8"
-    return named
+    return charset
 
 
 async def _format_response(answer: _Response, format: str) -> ToolResult:
-    said = answer.text
-    if "\0" in said[:8192]:
-        said = f"[{answer.type or 'data'} that is not text]"
-    elif format == "text" and ("html" in answer.type or said.lstrip()[:1] == "<"):
-        said = await run_blocking(lambda until: html_to_text(said))
+    text = answer.text
+    if "\0" in text[:8192]:
+        text = f"[{answer.type or 'data'} that is not text]"
+    elif format == "text" and ("html" in answer.type or text.lstrip()[:1] == "<"):
+        text = await run_blocking(lambda _: html_to_text(text))
     if answer.is_truncated:
-        said += f"\n[only the first {MAX_FETCHED_BYTES:,} bytes were kept]"
+        text += f"\n[only the first {MAX_FETCHED_BYTES:,} bytes were kept]"
     if answer.status >= 400:
-        return failed_result(f"{answer.status} {answer.reason}\n{shorten_output(said, 4_000)}".rstrip(), said)
-    return ToolResult(said)
+        return failed_result(f"{answer.status} {answer.reason}\n{shorten_output(text, 4_000)}".rstrip(), text)
+    return ToolResult(text)
 
 
 def _describe_error(error: Exception) -> str:

@@ -21,14 +21,14 @@ from hookline.runtime.tools.workspace import ToolError, Workspace, WorkspacePath
 
 
 async def _delete_file(input: dict[str, Any], context: ToolContext) -> str:
-    def work(until: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"], follow=False) as spot:
-            found = spot.lstat()
+    def work(deadline: Deadline) -> str:
+        with Workspace(context.workspace).resolve(input["path"], follow=False) as target:
+            found = target.lstat()
             if found is None or not stat.S_ISLNK(found.st_mode):
-                require_regular_file(found, spot.path)
-            until.check()
-            os.unlink(spot.name, dir_fd=spot.directory)
-            return f"deleted {spot.path}"
+                require_regular_file(found, target.path)
+            deadline.check()
+            os.unlink(target.name, dir_fd=target.directory)
+            return f"deleted {target.path}"
 
     return await run_blocking(work)
 
@@ -46,7 +46,7 @@ MAX_LISTED_ENTRIES: Final = 2_000
 
 
 async def _list_directory(input: dict[str, Any], context: ToolContext) -> str:
-    def work(until: Deadline) -> str:
+    def work(deadline: Deadline) -> str:
         with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
             listed, complete = list_entries(directory, MAX_LISTED_ENTRIES)
             lines = [format_entry(entry, directory) for entry in listed]
@@ -86,55 +86,55 @@ _MAX_LINE_NUMBER: Final = 100_000_000
 async def _read_file(input: dict[str, Any], context: ToolContext) -> str:
     first, limit = int(input.get("offset", 1)), input.get("limit")
 
-    def work(until: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"]) as spot, spot.open() as file:
-            return _LineReader(spot, file, until).read(max(first, 1), None if limit is None else int(limit))
+    def work(deadline: Deadline) -> str:
+        with Workspace(context.workspace).resolve(input["path"]) as target, target.open() as file:
+            return _LineReader(target, file, deadline).read(max(first, 1), None if limit is None else int(limit))
 
     return await run_blocking(work)
 
 
 class _LineReader:
-    def __init__(self, spot: WorkspacePath, file: BinaryIO, until: Deadline) -> None:
-        self._path = spot.path
+    def __init__(self, target: WorkspacePath, file: BinaryIO, deadline: Deadline) -> None:
+        self._path = target.path
         self._file = file
-        self._until = until
+        self._deadline = deadline
         size = file.seek(0, 2)
         file.seek(0)
         if size > _MAX_READABLE_BYTES:
-            raise ToolError(f"{spot.path} has {size:,} bytes, too many to read; use grep or bash")
+            raise ToolError(f"{target.path} has {size:,} bytes, too many to read; use grep or bash")
         if not is_text(file.peek(8192)):  # type: ignore[attr-defined]
-            raise ToolError(f"{spot.path} is not text ({size:,} bytes)")
+            raise ToolError(f"{target.path} is not text ({size:,} bytes)")
 
     def read(self, first: int, limit: int | None) -> str:
         for number in range(1, first):
             if not self._next_line()[0]:
                 raise ToolError(f"{self._path} has {number - 1} lines")
-        kept: list[bytes] = []
-        size, number, cut = 0, first, 0
-        while limit is None or len(kept) < limit:
-            line, longer = self._next_line()
+        lines: list[bytes] = []
+        size, number, cut_lines = 0, first, 0
+        while limit is None or len(lines) < limit:
+            line, is_cut = self._next_line()
             if not line or size + len(line) > MAX_RETURNED_BYTES:
-                return self._format_lines(kept, number if line else None, cut)
-            kept.append(line)
-            size, number, cut = size + len(line), number + 1, cut + longer
-        return self._format_lines(kept, number if self._next_line()[0] else None, cut)
+                return self._format_lines(lines, number if line else None, cut_lines)
+            lines.append(line)
+            size, number, cut_lines = size + len(line), number + 1, cut_lines + is_cut
+        return self._format_lines(lines, number if self._next_line()[0] else None, cut_lines)
 
     def _next_line(self) -> tuple[bytes, bool]:
         """The next line and False, or the beginning of a long line and True. Empty at the end of the file."""
-        self._until.check()
+        self._deadline.check()
         line = self._file.readline(_MAX_LINE_BYTES)
-        longer = len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n")
-        rest = line if longer else b""
+        is_cut = len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n")
+        rest = line if is_cut else b""
         while rest and not rest.endswith(b"\n"):
-            self._until.check()
+            self._deadline.check()
             rest = self._file.readline(1 << 20)
-        return (line + b"\n" if longer else line), longer
+        return (line + b"\n" if is_cut else line), is_cut
 
-    def _format_lines(self, kept: list[bytes], following: int | None, cut: int) -> str:
-        text = b"".join(kept).decode("utf-8", "replace")
-        notes = [] if following is None else [f"there is more: continue with offset {following}"]
-        if cut:
-            notes.append(f"{cut} lines were cut after {_MAX_LINE_BYTES:,} bytes")
+    def _format_lines(self, lines: list[bytes], next_line: int | None, cut_lines: int) -> str:
+        text = b"".join(lines).decode("utf-8", "replace")
+        notes = [] if next_line is None else [f"there is more: continue with offset {next_line}"]
+        if cut_lines:
+            notes.append(f"{cut_lines} lines were cut after {_MAX_LINE_BYTES:,} bytes")
         start = "" if not text or text.endswith("\n") else "\n"
         return f"{text}{start}[{'; '.join(notes)}]" if notes else text
 
@@ -164,10 +164,10 @@ def encode_text(content: str) -> bytes:
 async def _write_file(input: dict[str, Any], context: ToolContext) -> str:
     data = encode_text(input["content"])
 
-    def work(until: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"], make=True) as spot:
-            new = replace_content(spot, data, until)
-            return f"{'created' if new else 'replaced'} {spot.path} ({len(data):,} bytes)"
+    def work(deadline: Deadline) -> str:
+        with Workspace(context.workspace).resolve(input["path"], make=True) as target:
+            new = replace_content(target, data, deadline)
+            return f"{'created' if new else 'replaced'} {target.path} ({len(data):,} bytes)"
 
     return await run_blocking(work)
 
@@ -193,23 +193,23 @@ async def _edit_file(input: dict[str, Any], context: ToolContext) -> str:
     if old == new:
         raise ToolError("old_string and new_string are the same")
 
-    def work(until: Deadline) -> str:
-        with Workspace(context.workspace).resolve(input["path"]) as spot:
-            return _replace_text(spot, old, new, bool(input.get("replace_all")), until)
+    def work(deadline: Deadline) -> str:
+        with Workspace(context.workspace).resolve(input["path"]) as target:
+            return _replace_text(target, old, new, bool(input.get("replace_all")), deadline)
 
     return await run_blocking(work)
 
 
-def _replace_text(spot: WorkspacePath, old: bytes, new: bytes, everywhere: bool, until: Deadline) -> str:
-    before, version = read_content(spot, until)
+def _replace_text(target: WorkspacePath, old: bytes, new: bytes, everywhere: bool, deadline: Deadline) -> str:
+    before, version = read_content(target, deadline)
     count = before.count(old)
     if count == 0:
         hint = "; its lines end in CR LF" if b"\r\n" in before and b"\n" in old else ""
-        raise ToolError(f"old_string is not in {spot.path}{hint}")
+        raise ToolError(f"old_string is not in {target.path}{hint}")
     if count > 1 and not everywhere:
-        raise ToolError(f"old_string is in {spot.path} {count} times; include more context, or set replace_all")
-    replace_content(spot, before.replace(old, new), until, unless_changed=version)
-    return f"edited {spot.path} ({count} {'place' if count == 1 else 'places'})"
+        raise ToolError(f"old_string is in {target.path} {count} times; include more context, or set replace_all")
+    replace_content(target, before.replace(old, new), deadline, unless_changed=version)
+    return f"edited {target.path} ({count} {'place' if count == 1 else 'places'})"
 
 
 edit_file = BuiltInTool(

@@ -32,20 +32,20 @@ async def call_function(
 ) -> Any:
     """The function's return value, or a failed ToolResult if it raises or takes too long."""
     seconds = timeout.total_seconds()
-    late = failed_result(f"it did not answer within {seconds:g} s")
+    timeout_result = failed_result(f"it did not answer within {seconds:g} s")
     deadline: asyncio.Timeout | None = None
     try:
         async with asyncio.timeout(seconds) as deadline:
             returned = (
                 function(*positional, **named)
                 if inspect.iscoroutinefunction(underlying_function(function))
-                else await run_blocking(
-                    lambda until: _call_in_thread(function, positional, named), seconds, "functions"
-                )
+                else await run_blocking(lambda _: _call_in_thread(function, positional, named), seconds, "functions")
             )
             return await returned if inspect.isawaitable(returned) else returned
     except TimeoutError as error:
-        return late if deadline is not None and deadline.expired() else failed_result(describe_exception(error))
+        return (
+            timeout_result if deadline is not None and deadline.expired() else failed_result(describe_exception(error))
+        )
     except HooklineError as error:
         return failed_result(str(error))
     except (Exception, SystemExit) as error:  # third-party code may raise anything
@@ -123,13 +123,13 @@ class DefinedTool:
         return dict(_NO_FIELDS if self.definition.args is None else self.definition.args)
 
     async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
-        wrong = find_input_error(self.schema, input)
-        if wrong is not None:
-            return failed_result(wrong)
-        given = [await _build_thread_state(context, self.definitions), copy.deepcopy(input)][
+        problem = find_input_error(self.schema, input)
+        if problem is not None:
+            return failed_result(problem)
+        arguments = [await _build_thread_state(context, self.definitions), copy.deepcopy(input)][
             : _argument_count(self.definition)
         ]
-        returned = await call_function(self.definition.execute, given, {}, self.timeout)
+        returned = await call_function(self.definition.execute, arguments, {}, self.timeout)
         return returned if isinstance(returned, ToolResult) else _parse_defined_result(returned)
 
 
@@ -146,17 +146,17 @@ def function_tool(
     A parameter of type ToolContext is passed in and hidden from the model. A function that is not async runs on a thread.
     Raises HooklineError.
     """
-    own = name or str(getattr(function, "__name__", ""))
-    if not callable(function) or not own:
+    tool_name = name or str(getattr(function, "__name__", ""))
+    if not callable(function) or not tool_name:
         raise HooklineError("a tool needs a function and a name")
     try:
-        parameters, model = _build_input_model(function, own)
+        parameters, model = _build_input_model(function, tool_name)
         schema = model.model_json_schema(by_alias=True)
     except (PydanticUserError, NameError, TypeError, ValueError) as error:
-        raise HooklineError(f"the types of {own} cannot be read: {str(error).partition(chr(10))[0]}") from None
+        raise HooklineError(f"the types of {tool_name} cannot be read: {str(error).partition(chr(10))[0]}") from None
     schema.pop("title", None)
-    said = description if description is not None else inspect.getdoc(function) or ""
-    return FunctionTool(own, said, schema, kind, function, _build_input_parser(parameters, model), timeout)
+    text = description if description is not None else inspect.getdoc(function) or ""
+    return FunctionTool(tool_name, text, schema, kind, function, _build_input_parser(parameters, model), timeout)
 
 
 def defined_tool(definition: ToolDefinition, definitions: Definitions | None = None) -> DefinedTool:
@@ -173,30 +173,30 @@ def _build_input_model(function: Callable[..., Any], name: str) -> tuple[list[in
     parameters = list(inspect.signature(function).parameters.values())
     hints = typing.get_type_hints(underlying_function(function), include_extras=True)
     fields: dict[str, Any] = {}
-    for at, parameter in enumerate(parameters):
+    for index, parameter in enumerate(parameters):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise HooklineError(f"{name} takes *{parameter.name}; a tool must name each of its fields")
         if hints.get(parameter.name) is not ToolContext:
             default = ... if parameter.default is parameter.empty else parameter.default
-            fields[f"field_{at}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
+            fields[f"field_{index}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
     return parameters, create_model("Input", __config__=config, **fields)
 
 
 def _build_input_parser(parameters: list[inspect.Parameter], model: type[BaseModel]) -> InputParser:
-    def inputs(input: dict[str, Any], context: ToolContext) -> tuple[list[Any], dict[str, Any]]:
-        held = model.model_validate(input)
+    def parse(input: dict[str, Any], context: ToolContext) -> tuple[list[Any], dict[str, Any]]:
+        values = model.model_validate(input)
         positional: list[Any] = []
         named: dict[str, Any] = {}
-        for at, parameter in enumerate(parameters):
-            value = getattr(held, f"field_{at}", context)
+        for index, parameter in enumerate(parameters):
+            value = getattr(values, f"field_{index}", context)
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 positional.append(value)
             else:
                 named[parameter.name] = value
         return positional, named
 
-    return inputs
+    return parse
 
 
 def _format_validation_error(error: ValidationError) -> str:
@@ -221,12 +221,12 @@ def _argument_count(definition: ToolDefinition) -> int:
 
 
 async def _build_thread_state(context: ToolContext, definitions: Definitions) -> ThreadState:
-    session, now = await context.store.session(context.session), context.execution
-    side: Literal["a", "b"] = "b" if now.get("side") == "b" else "a"
+    session, progress = await context.store.session(context.session), context.execution
+    side: Literal["a", "b"] = "b" if progress.get("side") == "b" else "a"
     execution = ExecutionState(
-        now.get("flow") or f"flow_{context.thread_id}",
+        progress.get("flow") or f"flow_{context.thread_id}",
         side,
-        now.get("step", 0),
+        progress.get("step", 0),
         context.thread.abort.aborted,
         AbortSignal(lambda: context.thread.abort),
     )

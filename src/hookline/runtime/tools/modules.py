@@ -1,7 +1,4 @@
-"""The modules `workspace.*`, `filesystem.*` and `memory.*`.
-
-Settings of a git repository can name programs; `git status` runs none of them.
-"""
+"""The tools of the modules `filesystem`, `workspace` and `memory`, named `module.action`."""
 
 from __future__ import annotations
 
@@ -36,6 +33,18 @@ from hookline.runtime.tools.tool_definition import (
 )
 from hookline.runtime.tools.workspace import ToolError, Workspace, open_directory, printable_name
 
+FILESYSTEM_TOOLS = (
+    read_file.with_name("filesystem.read"),
+    write_file.with_name("filesystem.write"),
+    edit_file.with_name("filesystem.edit"),
+    list_directory.with_name("filesystem.list"),
+    glob.with_name("filesystem.glob"),
+    grep.with_name("filesystem.grep"),
+    delete_file.with_name("filesystem.delete"),
+)
+MAX_TREE_LINES: Final = 1_000
+_DEFAULT_TREE_DEPTH: Final = 3
+_WORKSPACE_SECONDS: Final = 10.0
 _GIT_TIMEOUT: Final = timedelta(seconds=20)
 _GIT_ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _GIT_INHERITED_VARIABLES: Final = ("PATH", "HOME", "USER")
@@ -43,8 +52,65 @@ _SAFE_GIT_SETTINGS: Final = ("core.fsmonitor=false", "core.hooksPath=/dev/null",
 _FILTER_OVERRIDES: Final = ("clean=", "smudge=", "process=", "required=false")
 
 
+async def _workspace_info(input: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+    def work(deadline: Deadline) -> dict[str, Any]:
+        workspace, walked = Workspace(context.workspace), WalkStats()
+        with workspace.directory(".") as (directory, _):
+            size = sum(1 for _ in walk_files(directory, "", deadline, walked))
+        return {"path": str(workspace.root), "files": size, "all_counted": walked.is_complete}
+
+    return await run_blocking(work, _WORKSPACE_SECONDS)
+
+
+async def _workspace_tree(input: dict[str, Any], context: ToolContext) -> str:
+    def work(deadline: Deadline) -> str:
+        tree = _TreeBuilder(deadline)
+        with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
+            complete = tree.add_directory(directory, int(input.get("depth", _DEFAULT_TREE_DEPTH)))
+        return "\n".join([*tree.lines, *([] if complete else ["[there is more]"])])
+
+    return await run_blocking(work, _WORKSPACE_SECONDS)
+
+
+@dataclass(slots=True)
+class _TreeBuilder:
+    deadline: Deadline
+    lines: list[str] = field(default_factory=list)
+
+    def add_directory(self, directory: int, depth: int, indent: str = "") -> bool:
+        """False if something was left out."""
+        listed, complete = list_entries(directory, MAX_TREE_LINES)
+        for entry in listed:
+            if len(self.lines) >= MAX_TREE_LINES or self.deadline.is_over:
+                return False
+            self.lines.append(indent + format_entry(entry, directory))
+            if entry.is_directory and entry.name != ".git" and depth > 1:
+                complete &= self._add_subdirectory(directory, entry.name, depth - 1, f"{indent}  ")
+        return complete
+
+    def _add_subdirectory(self, directory: int, name: str, depth: int, indent: str) -> bool:
+        try:
+            inner = open_directory(name, directory)
+        except OSError:  # it was removed, or is not readable
+            return False
+        try:
+            return self.add_directory(inner, depth, indent)
+        finally:
+            os.close(inner)
+
+
+async def _workspace_changes(input: dict[str, Any], context: ToolContext) -> ToolResult:
+    status = await git_status(context)
+    if status is None:
+        raise ToolError("the workspace is not in a git repository")
+    return ToolResult(shorten_output("\n".join(printable_name(line) for line in status.split("\n"))))
+
+
 async def git_status(context: ToolContext) -> str | None:
-    """Changed files, as `git status --porcelain` lists them; None outside a repository."""
+    """Changed files, as `git status --porcelain` lists them; None outside a repository.
+
+    The settings of a repository can name programs: none of them is run.
+    """
     config = await _run_git(context, "config", "--null", "--name-only", "--list")
     if (
         config.exit_code != 0
@@ -78,17 +144,32 @@ async def _run_git(context: ToolContext, *arguments: str) -> ProgramResult:
     return await run_without_model_keys(context, command)
 
 
-FILESYSTEM_TOOLS = (
-    read_file.with_name("filesystem.read"),
-    write_file.with_name("filesystem.write"),
-    edit_file.with_name("filesystem.edit"),
-    list_directory.with_name("filesystem.list"),
-    glob.with_name("filesystem.glob"),
-    grep.with_name("filesystem.grep"),
-    delete_file.with_name("filesystem.delete"),
+WORKSPACE_TOOLS = (
+    BuiltInTool(
+        "workspace.info",
+        "Returns the path of the workspace and its number of files.",
+        object_schema(),
+        ToolKind.OTHER,
+        _workspace_info,
+    ),
+    BuiltInTool(
+        "workspace.tree",
+        "Shows the directories and files of the workspace as a tree.",
+        object_schema(
+            path=string_schema("The directory to start at; default: the workspace."),
+            depth=integer_schema(f"The maximum depth; default: {_DEFAULT_TREE_DEPTH}.", 1, 20),
+        ),
+        ToolKind.LIST,
+        _workspace_tree,
+    ),
+    BuiltInTool(
+        "workspace.changes",
+        "Shows the git status of the workspace.",
+        object_schema(),
+        ToolKind.OTHER,
+        _workspace_changes,
+    ),
 )
-
-
 MAX_MEMORIES: Final = 500
 _MAX_MEMORY_LENGTH: Final = 20_000  # characters of one memory
 _DEFAULT_RECALL_LIMIT: Final = 10
@@ -176,91 +257,4 @@ MEMORY_TOOLS = (
         _forget,
     ),
     BuiltInTool("memory.list", "Lists all memories, newest first.", object_schema(), ToolKind.OTHER, _list_memories),
-)
-
-
-MAX_TREE_LINES: Final = 1_000
-_DEFAULT_TREE_DEPTH: Final = 3
-_WORKSPACE_SECONDS: Final = 10.0
-
-
-async def _workspace_info(input: dict[str, Any], context: ToolContext) -> dict[str, Any]:
-    def work(until: Deadline) -> dict[str, Any]:
-        workspace, walked = Workspace(context.workspace), WalkStats()
-        with workspace.directory(".") as (directory, _):
-            size = sum(1 for _ in walk_files(directory, "", until, walked))
-        return {"path": str(workspace.root), "files": size, "all_counted": walked.is_complete}
-
-    return await run_blocking(work, _WORKSPACE_SECONDS)
-
-
-@dataclass(slots=True)
-class _TreeBuilder:
-    until: Deadline
-    lines: list[str] = field(default_factory=list)
-
-    def add_directory(self, directory: int, depth: int, indent: str = "") -> bool:
-        """False if something was left out."""
-        listed, complete = list_entries(directory, MAX_TREE_LINES)
-        for entry in listed:
-            if len(self.lines) >= MAX_TREE_LINES or self.until.is_over:
-                return False
-            self.lines.append(indent + format_entry(entry, directory))
-            if entry.is_directory and entry.name != ".git" and depth > 1:
-                complete &= self._add_subdirectory(directory, entry.name, depth - 1, f"{indent}  ")
-        return complete
-
-    def _add_subdirectory(self, directory: int, name: str, depth: int, indent: str) -> bool:
-        try:
-            inner = open_directory(name, directory)
-        except OSError:  # it was removed, or is not readable
-            return False
-        try:
-            return self.add_directory(inner, depth, indent)
-        finally:
-            os.close(inner)
-
-
-async def _workspace_tree(input: dict[str, Any], context: ToolContext) -> str:
-    def work(until: Deadline) -> str:
-        tree = _TreeBuilder(until)
-        with Workspace(context.workspace).directory(input.get("path", ".")) as (directory, _):
-            complete = tree.add_directory(directory, int(input.get("depth", _DEFAULT_TREE_DEPTH)))
-        return "\n".join([*tree.lines, *([] if complete else ["[there is more]"])])
-
-    return await run_blocking(work, _WORKSPACE_SECONDS)
-
-
-async def _workspace_changes(input: dict[str, Any], context: ToolContext) -> ToolResult:
-    status = await git_status(context)
-    if status is None:
-        raise ToolError("the workspace is not in a git repository")
-    return ToolResult(shorten_output("\n".join(printable_name(line) for line in status.split("\n"))))
-
-
-WORKSPACE_TOOLS = (
-    BuiltInTool(
-        "workspace.info",
-        "Returns the path of the workspace and its number of files.",
-        object_schema(),
-        ToolKind.OTHER,
-        _workspace_info,
-    ),
-    BuiltInTool(
-        "workspace.tree",
-        "Shows the directories and files of the workspace as a tree.",
-        object_schema(
-            path=string_schema("The directory to start at; default: the workspace."),
-            depth=integer_schema(f"The maximum depth; default: {_DEFAULT_TREE_DEPTH}.", 1, 20),
-        ),
-        ToolKind.LIST,
-        _workspace_tree,
-    ),
-    BuiltInTool(
-        "workspace.changes",
-        "Shows the git status of the workspace.",
-        object_schema(),
-        ToolKind.OTHER,
-        _workspace_changes,
-    ),
 )

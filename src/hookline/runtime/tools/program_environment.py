@@ -55,8 +55,10 @@ def expand_variables(values: Mapping[str, str], env: Mapping[str, str]) -> dict[
 
 async def run_without_model_keys(context: ToolContext, command: Command, *, supervised: bool = False) -> ProgramResult:
     """Runs a command with the user's environment, byte for byte, without model keys. Raises ActionError."""
-    kept = _without_model_keys(context.env)
-    token = inherited_environment.set({_encode_variable(name): _encode_variable(value) for name, value in kept.items()})
+    variables = _without_model_keys(context.env)
+    token = inherited_environment.set(
+        {_encode_variable(name): _encode_variable(value) for name, value in variables.items()}
+    )
     try:
         return await run_program(command, slots=context.slots, supervised=supervised)
     finally:

@@ -16,17 +16,17 @@ _BROWSER_GLOBALS: Final = ("document", "window", "navigator", "location", "local
 
 # Log lines are returned with the result, so that the model sees them.
 _WRAPPER_SCRIPT: Final = r"""
-const said = [], code = source;
-const shown = value => typeof value === "string" ? value : JSON.stringify(value) ?? String(value);
-const log = (...values) => { if (said.length < 200) said.push(values.map(shown).join(" ").slice(0, 4000)); };
+const lines = [], code = source;
+const format = value => typeof value === "string" ? value : JSON.stringify(value) ?? String(value);
+const log = (...values) => { if (lines.length < 200) lines.push(values.map(format).join(" ").slice(0, 4000)); };
 globalThis.log = log;
 globalThis.console = {log, info: log, warn: log, error: log, debug: log};
 delete globalThis.source; delete globalThis.callTool;
 try {
   const value = await new (Object.getPrototypeOf(async () => {}).constructor)(code)();
-  return {value: value === undefined ? null : value, said};
+  return {value: value === undefined ? null : value, lines};
 } catch (error) {
-  return {error: String(error?.message ?? error), name: String(error?.name ?? ""), said};
+  return {error: String(error?.message ?? error), name: String(error?.name ?? ""), lines};
 }
 """
 
@@ -50,13 +50,13 @@ async def _run_javascript(input: dict[str, Any], context: ToolContext) -> ToolRe
 
 def _format_result(answer: Any) -> ToolResult:
     """The code's value; if it logged anything, an object with `value` and `log`."""
-    if not isinstance(answer, dict) or not isinstance(answer.get("said"), list):
+    if not isinstance(answer, dict) or not isinstance(answer.get("lines"), list):
         return failed_result("the code returned an unreadable result")
-    said = "\n".join(str(line) for line in answer["said"])
+    log = "\n".join(str(line) for line in answer["lines"])
     if "error" in answer:
-        return failed_result("\n".join(part for part in (_describe_error(answer), said) if part), said or None)
+        return failed_result("\n".join(part for part in (_describe_error(answer), log) if part), log or None)
     value = answer.get("value")
-    return ToolResult({"value": value, "log": said} if said else value)
+    return ToolResult({"value": value, "log": log} if log else value)
 
 
 def _describe_error(answer: dict[str, Any]) -> str:

@@ -42,28 +42,28 @@ class DirectoryEntry:
     is_link: bool
 
 
-def list_entries(directory: int, most: int = _MAX_DIRECTORY_ENTRIES) -> tuple[list[DirectoryEntry], bool]:
+def list_entries(directory: int, limit: int = _MAX_DIRECTORY_ENTRIES) -> tuple[list[DirectoryEntry], bool]:
     """The entries of a directory, sorted by name, and False if there are more."""
     with os.scandir(directory) as found:
         listed = [
             DirectoryEntry(each.name, each.is_dir(follow_symlinks=False), each.is_symlink())
-            for each in islice(found, most + 1)
+            for each in islice(found, limit + 1)
         ]
-    return sorted(listed[:most], key=lambda entry: entry.name), len(listed) <= most
+    return sorted(listed[:limit], key=lambda entry: entry.name), len(listed) <= limit
 
 
-def walk_files(directory: int, start: str, until: Deadline, walked: WalkStats) -> Iterator[WorkspacePath]:
+def walk_files(directory: int, start: str, deadline: Deadline, walked: WalkStats) -> Iterator[WorkspacePath]:
     """Each path is valid only until the next one is requested."""
-    yield from _walk_directory(directory, f"{start}/" if start else "", until, walked, 0)
+    yield from _walk_directory(directory, f"{start}/" if start else "", deadline, walked, 0)
 
 
 def _walk_directory(
-    directory: int, start: str, until: Deadline, walked: WalkStats, depth: int
+    directory: int, start: str, deadline: Deadline, walked: WalkStats, depth: int
 ) -> Iterator[WorkspacePath]:
     listed, complete = list_entries(directory)
     walked.is_complete &= complete and depth < _MAX_WALK_DEPTH
     for entry in listed:
-        if until.is_over or walked.files >= MAX_WALKED_FILES:
+        if deadline.is_over or walked.files >= MAX_WALKED_FILES:
             walked.is_complete = False
             return
         if not entry.is_directory:
@@ -71,18 +71,20 @@ def _walk_directory(
             yield WorkspacePath(directory, entry.name, start + entry.name)
         elif entry.name not in _SKIPPED_DIRECTORIES and depth < _MAX_WALK_DEPTH:
             yield from _walk_subdirectory(
-                WorkspacePath(directory, entry.name, start + entry.name), until, walked, depth
+                WorkspacePath(directory, entry.name, start + entry.name), deadline, walked, depth
             )
 
 
-def _walk_subdirectory(spot: WorkspacePath, until: Deadline, walked: WalkStats, depth: int) -> Iterator[WorkspacePath]:
+def _walk_subdirectory(
+    target: WorkspacePath, deadline: Deadline, walked: WalkStats, depth: int
+) -> Iterator[WorkspacePath]:
     try:
-        inner = open_directory(spot.name, spot.directory)
+        inner = open_directory(target.name, target.directory)
     except OSError:  # it was removed, or is not readable
         walked.is_complete = False
         return
     try:
-        yield from _walk_directory(inner, f"{spot.path}/", until, walked, depth + 1)
+        yield from _walk_directory(inner, f"{target.path}/", deadline, walked, depth + 1)
     finally:
         os.close(inner)
 
@@ -110,11 +112,11 @@ async def _find_files(input: dict[str, Any], context: ToolContext) -> str:
     workspace, under = Workspace(context.workspace), input.get("path", ".")
     wanted = parse_glob(workspace.relative_path(input["pattern"]))
 
-    def work(until: Deadline) -> str:
+    def work(deadline: Deadline) -> str:
         walked = WalkStats()
         with workspace.directory(under) as (directory, start):
             skip = 0 if input["pattern"].startswith("/") or not start else len(start) + 1
-            paths = (spot.path for spot in walk_files(directory, start, until, walked))
+            paths = (target.path for target in walk_files(directory, start, deadline, walked))
             found = [
                 printable_name(path)
                 for path in islice((p for p in paths if glob_matches(wanted, p[skip:])), MAX_GLOB_MATCHES)
@@ -150,7 +152,7 @@ _GREP_SECONDS: Final = 20.0
 @dataclass(slots=True)
 class _LineSearch:
     pattern: Pattern
-    until: Deadline
+    deadline: Deadline
     found: list[str] = field(default_factory=list)
     walked: WalkStats = field(default_factory=WalkStats)
     skipped_files: int = 0  # files
@@ -160,18 +162,18 @@ class _LineSearch:
     def is_full(self) -> bool:
         return len(self.found) >= MAX_GREP_MATCHES
 
-    def search_file(self, spot: WorkspacePath) -> None:
+    def search_file(self, target: WorkspacePath) -> None:
         try:
-            data, _ = read_content(spot, self.until, _MAX_SEARCHED_BYTES)
+            data, _ = read_content(target, self.deadline, _MAX_SEARCHED_BYTES)
         except (ToolError, OSError):  # not a regular file, too large, or removed
             self.skipped_files += 1
             return
         if is_text(data):
-            self._search_lines(spot.path, data.decode("utf-8", "replace"))
+            self._search_lines(target.path, data.decode("utf-8", "replace"))
 
     def format_result(self) -> str:
         notes = [f"only the first {MAX_GREP_MATCHES} matches are shown"] if self.is_full else []
-        if not self.is_full and (self.until.is_over or not self.walked.is_complete):
+        if not self.is_full and (self.deadline.is_over or not self.walked.is_complete):
             notes.append(f"search incomplete: only {self.walked.files:,} files were searched")
         notes += [f"{self.skipped_files} files were skipped: too large or unreadable"] if self.skipped_files else []
         notes += [f"{self.undecided_lines} lines could not be decided in time"] if self.undecided_lines else []
@@ -179,7 +181,7 @@ class _LineSearch:
 
     def _search_lines(self, path: str, content: str) -> None:
         for number, line in enumerate(content.split("\n"), 1):
-            if self.is_full or (number % _LINES_PER_CHECK == 0 and self.until.is_over):
+            if self.is_full or (number % _LINES_PER_CHECK == 0 and self.deadline.is_over):
                 return
             if self._matches(line.removesuffix("\r")):
                 self.found.append(f"{printable_name(path)}:{number}:{_shorten_line(line)}")
@@ -195,28 +197,28 @@ class _LineSearch:
 async def _search_files(input: dict[str, Any], context: ToolContext) -> str:
     wanted, fits = _parse_pattern(input["pattern"]), _build_path_filter(input.get("glob"))
 
-    def work(until: Deadline) -> str:
-        search = _LineSearch(wanted, until)
-        with closing(_files_to_search(Workspace(context.workspace), input.get("path", "."), search)) as spots:
-            for spot in spots:
-                if search.is_full or until.is_over:
+    def work(deadline: Deadline) -> str:
+        search = _LineSearch(wanted, deadline)
+        with closing(_files_to_search(Workspace(context.workspace), input.get("path", "."), search)) as targets:
+            for target in targets:
+                if search.is_full or deadline.is_over:
                     break
-                if fits(spot):
-                    search.search_file(spot)
+                if fits(target):
+                    search.search_file(target)
         return search.format_result()
 
     return await run_blocking(work, _GREP_SECONDS)
 
 
 def _files_to_search(workspace: Workspace, path: str, search: _LineSearch) -> Generator[WorkspacePath, None, None]:
-    with workspace.resolve(path) as spot:
-        found = spot.lstat()
+    with workspace.resolve(path) as target:
+        found = target.lstat()
         if found is not None and not stat.S_ISDIR(found.st_mode):
             search.walked.files = 1
-            yield spot
+            yield target
             return
     with workspace.directory(path) as (directory, start):
-        yield from walk_files(directory, start, search.until, search.walked)
+        yield from walk_files(directory, start, search.deadline, search.walked)
 
 
 def _parse_pattern(source: str) -> Pattern:
@@ -228,11 +230,11 @@ def _parse_pattern(source: str) -> Pattern:
 
 def _build_path_filter(glob: str | None) -> Callable[[WorkspacePath], bool]:
     if glob is None:
-        return lambda spot: True
+        return lambda target: True
     wanted = parse_glob(glob)
     if "/" in glob:
-        return lambda spot: glob_matches(wanted, spot.path)
-    return lambda spot: glob_matches(wanted, spot.name)
+        return lambda target: glob_matches(wanted, target.path)
+    return lambda target: glob_matches(wanted, target.name)
 
 
 def _shorten_line(line: str) -> str:

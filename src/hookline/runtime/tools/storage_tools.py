@@ -107,14 +107,14 @@ async def _run_storage(input: dict[str, Any], context: ToolContext) -> Any:
     return "stored"
 
 
-def check_json_size(value: Any, longest: int = MAX_VALUE_LENGTH) -> None:
+def check_json_size(value: Any, max_length: int = MAX_VALUE_LENGTH) -> None:
     """Raises ToolError if the value is too large or is not JSON."""
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError):
         raise ToolError("the value cannot be stored as JSON") from None
-    if size > longest:
-        raise ToolError(f"the value has {size:,} characters as JSON; at most {longest:,} are stored")
+    if size > max_length:
+        raise ToolError(f"the value has {size:,} characters as JSON; at most {max_length:,} are stored")
 
 
 def _parse_key(input: dict[str, Any]) -> str:

@@ -80,9 +80,9 @@ class BuiltInTool:
     body: ToolBody = field(repr=False)
 
     async def perform(self, input: dict[str, Any], context: ToolContext) -> ToolResult:
-        wrong = find_input_error(self.schema, input)
-        if wrong is not None:
-            return failed_result(wrong)
+        problem = find_input_error(self.schema, input)
+        if problem is not None:
+            return failed_result(problem)
         try:
             answer = await self.body(input, context)
         except (HooklineError, ActionError) as error:
@@ -94,8 +94,8 @@ class BuiltInTool:
         return replace(self, name=name)
 
 
-def failed_result(why: str, content: Any = None) -> ToolResult:
-    return ToolResult(content, ok=False, error=why)
+def failed_result(error: str, content: Any = None) -> ToolResult:
+    return ToolResult(content, ok=False, error=error)
 
 
 def object_schema(*required: str, **fields: dict[str, Any]) -> dict[str, Any]:
@@ -107,8 +107,8 @@ def string_schema(description: str, **more: Any) -> dict[str, Any]:
     return {"type": "string", "description": description, **more}
 
 
-def integer_schema(description: str, least: int, most: int) -> dict[str, Any]:
-    return {"type": "integer", "description": description, "minimum": least, "maximum": most}
+def integer_schema(description: str, minimum: int, maximum: int) -> dict[str, Any]:
+    return {"type": "integer", "description": description, "minimum": minimum, "maximum": maximum}
 
 
 def find_input_error(schema: dict[str, Any], input: Any) -> str | None:

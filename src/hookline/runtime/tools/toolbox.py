@@ -127,10 +127,10 @@ class Toolbox:
         )
 
 
-def _aliases(own: str) -> tuple[str, ...]:
+def _aliases(name: str) -> tuple[str, ...]:
     """An MCP tool's other spellings, and `server.tool`, as if the server were a module."""
-    names = all_tool_names(own, ToolKind.OTHER, "native")
-    return (*names[1:], names[0 if own.startswith("mcp.") else 1].removeprefix("mcp.")) if len(names) > 1 else ()
+    names = all_tool_names(name, ToolKind.OTHER, "native")
+    return (*names[1:], names[0 if name.startswith("mcp.") else 1].removeprefix("mcp.")) if len(names) > 1 else ()
 
 
 def _parse_globs(pattern: str) -> tuple[Pattern, Pattern]:

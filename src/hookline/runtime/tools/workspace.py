@@ -76,24 +76,24 @@ class Workspace:
         make: creates missing directories of the path. follow: a link at the end is resolved too.
         """
         try:
-            spot = self._resolve_steps(self._relative_steps(path), make, follow)
+            target = self._resolve_steps(self._relative_steps(path), make, follow)
             try:
-                yield spot
+                yield target
             finally:
-                os.close(spot.directory)
+                os.close(target.directory)
         except OSError as error:
             raise ToolError(f"{_shorten_path(path)}: {_describe_os_error(error)}") from None
 
     @contextmanager
     def directory(self, path: str) -> Iterator[tuple[int, str]]:
         """A directory's descriptor, and its path from the workspace's root: "" for the root."""
-        with self.resolve(path) as spot:
-            found = spot.lstat()
+        with self.resolve(path) as target:
+            found = target.lstat()
             if found is not None and not stat.S_ISDIR(found.st_mode):
-                raise ToolError(f"{spot.path} is not a directory")
-            descriptor = open_directory(spot.name, spot.directory)
+                raise ToolError(f"{target.path} is not a directory")
+            descriptor = open_directory(target.name, target.directory)
             try:
-                yield descriptor, "" if spot.path == "." else spot.path
+                yield descriptor, "" if target.path == "." else target.path
             finally:
                 os.close(descriptor)
 
