@@ -53,7 +53,7 @@ async def test_a_session_is_touched(url: str) -> None:
         assert await store.session("s") == make_session("s", turns=4, ended="idle", hooks={"b": 2})
         with pytest.raises(HooklineError, match="no session 'none'"):
             await store.update_session("none", turns=1)
-        with pytest.raises(TypeError, match="no tokens"):
+        with pytest.raises(TypeError, match="SessionRow has no field tokens that can be changed"):
             await store.update_session("s", tokens=1)
         with pytest.raises(TypeError, match="no field of SessionRow to change"):
             await store.update_session("s")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
     [
         ("", "URL is invalid"),
         ("store.db", "URL is invalid"),
-        ("mysql://secret:word@host/db", "does not know 'mysql' databases"),
+        ("mysql://secret:word@host/db", "'mysql' databases are not supported"),
         ("sqlite://store.db", "too few slashes"),
         ("sqlite:///x.db?mode=ro", "synchronous=normal or synchronous=full"),
         ("sqlite:///x.db?synchronous=off", "synchronous=normal or synchronous=full"),

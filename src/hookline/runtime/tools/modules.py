@@ -42,6 +42,8 @@ FILESYSTEM_TOOLS = (
     grep.with_name("filesystem.grep"),
     delete_file.with_name("filesystem.delete"),
 )
+
+
 MAX_TREE_LINES: Final = 1_000
 _DEFAULT_TREE_DEPTH: Final = 3
 _WORKSPACE_SECONDS: Final = 10.0
@@ -170,6 +172,8 @@ WORKSPACE_TOOLS = (
         _workspace_changes,
     ),
 )
+
+
 MAX_MEMORIES: Final = 500
 _MAX_MEMORY_LENGTH: Final = 20_000  # characters of one memory
 _DEFAULT_RECALL_LIMIT: Final = 10
