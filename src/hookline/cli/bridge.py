@@ -35,10 +35,16 @@ def verb(agent: str, event: str, direct: bool, overdue: bool, spent: int) -> Non
 
     if not direct and not overdue:
         client.main([agent, event])
-    _decide_in_process(agent, event, overdue, timedelta(milliseconds=spent))
+    stderr = os.dup(2)
+    try:
+        _decide_in_process(agent, event, overdue, timedelta(milliseconds=spent), stderr)
+    except HooklineError:
+        raise
+    except Exception as error:  # a broken installation must not let a tool run
+        client.exit_without_answer(event, error, stderr)
 
 
-def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta) -> None:
+def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta, stderr: int) -> None:
     from hookline.hosts.bridge import client, responder
     from hookline.hosts.bridge.log_file import log_to_file
     from hookline.hosts.bridge.protocol import AgentCall
@@ -46,7 +52,6 @@ def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta) 
     payload = sys.stdin.buffer.read(client.MAX_PAYLOAD + 1)
     cwd = os.getcwd() if os.path.exists(".") else ""
     call = AgentCall(agent, event, payload, cwd, dict(os.environb), spent)
-    stderr = os.dup(2)
     if not is_debugging():
         log_to_file(call.user_directories.hookline_state)
     reply = responder.overdue_reply(agent, event) if overdue else run_async(responder.respond_directly(call))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import os
@@ -78,9 +79,9 @@ def _to_plain(value: Any, depth: int) -> Any:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Drawn by rich on a terminal; elsewhere in plain aligned columns."""
+    """Drawn by rich on a terminal, if it is installed; otherwise in plain aligned columns."""
     shown = [[printable(cell) for cell in row] for row in rows]
-    if sys.stdout is not None and sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty() and importlib.util.find_spec("rich"):
         _print_rich_table(head, shown)
         return
     widths = [max(len(row[at]) for row in (head, *shown)) for at in range(len(head))]

@@ -38,6 +38,9 @@ _MAX_DIRECTORY_LENGTH = 90
 _RESPONSE_TIMEOUT = 2.0  # seconds for an engine to say that it is working
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 _MAIN_CODE = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.main import main; main()"
+_BRIDGE_CODE = (
+    "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli import bridge_process; bridge_process.run()"
+)
 _BLOCKING_PREFIXES = (
     "pretool",
     "beforetool",
@@ -255,8 +258,7 @@ def main(arguments: list[str]) -> NoReturn:
         before = sum(int(each.removeprefix("--spent=")) for each in options if each.startswith("--spent="))
         _handle_call(agent, event, begun - before / 1000, "--direct" in options)
     except Exception as error:  # whatever happened, the agent gets an answer instead of a traceback
-        _write_all(2, f"hookline could not decide: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
-        os._exit(exit_code_without_answer(event))
+        exit_without_answer(event, error)
 
 
 def _handle_call(agent: str, event: str, begun: float, direct: bool) -> NoReturn:
@@ -318,8 +320,13 @@ def _exec_hookline(payload: bytes, *arguments: str) -> NoReturn:
     _write_all(file, payload)
     os.lseek(file, 0, os.SEEK_SET)
     os.dup2(file, 0)
-    program = hookline_command(*arguments)
-    os.execv(program[0], program)
+    os.execv(sys.executable, [sys.executable, "-I", "-c", _BRIDGE_CODE, _PACKAGE_PARENT, *arguments])
+
+
+def exit_without_answer(event: str, error: Exception, stderr: int = 2) -> NoReturn:
+    text = f"hookline could not decide: {type(error).__name__}: {error}\n"
+    _write_all(stderr, text.encode("utf-8", "replace"))
+    os._exit(exit_code_without_answer(event))
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
