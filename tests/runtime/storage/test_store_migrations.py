@@ -89,7 +89,7 @@ async def test_a_database_of_a_newer_version_is_refused_and_left_alone(untouched
     await database.write(
         lambda connection: connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
     )
-    with pytest.raises(HooklineError, match=r"newer hookline \(schema 9999, this one has \d+\); upgrade hookline"):
+    with pytest.raises(HooklineError, match=r"another version of hookline \(schema 9999, ours is \d+\)"):
         async with open_store(untouched):
             pass
     await database.write(

@@ -75,17 +75,21 @@ def plan_install(
     agent: CodingAgent, machine: Machine, scope: InstallScope, missing: MissingPolicy = MissingPolicy.CLOSED
 ) -> tuple[FileChange, ...]:
     """Raises HooklineError, or ConfigError with every problem, if one of the files cannot be edited."""
+    own = [each for policy in MissingPolicy for each in desired_files(agent, machine, scope, policy)]
     return tuple(
-        _plan_install_file(each, agent.name, machine, scope) for each in desired_files(agent, machine, scope, missing)
+        _plan_install_file(each, _own_files(own, each.path), agent.name, machine, scope)
+        for each in desired_files(agent, machine, scope, missing)
     )
 
 
-def _plan_install_file(want: DesiredFile, agent: str, machine: Machine, scope: InstallScope) -> FileChange:
+def _plan_install_file(
+    want: DesiredFile, own: Sequence[OwnFile], agent: str, machine: Machine, scope: InstallScope
+) -> FileChange:
     _refuse_escape(want.path, machine, scope)
     before, past = read_file_text(want.path), load_record(agent, want.path, machine)
     record = InstallRecord(agent, scope, machine.project, want.path, None, ())
     if isinstance(want, OwnFile):
-        if before is not None and not _is_own_text(before, [want], past):
+        if before is not None and not _is_own_text(before, own, past):
             raise HooklineError(
                 f"{machine.display_path(want.path)} is not hookline's, or was changed; move it away first"
             )

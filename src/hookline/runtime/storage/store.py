@@ -75,7 +75,7 @@ def _read_version(connection: Connection) -> str | None:
     version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if version is not None and str(version) > VERSION:
         raise HooklineError(
-            f"the database was written by a newer hookline (schema {version}, this one has {VERSION}); upgrade hookline"
+            f"the database was written by another version of hookline (schema {version}, ours is {VERSION}); use that version"
         )
     return None if version is None else str(version)
 
