@@ -97,10 +97,7 @@ NOT_MIRRORED: dict[str, tuple[str, ...]] = {
     ),
     "played by tests/demo": ("demo/project/agents/keys.py",),
     "a part of one mechanism, tested through its entry point": (
-        "hosts/mcp/upstream_http.py",
-        "runners/warm/warm_child.py",
         "runners/warm/warm_fork.py",
-        "runners/warm/warm_modules.py",
         "runners/warm/warm_server.py",
         "runtime/apps/fields.py",
         "runtime/lsp/language_client.py",
