@@ -86,6 +86,7 @@ def test_undecided_non_guard_does_not_fire(then: FixedAnswer) -> None:
     assert decision.event.facts == tool_call_event(TEXT).facts
 
 
+@pytest.mark.timing
 def test_padding_does_not_put_a_program_guard_to_sleep() -> None:
     guard = make_hook(returning_action(DENY.constant), command_matches(r"(?<!\w)sudo(?!\w)"))
     padded = decide(make_book(guard), tool_call_event("sudo rm -rf / #" + "x" * 900_000))

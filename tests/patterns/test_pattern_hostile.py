@@ -77,6 +77,7 @@ def test_a_decision_about_a_megabyte_comes_in_time(text):
     "source", [r"^(a+)+$", r"(x+x+)+Y", r"(a|a)*B", r"(a|b|c|ab|bc){50}!!", r"AKIA[0-9A-Z]{16}", r"curl.*\|\s*sh"]
 )
 @pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.timing
 def test_what_re2_can_say_is_decided(source, text):
     expected = source == r"^(a+)+$" and text == "one letter"
     assert pattern(source).search(TEXTS[text]) is expected

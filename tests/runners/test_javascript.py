@@ -246,6 +246,7 @@ def test_log_goes_to_the_log_with_the_hooks_id(caplog: pytest.LogCaptureFixture)
     ]
 
 
+@pytest.mark.timing
 def test_a_flood_of_lines_is_cut(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "hookline"):
         ran("for (let i = 0; i < 1e5; i++) log('x'.repeat(1e4))")

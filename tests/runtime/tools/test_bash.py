@@ -86,6 +86,7 @@ async def test_what_it_leaves_in_the_background_ends_with_it(do, workspace: Path
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us find a program that left its group")
 @pytest.mark.parametrize("away", ["setsid -f sleep 100.4", "(setsid sleep 100.4 &)", "setsid nohup sleep 100.4 &"])
 @pytest.mark.parametrize("then", ["exit 0", "exit 3", "kill -9 $$", "kill 0", "exec 0<&- 1>&- 2>&-; exit 5"])
+@pytest.mark.timing
 async def test_what_leaves_its_group_ends_with_it_too(do, away: str, then: str, eventually) -> None:
     waits = f"while ! pgrep -f '^sleep 100[.]4$' > /dev/null; do sleep 0.01; done; {then}"
     result = await do("bash", command=f"{away}\n{waits}", timeout=30)
