@@ -18,9 +18,9 @@ def until() -> Deadline:
 def test_a_file_is_read_up_to_a_limit(workspace: Path, until: Deadline) -> None:
     (workspace / "a").write_bytes(b"12345")
     with Workspace(workspace).resolve("a") as spot:
-        assert read_content(spot, until, most=5)[0] == b"12345"
+        assert read_content(spot, until, max_bytes=5)[0] == b"12345"
         with pytest.raises(ToolError, match="5 bytes; at most 4"):
-            read_content(spot, until, most=4)
+            read_content(spot, until, max_bytes=4)
 
 
 def test_a_file_is_replaced_with_its_mode_and_without_a_trace(workspace: Path, until: Deadline) -> None:
