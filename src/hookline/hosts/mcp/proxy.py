@@ -482,7 +482,7 @@ class Proxy:
         answer = merge_decisions([event], [decision])
         if answer.message:
             _log.info("%s", answer.message)
-        halted = f"A hook stopped the agent here: {answer.reason}\nEnd your turn now." if answer.halt else ""
+        halted = f"A hook stopped the agent: {answer.reason}\nEnd your turn now." if answer.halt else ""
         await self._send(
             result.apply_changes(decision.event.facts["tool"], join_texts((request.notes, answer.context, halted)))
         )
