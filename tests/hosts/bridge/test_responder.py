@@ -240,10 +240,11 @@ def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: BridgeSandbox) -
     assert CacheKey(desk.project, place, frozenset({("native", SourceLayer.PROJECT)})).sources() == []
 
 
-def test_an_unknown_agent_is_told_which_there_are(desk: BridgeSandbox) -> None:
-    reply = decided(desk.call(agent="nobody"))
-    assert reply.exit_code == 1
+def test_a_misspelt_agent_blocks_a_tool_and_lists_the_agents(desk: BridgeSandbox) -> None:
+    reply = decided(desk.call(agent="claud-code"))
+    assert reply.exit_code == 2
     assert "claude-code" in reply.stderr
+    assert decided(desk.call(agent="claud-code", event="Stop")).exit_code == 1
 
 
 def test_an_event_that_is_not_ours_is_left_alone(desk: BridgeSandbox) -> None:

@@ -126,7 +126,7 @@ async def respond(call: AgentCall, engine: Engine) -> Reply:
         agent = agent_named(call.agent)
         return await _respond_in_time(agent, call, engine)
     except HooklineError as error:
-        return Reply(stderr=f"hookline: {error}", exit_code=1)
+        return Reply(stderr=f"hookline: {error}", exit_code=client.exit_code_without_answer(call.event))
     except Exception as error:  # not even the agent is known
         log.exception("%s %s: this is a bug in hookline", call.agent, call.event)
         return Reply(stderr=_describe_bug(error), exit_code=client.exit_code_without_answer(call.event))
@@ -330,4 +330,4 @@ def overdue_reply(name: str, event: str) -> Reply:
     try:
         return reply_without_decision(get_agent(name), event, "the engine did not answer in time")
     except HooklineError as error:
-        return Reply(stderr=f"hookline: {error}", exit_code=1)
+        return Reply(stderr=f"hookline: {error}", exit_code=client.exit_code_without_answer(event))
