@@ -64,12 +64,12 @@ async def sampled(context: Any, params: types.CreateMessageRequestParams) -> typ
 
 
 def same_both_ways(project: Project, server: tuple[str, ...], play: Play) -> Any:
-    async def seen(argv: tuple[str, ...]) -> Any:
+    async def observe(argv: tuple[str, ...]) -> Any:
         async with official_client(project.parameters(argv), sampling_callback=sampled) as client:
             return await lists(client), await play(client)
 
-    direct = asyncio.run(seen(server))
-    behind = asyncio.run(seen(project.hooks(SEEN_ELSEWHERE).argv(*server)))
+    direct = asyncio.run(observe(server))
+    behind = asyncio.run(observe(project.hooks(SEEN_ELSEWHERE).argv(*server)))
     assert behind == direct
     return direct
 
@@ -92,15 +92,15 @@ def test_server_everything(project: Project) -> None:
     ]
 
     async def play(client: ClientSession) -> Any:
-        got = [await answered(client.call_tool(tool, arguments)) for tool, arguments in calls]
+        got = [await result_or_error(client.call_tool(tool, arguments)) for tool, arguments in calls]
         for prompt in (await client.list_prompts()).prompts:
             given = {argument.name: "1" for argument in prompt.arguments or ()}
-            got.append(await answered(client.get_prompt(prompt.name, given)))
+            got.append(await result_or_error(client.get_prompt(prompt.name, given)))
         for resource in (await client.list_resources()).resources[:3]:
-            got.append(await answered(client.read_resource(resource.uri)))
+            got.append(await result_or_error(client.read_resource(resource.uri)))
         slow = {"duration": 0.3, "steps": 3}
         await client.call_tool("trigger-long-running-operation", slow, progress_callback=progressed)
-        got.append(await answered(client.call_tool("trigger-sampling-request", {"prompt": "a", "maxTokens": 5})))
+        got.append(await result_or_error(client.call_tool("trigger-sampling-request", {"prompt": "a", "maxTokens": 5})))
         return got
 
     everything = same_both_ways(project, node("server-everything", "stdio"), play)
@@ -109,7 +109,7 @@ def test_server_everything(project: Project) -> None:
     assert progress
 
 
-async def answered(call: Coroutine[Any, Any, Any]) -> Any:
+async def result_or_error(call: Coroutine[Any, Any, Any]) -> Any:
     try:
         return plain(await call)
     except MCPError as error:
@@ -133,7 +133,7 @@ def test_server_filesystem(project: Project) -> None:
             ("read_text_file", {"path": f"{at}/two.txt"}),
             ("read_text_file", {"path": "/etc/passwd"}),
         ]
-        got = [await answered(client.call_tool(tool, arguments)) for tool, arguments in calls]
+        got = [await result_or_error(client.call_tool(tool, arguments)) for tool, arguments in calls]
         (folder / "two.txt").unlink()
         return got
 
@@ -185,6 +185,6 @@ def test_mcp_server_git(project: Project) -> None:
             ("git_branch", {"repo_path": at, "branch_type": "local"}),
             ("git_log", {"repo_path": "/nowhere"}),
         ]
-        return [await answered(client.call_tool(tool, arguments)) for tool, arguments in calls]
+        return [await result_or_error(client.call_tool(tool, arguments)) for tool, arguments in calls]
 
     same_both_ways(project, (str(INSTALLED / "python" / "bin" / "mcp-server-git"), "--repository", at), play)
