@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export VIRTUAL_ENV = $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many interpreters
 
-.PHONY: help run test test-slow fuzz test-agents test-mcp check format bench bench-load lock clean
+.PHONY: help run test test-slow attack fuzz test-agents test-mcp check format bench bench-load lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the goals
@@ -32,6 +32,9 @@ test: $(VENV)/.ready  ## all tests except the slow ones
 test-slow: $(VENV)/.ready  ## the tests that start servers, kill processes or wait
 	@$(call run_tests,slow and not timing,-n 3)
 	@$(call run_tests,timing and slow)
+
+attack: $(VENV)/.ready  ## attack hookline, and count what gets through
+	@$(BIN)/python -m pytest tests_attack
 
 fuzz: $(VENV)/.ready  ## the property tests with new random examples
 	@HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n 2 -m hypothesis
