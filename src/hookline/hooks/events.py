@@ -285,6 +285,7 @@ _EVENT_KINDS: Final = (
 )
 
 EVENTS: Final = {kind.name: kind for kind in _EVENT_KINDS}
+ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})  # a deny makes the agent continue
 
 
 def events_by_name(dialect: str) -> dict[str, str]:

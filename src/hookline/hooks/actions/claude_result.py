@@ -14,15 +14,13 @@ from hookline.hooks.actions.json_result import (
     unreadable_error,
 )
 from hookline.hooks.event import Changes, Event
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.outcome import SILENT, Audience, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import to_host_fields
 
 DISPLAY_ONLY_EVENTS: Final = ("session.start", "session.end", "subagent.start")
 """On these events, a block stops nothing: the user sees its text."""
-_ENDING_EVENTS: Final = ("stop", "subagent.end")
-"""On these events, context for the agent makes it continue."""
 TEXT_CONTEXT_EVENTS: Final = ("session.start", "prompt.submit")
 """On these events, plain text output is context for the agent."""
 _PERMISSION_VERDICTS: Final = {
@@ -57,7 +55,7 @@ def parse_claude_result(answer: dict[str, Any], event: Event) -> Outcome:
         return Outcome(reason=why, notes=(*stop_notes, *_user_notes(notes)), halt=True)
     decided = _stronger_outcome(_parse_decision(answer, event), _parse_permission(specific, event, notes))
     context = text_value(specific, "additionalContext")
-    if context and event.name in _ENDING_EVENTS and decided.verdict is not Verdict.DENY:
+    if context and event.name in ENDING_EVENTS and decided.verdict is not Verdict.DENY:
         return Outcome(Verdict.DENY, context, notes=_user_notes(notes))
     changes = () if decided.verdict is Verdict.DENY else _parse_changes(specific, event)
     return replace(decided, changes=changes, notes=(*decided.notes, *notes))

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.protocols import May
 
 FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
 """Denied when no decision can be made. `stop` is not among them: denying it makes the agent continue."""
-ENDING_EVENTS: Final = frozenset({"stop", "subagent.end"})
 
 ABILITY_EFFECTS: Final = {
     "deny": May.DENY,

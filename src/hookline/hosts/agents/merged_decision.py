@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.hooks.event import MISSING, Event, FactPath, deep_equal
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.outcome import Audience, Verdict
 from hookline.hooks.protocols import May
-from hookline.hosts.agents.agent_event import ENDING_EVENTS, Ability
+from hookline.hosts.agents.agent_event import Ability
 
 TRUNCATION_MARK: Final = " …[cut by hookline]"
 _MAX_SUGGESTION: Final = 4000  # characters of a suggested input

@@ -11,9 +11,10 @@ from typing import Final
 
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
+from hookline.hooks.events import ENDING_EVENTS
 from hookline.hooks.outcome import Audience, Note, Verdict
 from hookline.hosts.agents.agent import CodingAgent
-from hookline.hosts.agents.agent_event import ENDING_EVENTS, Ability
+from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.bridge.session_state import SessionStore
 
 _DENIED_AFTER_HALT: Final = frozenset({"prompt.submit", "tool.before", "approval.request", "subagent.start"})

@@ -1,0 +1,54 @@
+"""Holds a call because its hook cannot be run, and could have stopped it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.events import ENDING_EVENTS, EVENTS
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import ActionError, FailureKind, Outcome, Verdict
+from hookline.hooks.protocols import May
+
+
+def holding_verdict(event: str) -> Verdict:
+    """Ask where the event accepts it, else deny; SILENT if nothing can be held there."""
+    accepts = EVENTS[event].accepts
+    if accepts & May.ASK:
+        return Verdict.ASK
+    return Verdict.DENY if accepts & May.DENY and event not in ENDING_EVENTS else Verdict.SILENT
+
+
+@dataclass(frozen=True, slots=True)
+class HoldCall:
+    """Takes the place of an action that cannot be run. `reason` tells a person why, and what to do.
+
+    It always fails, so the failure is recorded. A person is asked about the event, and it is denied if the event cannot
+    be asked about. The hook's `on_error` counts if it is stronger.
+    """
+
+    reason: str
+    kind: FailureKind = FailureKind.CANNOT_START
+    instant = True
+    constant = None
+    label = "its action"
+
+    @property
+    def may(self) -> May:
+        return May.ASK | May.DENY
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return ()
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield "hold", self.reason
+
+    async def run(self, event: Event, host: Host) -> NoReturn:
+        verdict = holding_verdict(event.name)
+        answer = Outcome(verdict, self.reason) if verdict is not Verdict.SILENT else None
+        raise ActionError(self.kind, f"cannot run: {self.reason}", answer=answer)
