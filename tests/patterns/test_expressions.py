@@ -30,6 +30,24 @@ VALUES = {"turn": 3, "tools": 10, "messages": 0, "pressure": 0.75, "tokens": 900
         ("(turn\n+ 1)", 4),
         ("1e3", 1000.0),
         ("messages and 1 / messages", 0),
+        ("True", True),
+        ("turn == 3 and True", True),
+        ("not False", True),
+        ("False + 1", 1),
+        ("turn in (1, 2, 3)", True),
+        ("turn in [1, 2, tools]", False),
+        ("turn not in (1, 2)", True),
+        ("turn in ()", False),
+        ("2 < turn in (3, 4)", True),
+        ("4 < turn in (3, 4)", False),
+        ("turn ** 2", 9),
+        ("2 ** -1", 0.5),
+        ("10**15", 10**15),
+        ("turn ** (turn * 3)", 19683),
+        ("1 if turn > 2 else 1 / messages", 1),
+        ("tools if messages else turn", 3),
+        ("1 / messages if messages else False", False),
+        ("1_0 if 1else 2", 10),
         (" or ".join(["messages"] * 80), 0),
     ],
 )
@@ -53,7 +71,6 @@ def test_names_are_those_that_are_mentioned():
             "turn turn",
             "(",
             "nope",
-            "turn ** 2",
             "'a'",
             "'a' * 9",
             "f'{turn}'",
@@ -70,8 +87,15 @@ def test_names_are_those_that_are_mentioned():
             "{1: 2}",
             "[x for x in turn]",
             "(x := 1)",
-            "1 if turn else 2",
             "turn in tools",
+            "turn in (1)",
+            "turn in {1}",
+            "turn in (1, 2) in (3,)",
+            "turn in (1, 2) == 1",
+            "turn in ('a',)",
+            "(1, 2) == (1, 2)",
+            "9 ** 9 ** 9",
+            "2 ** 65",
             "turn is 1",
             "~turn",
         ],
@@ -83,7 +107,6 @@ def test_names_are_those_that_are_mentioned():
             "...",
             "1j",
             "1e999",
-            "10**15",
             "9" * 16,
             "await turn",
             "yield",
@@ -101,7 +124,7 @@ def test_names_are_those_that_are_mentioned():
             "1+" * 200 + "1",
             "1" * (MAX_EXPRESSION_LENGTH + 1),
         ],
-        *["\ud800", "１" * 20, "*turn", "turn=1", "1_0 if 1else 2", "0777", "1__0"],
+        *["\ud800", "１" * 20, "*turn", "turn=1", "0777", "1__0"],
     ],
 )
 def test_what_is_not_such_an_expression_is_refused(source):
@@ -121,6 +144,11 @@ def test_a_refusal_says_why_and_where():
         ("1 / messages", VALUES),
         ("1 // messages", VALUES),
         ("1 % messages", VALUES),
+        ("messages ** -1", VALUES),
+        ("2 ** tokens", VALUES),
+        ("(0 - turn) ** 0.5", VALUES),
+        ("1 / 0", VALUES),
+        ("tokens ** 64", {"tokens": 1e15}),
         ("turn", {}),
         ("turn", {"turn": "3"}),
         ("turn", {"turn": None}),
@@ -165,6 +193,8 @@ JOINED = st.recursive(
         ),
         inner.map("(-{})".format),
         inner.map("(not {})".format),
+        st.builds("({} if {} else {})".format, inner, inner, inner),
+        st.builds("({} in ({}, {}))".format, inner, inner, inner),
     ),
     max_leaves=8,
 )
@@ -182,7 +212,6 @@ def test_the_value_is_pythons(source):
         assert expression(source, NAMES).evaluate(VALUES) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("source", ["True", "turn == True", "not False", "None"])
-def test_true_and_false_are_no_numbers(source: str) -> None:
-    with pytest.raises(BadExpression):
-        expression(source, ["turn"])
+def test_a_deeply_nested_comparison_is_fast():
+    source = "1 < (" * 45 + "turn" + ")" * 45
+    assert expression(source, NAMES).evaluate(VALUES) is False

@@ -17,6 +17,32 @@ Evaluator = Callable[[Values], Number]
 MAX_EXPRESSION_LENGTH = 1_000
 MAX_EXPRESSION_DEPTH = 50
 MAX_INTEGER = 10**15
+MAX_EXPONENT = 64
+ALLOWED = "numbers, True, False, names, comparisons, `in` a list, and/or/not, + - * / // % ** and `a if b else c`"
+
+
+class BadExpression(ValueError):
+    """why: what is wrong, for the author; position: where in the source, if at one place."""
+
+    def __init__(self, why: str, position: int | None = None) -> None:
+        super().__init__(why if position is None else f"{why}, at character {position + 1}")
+        self.why = why
+        self.position = position
+
+
+class EvaluationError(ArithmeticError):
+    """The expression has no value for these numbers: a division by zero, an overflow, a name without a number."""
+
+
+def _power(base: Number, exponent: Number) -> Number:
+    """Bounded, so that no power takes long or becomes large."""
+    if abs(exponent) > MAX_EXPONENT:
+        raise EvaluationError(f"an exponent is larger than {MAX_EXPONENT}")
+    result = base**exponent
+    if isinstance(result, complex):
+        raise EvaluationError("a root of a negative number has no value")
+    return result
+
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Add: operator.add,
@@ -25,6 +51,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.Pow: _power,
 }
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
     ast.Eq: operator.eq,
@@ -39,19 +66,6 @@ _SIGNS: dict[type[ast.unaryop], Callable[[Number], Number]] = {
     ast.UAdd: operator.pos,
     ast.Not: operator.not_,
 }
-
-
-class BadExpression(ValueError):
-    """why: what is wrong, for the author; position: where in the source, if at one place."""
-
-    def __init__(self, why: str, position: int | None = None) -> None:
-        super().__init__(why if position is None else f"{why}, at character {position + 1}")
-        self.why = why
-        self.position = position
-
-
-class EvaluationError(ArithmeticError):
-    """The expression has no value for these numbers: a division by zero, an overflow, a name without a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +89,10 @@ class Expression:
 
 
 def expression(source: str, names: Iterable[str]) -> Expression:
-    """Parses numbers, these names, comparisons, and/or/not, + - * / // % and parentheses. Raises BadExpression."""
+    """Parses numbers, True, False, these names, comparisons, `in` a list, and/or/not, + - * / // % **, `a if b else c`.
+
+    Raises BadExpression.
+    """
     if len(source) > MAX_EXPRESSION_LENGTH:
         raise BadExpression(f"it is longer than {MAX_EXPRESSION_LENGTH} characters")
     tree = _parse_source(source)
@@ -113,23 +130,50 @@ class _Compiler:
 
     def compile(self, node: ast.expr) -> Evaluator:
         match node:
-            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            case ast.Constant(value=int() | float() as value):
                 return self.compile_constant(node, value)
             case ast.Name(id=name):
                 return self.compile_name(node, name)
             case ast.UnaryOp(op=sign, operand=operand):
                 return self.compile_unary(sign, self.compile(operand))
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
+                if isinstance(sign, ast.Pow):
+                    self.check_exponent(right)
                 return _compile_arithmetic(_ARITHMETIC[type(sign)], self.compile(left), self.compile(right))
             case ast.BoolOp(op=word, values=parts):
                 return _compile_boolean(isinstance(word, ast.And), [self.compile(part) for part in parts])
-            case ast.Compare(left=left, ops=signs, comparators=others) if all(
-                type(sign) in _COMPARISONS for sign in signs
-            ):
-                operands = [self.compile(part) for part in (left, *others)]
-                return _compile_comparison([_COMPARISONS[type(sign)] for sign in signs], operands)
+            case ast.Compare(left=left, ops=signs, comparators=others):
+                return self.compile_comparison(node, left, signs, others)
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return _compile_choice(self.compile(test), self.compile(body), self.compile(other))
             case _:
-                return self.fail(node, "only numbers, names, comparisons, and/or/not and + - * / // % are allowed")
+                return self.fail(node, f"only {ALLOWED} are allowed")
+
+    def check_exponent(self, node: ast.expr) -> None:
+        """Refuses what can be seen to be too large; the rest is checked when it is computed."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and abs(node.value) > MAX_EXPONENT:
+            self.fail(node, f"an exponent is larger than {MAX_EXPONENT}")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            self.fail(node, "the exponent of a power cannot be a power")
+
+    def compile_comparison(
+        self, node: ast.expr, left: ast.expr, signs: list[ast.cmpop], others: list[ast.expr]
+    ) -> Evaluator:
+        """Chained as in Python. A list stands only at the end, because nothing can be compared with it."""
+        last = signs[-1]
+        listed = None
+        if isinstance(last, ast.In | ast.NotIn):
+            listed = self.compile_list(others[-1]), isinstance(last, ast.In)
+            signs, others = signs[:-1], others[:-1]
+        if not all(type(sign) in _COMPARISONS for sign in signs):
+            self.fail(node, f"only {ALLOWED} are allowed")
+        operands = [self.compile(part) for part in (left, *others)]
+        return _compile_comparison([_COMPARISONS[type(sign)] for sign in signs], operands, listed)
+
+    def compile_list(self, node: ast.expr) -> list[Evaluator]:
+        if not isinstance(node, ast.Tuple | ast.List):
+            self.fail(node, "`in` needs a list of numbers, such as (1, 2, 3)")
+        return [self.compile(each) for each in node.elts]
 
     def compile_constant(self, node: ast.expr, value: Number) -> Evaluator:
         if not math.isfinite(value) or abs(value) > (MAX_INTEGER if isinstance(value, int) else math.inf):
@@ -184,7 +228,17 @@ def _compile_boolean(every: bool, parts: list[Evaluator]) -> Evaluator:
     return last_word
 
 
-def _compile_comparison(signs: list[Callable[[Number, Number], bool]], parts: list[Evaluator]) -> Evaluator:
+def _compile_choice(test: Evaluator, body: Evaluator, other: Evaluator) -> Evaluator:
+    return lambda values: body(values) if test(values) else other(values)
+
+
+def _compile_comparison(
+    signs: list[Callable[[Number, Number], bool]],
+    parts: list[Evaluator],
+    listed: tuple[list[Evaluator], bool] | None,
+) -> Evaluator:
+    """`listed` are the numbers after a final `in`, and whether the last part must be among them."""
+
     def holds(values: Values) -> bool:
         left = parts[0](values)
         for sign, part in zip(signs, parts[1:], strict=True):
@@ -192,6 +246,6 @@ def _compile_comparison(signs: list[Callable[[Number, Number], bool]], parts: li
             if not sign(left, right):
                 return False
             left = right
-        return True
+        return listed is None or any(left == member(values) for member in listed[0]) is listed[1]
 
     return holds

@@ -177,7 +177,7 @@ def _parse_expression(at: Node) -> Condition | None:
             expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()), enclosing_hook_id(at)
         )
     except BadExpression as bad:
-        hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, arithmetic, and/or/not."
+        hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, `in (1, 2)`, arithmetic, and/or/not, `a if b else c`."
         what = f"{place.location}: {bad}; it counts as false."
         place.add_problem("bad-expression", what, hint, severity=Severity.WARNING)
         return Never(f"{text[:60]!r} is not a valid expression")

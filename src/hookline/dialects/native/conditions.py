@@ -329,7 +329,7 @@ def _parse_expr(at: Node, info: HookInfo) -> Condition | None:
     try:
         return ExpressionCondition(expression(text, names), tuple(names.items()), enclosing_hook_id(at))
     except BadExpression as bad:
-        hint = f"Use {', '.join(names)}, numbers, comparisons, arithmetic, and/or/not."
+        hint = f"Use {', '.join(names)}, numbers, comparisons, `in (1, 2)`, arithmetic, and/or/not, `a if b else c`."
         at.add_problem("bad-expression", f"{at.location}: {bad}.", hint)
         return None
 
