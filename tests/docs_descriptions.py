@@ -57,6 +57,7 @@ SHAPES: Final = {
     "or_empty": ("empty text if it is absent", "{{input.note | or_empty}}"),
     "answer": ("a tool's result as `{content}`, with `is_error` after a failure", "{{tool | answer}}"),
     "content": ("a tool's result, or its error", "{{tool | content}}"),
+    "output": ('a tool\'s result as JSON; after a failure `{"error": …}`', "{{tool | output}}"),
 }
 
 CASE_KEYS: Final = {

@@ -158,3 +158,19 @@ def test_cancelled_work_may_clean_up(tasks: BackgroundTasks) -> None:
 
     assert asyncio.run(work()) == 2
     assert done == ["cleaned up"]
+
+
+def test_waiting_is_for_one_session_and_cancels_nothing(tasks: BackgroundTasks) -> None:
+    done: list[str] = []
+
+    async def work() -> int:
+        tasks.schedule(appends(done, "mine", after=0.05), "a")
+        tasks.schedule(appends(done, "other", after=0.3), "b")
+        await tasks.wait(LONG, "a")
+        assert done == ["mine"]
+        await tasks.wait(SOON, "b")
+        await tasks.wait(LONG, "nobody")
+        return await tasks.drain(LONG)
+
+    assert asyncio.run(work()) == 0
+    assert done == ["mine", "other"]

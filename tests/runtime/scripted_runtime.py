@@ -81,6 +81,7 @@ async def open_runtime(
     file: str = "hookline.yaml",
     model: ScriptedModel | None = None,
     store: str = "sqlite://",
+    env: dict[str, str] | None = None,
     **settings: Any,
 ) -> AsyncIterator[tuple[Runtime, RecordingModel | ScriptedModel]]:
     """`hooks` as if they stood in `file`, trusted."""
@@ -89,10 +90,9 @@ async def open_runtime(
     said = model or RecordingModel(steps)
     home = workspace / "home"
     home.mkdir(exist_ok=True)
-    env = {"PATH": os.environ["PATH"]}
     chosen = Settings(
         home=home,
-        env=env,
+        env=env or {"PATH": os.environ["PATH"]},
         app=app or App((make_agent(),)),
         book=book,
         model=said,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,27 @@ def test_an_agent_starts_and_ends_once_in_a_session(tmp_path: Path) -> None:
     hooks = {name: [{"command": f"echo {name} >> times"}] for name in ("AgentStart", "AgentEnd")}
     _run(tmp_path, FLO, hooks, TOUCH)
     assert (tmp_path / "times").read_text() == "AgentStart\nAgentEnd\n"
+
+
+def test_the_last_hooks_of_a_session_run_after_those_in_the_background(tmp_path: Path) -> None:
+    hooks = {
+        "PostToolUse": [{"command": "sleep 0.5; echo $TOOL_NAME >> order"}],
+        "SessionEnd": [{"command": "echo end >> order"}],
+    }
+    _run(tmp_path, MICROAI, hooks, TOUCH)
+    assert (tmp_path / "order").read_text() == "Bash\nend\n"
+
+
+def test_hooks_get_the_agent_s_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "not the agent's")
+    env = {"PATH": os.environ["PATH"], "GREETING": "grüß dich"}
+    hooks = {"PreToolUse": _group('echo "$GREETING ${OURS-unset} $EDITED_FILE" > heard')}
+    _run(tmp_path, AI_AGENTS, hooks, tool_call_step(("write_file", {"path": "a", "content": ""})), env=env)
+    assert (tmp_path / "heard").read_text() == "grüß dich unset a\n"
+
+
+def test_a_failure_that_does_not_block_is_shown_once(tmp_path: Path) -> None:
+    seen, model = _run(tmp_path, AI_AGENTS, {"PreToolUse": _group("echo oops >&2; exit 1")}, TOUCH)
+    assert (tmp_path / "made").exists()
+    assert len([each for each in seen.of_type(StatusMessage) if "oops" in each.text]) == 1
+    assert "oops" not in str(model.requests[1].messages)

@@ -37,8 +37,9 @@ def show_decision(decision: Decision, before: Event, *, explain: bool) -> None:
         out(f"  note for the {note.audience}: {note.text}")
     for request in decision.requests:
         out(f"  asks to {type(request).__name__.lower()} the history")
+    shown = {decision.reason, *(note.text for note in decision.notes)}
     for failure in decision.failures:
-        why = f": {failure.text}" if failure.text not in decision.reason else ""
+        why = "" if any(failure.text in text for text in shown) else f": {failure.text}"
         out(f"  failed {failure.hook} ({failure.kind}){why}")
     if explain:
         _show_trace(decision.trace)

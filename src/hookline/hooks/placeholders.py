@@ -89,6 +89,16 @@ def _tool_answer(value: Any) -> Any:
     return {"content": value.get("result")}
 
 
+def _tool_output(value: Any) -> Any:
+    """A tool's result as JSON; after a failure `{"error": …}`, with the result if there is one."""
+    if not isinstance(value, dict):
+        return MISSING
+    answer, result = _tool_answer(value), value.get("result", MISSING)
+    if "is_error" not in answer:
+        return _to_json(result)
+    return _to_json({"error": value.get("error") or "", **({} if result in (MISSING, None) else {"result": result})})
+
+
 def _tool_content(value: Any) -> Any:
     """A tool's result, or its error."""
     answer = _tool_answer(value)
@@ -131,6 +141,7 @@ FILTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "or_empty": _or_empty,
     "answer": _tool_answer,
     "content": _tool_content,
+    "output": _tool_output,
 }
 
 

@@ -59,6 +59,13 @@ class BackgroundTasks:
         if line.task is None:
             line.task = loop.create_task(_run_queue(line, lines, session))
 
+    async def wait(self, timeout: timedelta, session: str) -> None:
+        """Waits for the session's work on this loop. What is late goes on."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + timeout.total_seconds()
+        while (line := self._queues(loop).get(session)) and line.task and (left := until - loop.time()) > 0:
+            await asyncio.wait({line.task}, timeout=left)
+
     async def drain(self, timeout: timedelta) -> int:
         """Waits for this loop's work and cancels what is late. Returns how many tasks were cancelled."""
         loop = asyncio.get_running_loop()

@@ -78,6 +78,10 @@ class LocalHost(NullHost):
     def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         self._background.schedule(work, session)
 
+    async def wait_for_background(self, timeout: timedelta, session: str) -> None:
+        """Waits for the session's background work on this loop, without cancelling it."""
+        await self._background.wait(timeout, session)
+
     async def drain(self, timeout: timedelta) -> int:
         """Waits for this loop's background work and cancels the rest. Returns how many tasks were cancelled."""
         return await self._background.drain(timeout)

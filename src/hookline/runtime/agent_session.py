@@ -150,9 +150,9 @@ class AgentSession:
             if not is_lost:
                 await self._abandon_interrupted()
                 await self._fire_last_event("agent.end", {})
+                await self._drain_background()  # the last event is the last: hooks in the background come before it
                 await self._fire_last_event("session.end", {"session": {**describe_session(self), "reason": reason}})
-            for host in self._hosts.values():
-                await host.drain(_DRAIN_TIMEOUT)
+            await self._drain_background()
             self._own = None
             try:
                 if not is_lost:
@@ -174,8 +174,11 @@ class AgentSession:
     async def wait_until_stopped(self) -> None:
         """Waits for the cancelled exchange and for background hooks. The session can be resumed."""
         await self._wait_for_exchange()
-        for host in self._hosts.values():
-            await host.drain(_DRAIN_TIMEOUT)
+        await self._drain_background()
+
+    async def _drain_background(self) -> None:
+        """All threads at once, so that they share one time limit."""
+        await asyncio.gather(*(host.drain(_DRAIN_TIMEOUT) for host in self._hosts.values()))
 
     async def _wait_for_exchange(self) -> None:
         if self._running is not None and self._running is not asyncio.current_task():
@@ -330,8 +333,9 @@ class AgentSession:
             self.emit(DecisionMade(thread.id, thread.agent.id, decision))
         for failure in decision.failures:
             self.emit_status(thread, f"hook {failure.hook} failed: {failure.text}", "warning", failure.hook)
+        shown = {failure.text for failure in decision.failures}
         for note in decision.notes:
-            if note.audience is Audience.USER:
+            if note.audience is Audience.USER and note.text not in shown:
                 self.emit_status(thread, note.text)
 
     async def _abandon_interrupted(self) -> None:

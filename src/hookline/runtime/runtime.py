@@ -56,6 +56,7 @@ class Runtime:
         self.app = app
         self.store = store
         self.slots = ProcessLimit()
+        self.program_env = {os.fsencode(name): os.fsencode(value) for name, value in settings.env.items()}
         self.skills = _load_skills(app, workspace, settings)
         self.sessions: dict[str, AgentSession] = {}
         self.problems: tuple[Problem | str, ...] = ()  # of files, and of servers that failed to start

@@ -10,8 +10,9 @@ from hookline.engine.decision import Decision
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
-from hookline.hooks.host import Host, Notice, ToolResult, current_hook
+from hookline.hooks.host import Command, Host, Notice, ProgramResult, ToolResult, current_hook
 from hookline.hooks.outcome import Verdict
+from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval
 from hookline.runtime.gate import ToolCall, execute
@@ -33,6 +34,14 @@ class ThreadHost(LocalHost):
         super().__init__(session.counts, session.clock, session.runtime.slots)
         self._session = session
         self._thread = thread
+
+    async def run_program(self, command: Command) -> ProgramResult:
+        """In the agent's environment."""
+        token = inherited_environment.set(self._session.runtime.program_env)
+        try:
+            return await super().run_program(command)
+        finally:
+            inherited_environment.reset(token)
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """Hooks decide about this call too, under the tool's own name."""

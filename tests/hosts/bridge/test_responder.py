@@ -256,3 +256,27 @@ def test_a_file_with_errors_is_told_once(desk: BridgeSandbox) -> None:
     desk.write_hooks("hooks: [{id: x, on: nowhere}]\n")
     assert "hookline check" in json.loads(decided(desk.call()).stdout)["systemMessage"]
     assert decided(desk.call()) == Reply()
+
+
+def test_the_last_hooks_of_a_session_run_after_those_in_the_background(desk: BridgeSandbox) -> None:
+    desk.write_hooks(
+        "hooks:\n"
+        "  - {id: slow, on: tool.after, background: true, then: {run: 'sleep 0.4; echo slow >> order'}}\n"
+        "  - {id: last, on: session.end, then: {run: 'echo last >> order'}}\n",
+        users=True,
+    )
+
+    async def both() -> None:
+        engine = LoadOnce()
+        await respond(desk.call(desk.payload("ls"), "PostToolUse"), engine)
+        await respond(desk.call(desk.payload("ls"), "SessionEnd"), engine)
+
+    asyncio.run(both())
+    assert (desk.project / "order").read_text() == "slow\nlast\n"
+
+
+def test_a_failure_that_the_user_is_told_is_told_once(desk: BridgeSandbox) -> None:
+    (desk.home / ".ai_agents").mkdir(parents=True)
+    command = {"type": "command", "command": "echo oops >&2; exit 1"}
+    (desk.home / ".ai_agents/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [command]}]}}))
+    assert decided(desk.call(desk.payload("ls"))).stdout.count("oops") == 1

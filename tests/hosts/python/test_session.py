@@ -131,3 +131,25 @@ def test_a_session_that_may_not_begin_leaves_nothing_behind(tmp_path: Path) -> N
         pytest.fail("it began")
     with pytest.raises(HooklineError, match="without a session"):
         hookline.guard(shell)("ls")
+
+
+ORDER = """
+hooks:
+  - {id: slow, on: tool.after, background: true, then: {run: 'sleep 0.3; echo slow >> order', stdin: none}}
+  - {id: last, on: session.end, then: {run: 'echo last >> order', stdin: none}}
+"""
+
+
+@awaited
+async def test_the_last_hooks_of_an_async_session_run_after_those_in_the_background(config: Path) -> None:
+    config.write_text(ORDER)
+    async with begun(config) as session:
+        await asyncio.to_thread(session.guard(shell, name="bash"), "ls")
+    assert (config.parent / "order").read_text() == "slow\nlast\n"
+
+
+def test_the_last_hooks_of_a_session_run_after_those_in_the_background(config: Path) -> None:
+    config.write_text(ORDER)
+    with begun(config) as session:
+        session.guard(shell, name="bash")("ls")
+    assert (config.parent / "order").read_text() == "slow\nlast\n"

@@ -46,7 +46,7 @@ MAX_TIMEOUT_MILLISECONDS: Final = 86_400_000  # one day
 VARIABLES: Final = {
     "TOOL_NAME": "{{tool.name}}",
     "INPUT": "{{tool.input | json}}",
-    "OUTPUT": "{{tool.result | json}}",
+    "OUTPUT": "{{tool | output}}",
     "PROMPT": "{{prompt}}",
     "TIMESTAMP": "{{time | utc}}",
     "SESSION_ID": "{{session.id}}",

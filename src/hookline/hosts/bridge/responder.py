@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 from hookline.config.problem import Severity
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
+from hookline.engine.limits import session_id
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, NullHost, ProgramResult, ScriptCall
@@ -110,6 +111,7 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
     return time_for_hooks(agent, event, spent) + timeout_margin(agent, event) / 3
 
 
+_DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # used instead of an unreadable payload
 
 log = logging.getLogger("hookline")
@@ -206,6 +208,8 @@ class _Responder:
         denial = fallbacks.deny_after_halt(event)
         if denial is not None:
             return denial
+        if event.name == "session.end":
+            await self._wait_for_background(event, until)
         decided = _drop_trust_notes(await book.decide(event, DeadlineHost(self.engine.local_host, sessions, until)))
         decision = fallbacks.apply(event, decided)
         untold = (
@@ -218,6 +222,11 @@ class _Responder:
         if not untold:
             return decision
         return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
+
+    async def _wait_for_background(self, event: Event, until: float) -> None:
+        """A session's last hooks run after those in the background; half of the time left stays for them."""
+        left = timedelta(seconds=max(0.0, until - asyncio.get_running_loop().time()) / 2)
+        await self.engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
 
     async def _load_book(self, cwd: Path, workspace: Path | None) -> Book:
         """The hooks of the directory in which the agent works, or of its project if it has left that."""
@@ -292,8 +301,9 @@ def _drop_trust_notes(decision: Decision) -> Decision:
 
 def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
     """Messages for the user, each shown once per session."""
+    shown = {note.text for note in decision.notes if note.audience is Audience.USER}
     for failure in decision.failures:
-        if failure.text not in decision.reason:
+        if failure.text not in decision.reason and failure.text not in shown:
             yield f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})"
     errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
     if errors:

@@ -123,10 +123,12 @@ class ProxySession:
         """Fires session.end, with a time limit: a client that is leaving must not wait for hooks."""
         if self._start_task is not None and not self._start_task.done():
             self._start_task.cancel()
+        host = self._book().host
         with suppress(TimeoutError):
             async with asyncio.timeout(_SHUTDOWN_TIMEOUT.total_seconds()):
+                if isinstance(host, LocalHost):  # hooks in the background come before the last event
+                    await host.wait_for_background(_SHUTDOWN_TIMEOUT / 2, self._place.session)
                 await self._book().decide(self.event("session.end"))
-        host = self._book().host
         if isinstance(host, LocalHost):
             await host.drain(_SHUTDOWN_TIMEOUT)
 

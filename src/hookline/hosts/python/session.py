@@ -149,6 +149,8 @@ class Session:
 
     async def __aexit__(self, *_: object) -> None:
         try:
+            await self._host.drain(_DRAIN_TIMEOUT)
+            await asyncio.to_thread(self._drain_own_loop)
             await self.decide("session.end")
             await self._host.drain(_DRAIN_TIMEOUT)
         finally:
@@ -167,6 +169,7 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         try:
+            self._drain_own_loop()
             self.run(self.decide("session.end"))
         finally:
             self._end()
@@ -184,12 +187,15 @@ class Session:
             _current_session.set(self._outer)
 
     def _close(self) -> None:
-        """Waits for background hooks on the session's own loop."""
+        try:
+            self._drain_own_loop()
+        finally:
+            self._own_loop.close()
+
+    def _drain_own_loop(self) -> None:
+        """Waits for background hooks of tools that are not async."""
         if self._own_loop.is_started:
-            try:
-                self.run(self._host.drain(_DRAIN_TIMEOUT))
-            finally:
-                self._own_loop.close()
+            self.run(self._host.drain(_DRAIN_TIMEOUT))
 
 
 def session(
