@@ -40,6 +40,22 @@ def test_a_named_file_that_cannot_be_read_stops_it(hookline):
     assert not Path("started").exists()
 
 
+def test_it_does_not_start_with_errors_in_a_file(hookline):
+    Path("hookline.yaml").write_text("hooks: [{id: no, on: tool.before, when: {tol: x}, then: {deny: no}}]\n")
+    result = hookline("mcp", "--", "touch", "started")
+    assert result.exit_code == 1
+    assert "hookline.yaml:1" in result.stderr
+    assert "--keep-going" in result.stderr
+    assert not Path("started").exists()
+
+
+def test_with_keep_going_it_starts_although_a_file_has_errors(process, project):
+    Path("hookline.yaml").write_text("hooks: [{id: no, on: tool.before, when: {tol: x}, then: {deny: no}}]\n")
+    done = process("mcp", "--keep-going", "--name", "cat", "--", "cat", input=CALL % "bad")
+    assert done.returncode == 0
+    assert "hookline.yaml:1" in done.stderr
+
+
 def test_a_project_that_nobody_trusted_may_deny_but_run_nothing(process, project):
     Path("hookline.yaml").write_text(
         "hooks:\n"

@@ -1,6 +1,7 @@
 import pytest
 
-from hookline.config.problem import Problem, Severity
+from hookline.config.problem import Problem, Severity, refuse_errors
+from hookline.errors import ConfigError
 from hookline.formatting import closest_match, shorten
 
 
@@ -53,3 +54,20 @@ def test_nearest_does_not_compare_endless_words() -> None:
 def test_short_keeps_sixty_characters() -> None:
     assert shorten("x" * 60) == "x" * 60
     assert shorten("x" * 61) == "x" * 59 + "…"
+
+
+def test_errors_are_refused_together_and_sorted() -> None:
+    problems = [Problem("b", "z.yaml", 2, "B."), Problem("w", "a.yaml", 1, "W.", severity=Severity.WARNING)]
+    problems += [Problem("a", "a.yaml", 9, "A."), problems[0]]
+    with pytest.raises(ConfigError) as refused:
+        refuse_errors(problems)
+    assert [str(problem) for problem in refused.value.problems] == ["a.yaml:9  A.", "z.yaml:2  B."]
+
+
+def test_errors_are_logged_if_that_was_chosen(caplog: pytest.LogCaptureFixture) -> None:
+    refuse_errors([Problem("a", "a.yaml", 9, "A.")], "warn")
+    assert [record.getMessage() for record in caplog.records] == ["a.yaml:9  A."]
+
+
+def test_warnings_are_never_refused() -> None:
+    refuse_errors([Problem("w", "a.yaml", 1, "W.", severity=Severity.WARNING)])

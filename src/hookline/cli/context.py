@@ -10,7 +10,7 @@ from pathlib import Path
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.host import Host
-from hookline.project import Source, Trust, find_sources, load, load_all, trust_file_path
+from hookline.project import Source, Trust, find_sources, load_all, load_file, trust_file_path
 
 
 def current_directory() -> Path:
@@ -63,7 +63,7 @@ def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = 
     """The hooks of the named files, which are trusted and read as `dialect`; without files, all active hooks."""
     if not configs:
         return load_all(sources(), trust(), importing=importing, host=host)
-    books = [load(path, dialect, importing=importing, host=host) for path in configs]
+    books = [load_file(path, dialect, importing=importing, host=host) for path in configs]
     if len(books) == 1:
         return books[0]
     layers = [layer for book in books for layer in book.layers]

@@ -22,9 +22,9 @@ def verb(file: str, to: str, dialect: str | None) -> int:
     from hookline.config.problem import Severity
     from hookline.dialects.conversion import with_vocabulary
     from hookline.dialects.dialect import get_dialect
-    from hookline.project import load
+    from hookline.project import load_file
 
-    book = load(file, dialect, importing=False)
+    book = load_file(file, dialect, importing=False)
     errors = [each for each in book.problems if each.severity is Severity.ERROR or each.code == "not-imported"]
     for problem in book.problems:
         err(str(problem))

@@ -66,7 +66,7 @@ def verb(event: str, **options: Any) -> int:
     given = read_facts(chosen.facts, chosen.tool, chosen.input, chosen.prompt)
     host = RecordingHost() if chosen.dry_run else LocalHost(FireCounts(), warm=False)
     book = load_book(chosen.configs, chosen.dialect, host=host)
-    for problem in book.problems:
+    for problem in sorted(set(book.problems)):
         err(str(problem))
     name = event_named(event, chosen.dialect) or event
     before = Event(name, session_facts(name, given, _new_session()))

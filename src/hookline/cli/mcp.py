@@ -16,14 +16,15 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.context import current_directory, sources, trust, user_name
-from hookline.cli.options import Verb, config_option
+from hookline.cli.options import Verb, config_option, keep_going_option, on_problem, refusal_explained
 from hookline.cli.output import err
+from hookline.config.problem import errors_of, refuse_errors
 from hookline.errors import HooklineError, extra_required
 from hookline.formatting import printable
 from hookline.hosts.mcp.client_config import HEADERS_VARIABLE
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
 from hookline.hosts.mcp.upstream import ProcessUpstream
-from hookline.project import BookWatcher, Source, load, named_source
+from hookline.project import BookWatcher, Source, load_file, named_source
 from hookline.runners.server_process import PipeClosedError, Stdio
 
 if TYPE_CHECKING:
@@ -42,8 +43,14 @@ _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n\0]*)")
     "--name", default="", metavar="NAME", help="Name of the server in hooks; by default, the name that it reports."
 )
 @config_option
+@keep_going_option
 def verb(
-    command: tuple[str, ...], url: str | None, headers: tuple[str, ...], name: str, configs: tuple[str, ...]
+    command: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    name: str,
+    configs: tuple[str, ...],
+    keep_going: bool,
 ) -> int:
     """Run between an MCP client and a server. Everything passes unchanged, but the active hooks decide about each tool
     call. Configure the client to start this instead of the server.
@@ -53,7 +60,8 @@ def verb(
     hookline mcp --name notes --url http://127.0.0.1:8000/mcp
 
     Hooks match a tool as mcp.<server>.<tool>. A denied call returns a tool error with the reason. `ask` shows a form if
-    the client supports it, and otherwise denies. Exit codes: 0 the client left, 1 the server failed.
+    the client supports it, and otherwise denies. Exit codes: 0 the client left, 1 the server failed or the config has
+    errors.
     """
     if bool(command) == (url is not None):
         raise click.UsageError("Give either the server's command after -- or --url.")
@@ -63,7 +71,9 @@ def verb(
             import hookline.hosts.mcp.upstream_http  # noqa: F401
     parsed = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
     watched = BookWatcher(_config_sources(configs), trust())
-    for problem in watched.book.problems:
+    with refusal_explained():
+        refuse_errors(watched.book.problems, on_problem(keep_going))
+    for problem in sorted(set(watched.book.problems) - set(errors_of(watched.book.problems))):
         err(str(problem))
     with watched:
         failure = run_async(_run_proxy(command, url, parsed, name, watched))
@@ -78,7 +88,7 @@ def _config_sources(configs: tuple[str, ...]) -> Callable[[], Iterable[Source]]:
     if not configs:
         return sources
     for path in configs:
-        load(path, importing=False)
+        load_file(path, importing=False)
     return lambda: [named_source(path, None) for path in configs]
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, NoReturn
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from hookline.config.problem import OnProblem
 
 _DEBUG_KEY: Final = "hookline.debug"
 
@@ -86,6 +90,9 @@ class DialectName(NameParameter):
 dialect_option = click.option(
     "--dialect", type=DialectName(), metavar="NAME", help="Read the files as this dialect instead of detecting it."
 )
+keep_going_option = click.option(
+    "--keep-going", is_flag=True, help="Start although a config file has errors, without the hooks that cannot be used."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 config_option = click.option(
     "--config",
@@ -95,3 +102,19 @@ config_option = click.option(
     type=click.Path(),
     help="Use this file instead of the ones found here; can be repeated.",
 )
+
+
+def on_problem(keep_going: bool) -> OnProblem:
+    return "warn" if keep_going else "raise"
+
+
+@contextmanager
+def refusal_explained() -> Iterator[None]:
+    """Adds to the errors of a config how to start anyway."""
+    from hookline.errors import ConfigError, HooklineError
+
+    try:
+        yield
+    except ConfigError as error:
+        hint = "Fix the errors above, or add --keep-going to start without the hooks that cannot be used."
+        raise HooklineError(f"the config has errors.\n{error}\n{hint}") from error

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from hookline.errors import ConfigError
 from hookline.formatting import printable
+
+_log = logging.getLogger("hookline")
+
+OnProblem: TypeAlias = Literal["raise", "warn"]
+"""What to do about a config with errors: refuse to start, or start without what cannot be used."""
 
 
 class Severity(StrEnum):
@@ -48,3 +56,19 @@ class Problem:
             "what": self.what,
             "hint": self.hint,
         }
+
+
+def errors_of(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems that are errors, each once, sorted by file and line."""
+    return sorted({problem for problem in problems if problem.severity is Severity.ERROR})
+
+
+def refuse_errors(problems: Iterable[Problem], on_problem: OnProblem = "raise") -> None:
+    """Raises ConfigError with every error among the problems; with "warn", logs each of them instead."""
+    if on_problem not in ("raise", "warn"):
+        raise ValueError(f'on_problem must be "raise" or "warn", not {on_problem!r}')
+    errors = errors_of(problems)
+    if errors and on_problem == "raise":
+        raise ConfigError(errors)
+    for error in errors:
+        _log.warning("%s", error)

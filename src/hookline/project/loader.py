@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from hookline.config.problem import Problem
+from hookline.config.problem import OnProblem, Problem, refuse_errors
 from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
@@ -17,19 +17,36 @@ from hookline.project.trust_store import EffectiveFile, Trust, trust_file_path
 
 
 def load(
+    path: str | os.PathLike[str],
+    dialect: str | None = None,
+    *,
+    importing: bool = True,
+    host: Host | None = None,
+    on_problem: OnProblem = "raise",
+) -> Book:
+    """Loads one file or folder of code as trusted. Raises ConfigError with every error in it.
+
+    With `on_problem="warn"` errors in parts of the file are logged, and the rest is loaded. With `importing=False` no code
+    runs: the hooks of folders are missing, and a warning in `book.problems` says so.
+    """
+    book = load_file(path, dialect, importing=importing, host=host)
+    refuse_errors(book.problems, on_problem)
+    return book
+
+
+def load_file(
     path: str | os.PathLike[str], dialect: str | None = None, *, importing: bool = True, host: Host | None = None
 ) -> Book:
-    """Loads one file or folder of code as trusted. Problems in parts of it are in `book.problems`.
+    """Like `load`, for callers that show the problems: those in parts of the file are in `book.problems`.
 
-    With `importing=False` no code runs: the hooks of folders are missing, and a problem says so. Raises ConfigError if
-    the file cannot be read, or if no dialect or more than one recognises it.
+    Raises ConfigError if the file cannot be read, or if no dialect or more than one recognises it.
     """
     with gc_paused():
         return _build_book(read_source(named_source(os.fspath(path), dialect)), importing, host)
 
 
 def load_text(text: str, file: str, dialect: str | None = None) -> Book:
-    """Loads the text as if it were in that file, as trusted. Raises ConfigError like `load`."""
+    """Loads the text as if it were in that file, as trusted. Raises ConfigError like `load_file`."""
     source = named_source(file, dialect)
     with gc_paused():
         document, problems = salvage_text(text, file)

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
-from hookline.config.problem import Problem
+from hookline.config.problem import Problem, errors_of, refuse_errors
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.host import Clock
-from hookline.project.loader import load
+from hookline.project.loader import load_file
 from hookline.project.sources import Source, find_sources
 from hookline.project.watch import BookWatcher
 from hookline.runners.process import ProcessLimit
@@ -73,9 +73,14 @@ class Runtime:
     @classmethod
     @asynccontextmanager
     async def open(cls, directory: str | Path = ".", settings: Settings | None = None) -> AsyncIterator[Runtime]:
-        """Opens the agent of this directory. Raises HooklineError if its app or its store cannot be used."""
+        """Opens the agent of this directory. Raises HooklineError if its app or its store cannot be used.
+
+        Raises ConfigError if a file has errors, unless `settings.on_problem` is "warn".
+        """
         settings = settings or Settings()
         workspace = Path(directory).resolve()
+        if not workspace.is_dir():
+            raise HooklineError(f"the directory {directory} does not exist")
         app = settings.app or load_app(
             workspace,
             settings.home,
@@ -94,15 +99,16 @@ class Runtime:
     async def _start(self, stack: AsyncExitStack) -> None:
         settings = self._settings
         if settings.config is not None:
-            self._book = load(settings.config)
+            self._book = load_file(settings.config)
         elif self._book is None:
             self._watched = stack.enter_context(BookWatcher(self._sources, settings.trust))
+        problems = (*self.app.problems, *self.book.problems, *self.skills.problems)
+        refuse_errors(set(problems).difference(settings.book.problems if settings.book else ()), settings.on_problem)
         served, unserved = await self._start_servers(stack)
         languages = await stack.enter_async_context(
             LanguageServers(self.app.language_servers, self.workspace, settings.env)
         )
-        found = (*self.app.problems, *self.book.problems, *self.skills.problems, *unserved)
-        self.problems = tuple(dict.fromkeys(found))  # a file with hooks and an app is read twice
+        self.problems = tuple(dict.fromkeys((*problems, *unserved)))  # a file with hooks and an app is read twice
         self._own_tools = (
             *built_in_tools(self.app.private_hosts),
             *module_tools(),
@@ -112,6 +118,12 @@ class Runtime:
         self._toolbox = Toolbox((*self._own_tools, *served))
         cleaning = asyncio.ensure_future(self._keep_expiring())
         stack.push_async_callback(cancel_and_wait, cleaning)
+
+    @property
+    def warnings(self) -> tuple[Problem | str, ...]:
+        """The problems that are not errors of a config file."""
+        errors = errors_of(each for each in self.problems if isinstance(each, Problem))
+        return tuple(each for each in self.problems if each not in errors)
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
         """The tools of the app's MCP servers, and the problems of servers that failed to start."""

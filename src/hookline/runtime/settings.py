@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from hookline.config.problem import OnProblem
 from hookline.engine.book import Book
 from hookline.hooks.host import Clock, SystemClock
 from hookline.project.trust_store import Trust, trust_file_path
@@ -38,6 +39,7 @@ class Settings:
     unattended: bool = False  # approval requests are denied at once
     patience: timedelta = timedelta(minutes=10)  # how long to wait for an approval
     idle: timedelta = timedelta(minutes=30)  # after which a session ends
+    on_problem: OnProblem = "raise"  # "warn": start although a file has errors, without what cannot be used
     explain: bool = False  # decisions include why each hook did not act
     clock: Clock = field(default_factory=SystemClock)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

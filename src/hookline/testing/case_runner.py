@@ -21,7 +21,7 @@ from hookline.errors import ConfigError
 from hookline.formatting import printable
 from hookline.hooks.event import Event
 from hookline.hooks.session_facts import SessionInfo, session_facts
-from hookline.project import Trust, find_sources, load, load_all, load_text, trust_file_path
+from hookline.project import Trust, find_sources, load_all, load_file, load_text, trust_file_path
 from hookline.project.lint import lint_hooks
 from hookline.testing.case import Case, Step
 from hookline.testing.expectation import ActualResult, Difference, expand_scratch, problem_differences
@@ -149,7 +149,7 @@ def _load_case_book(case: Case, directory: Path) -> Book:
     """An unreadable file gives a book without hooks and a problem, which the case may expect."""
     try:
         if case.config_file is not None:
-            return load(case.config_file, case.dialect)
+            return load_file(case.config_file, case.dialect)
         if case.config is not None:
             spoken = case.dialect or "native"
             return load_text(config_text(case.config), default_file_name(spoken), spoken)

@@ -14,7 +14,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import event_named
 from hookline.hooks.host import Host
 from hookline.hooks.session_facts import SessionInfo, session_facts
-from hookline.project import load, load_text
+from hookline.project import load_file, load_text
 from hookline.testing.case import Case, load_cases
 from hookline.testing.case_runner import SESSION_ID, USER_NAME, config_text, default_file_name, run_case, run_sync
 from hookline.testing.scripted_host import ScriptedHost
@@ -45,7 +45,7 @@ def book_from_config(config: Book | Path | str | Mapping[str, Any], dialect: str
     if isinstance(config, Book):
         return config
     if isinstance(config, Path):
-        return load(config, dialect)
+        return load_file(config, dialect)
     spoken = dialect or "native"
     return load_text(config_text(config), default_file_name(spoken), spoken)
 

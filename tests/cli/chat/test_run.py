@@ -84,13 +84,35 @@ def test_a_model_in_a_file_that_is_not_trusted_says_so(project: Path, here: Proc
     assert "Run `hookline trust`" in ended.stderr.splitlines()[-1]
 
 
-def test_problems_are_shown_once_with_their_line(project: Path, here: Process) -> None:
-    write_scripted_project(project, "- Fine.\n", HOOKS + "  - {id: odd, on: tool.before, then: {dney: no}}\n")
+BROKEN = HOOKS + "  - {id: odd, on: tool.before, then: {dney: no}}\n  - {id: odder, on: tool.befor, then: {deny: no}}\n"
+
+
+def test_it_does_not_start_with_errors_in_a_file(project: Path, here: Process) -> None:
+    write_scripted_project(project, CALLS, BROKEN)
     ended = here("run", "-p", "hello")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    first, *lines, last = ended.stderr.splitlines()
+    assert first == "hookline: the config has errors."
+    assert [line.partition("  ")[0] for line in lines] == ["hookline.yaml:7", "hookline.yaml:8"]
+    assert "--keep-going" in last
+
+
+def test_with_keep_going_it_starts_and_shows_each_error_once(project: Path, here: Process) -> None:
+    write_scripted_project(project, "- Fine.\n", BROKEN)
+    ended = here("run", "--keep-going", "-p", "hello")
     assert (ended.returncode, ended.stdout) == (0, "Fine.\n")
-    lines = ended.stderr.splitlines()
-    assert {line.partition("  ")[0] for line in lines} == {"hookline.yaml:7"}
-    assert len(lines) == len(set(lines))
+    lines = [line for line in ended.stderr.splitlines() if "hookline.yaml:" in line]
+    assert len(lines) == len(set(lines)) == 2
+
+
+@pytest.mark.parametrize("option", ["--app", "--config"])
+@pytest.mark.parametrize("text", ["\tno: yaml\n", "- a list\n", "a: 1\n---\nb: 2\n", "hooks: [{id: x}]\n"])
+def test_a_named_file_with_errors_is_refused(project: Path, here: Process, option: str, text: str) -> None:
+    write_scripted_project(project, CALLS)
+    (project / "named.yaml").write_text(text)
+    ended = here("run", option, "named.yaml", "--model", "script:model.yaml", "-p", "go")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "named.yaml:" in ended.stderr
 
 
 def test_a_file_that_is_named_is_trusted(project: Path, here: Process) -> None:

@@ -18,26 +18,35 @@ from dialects.standard_agents.agent_folder import (
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import get_dialect
 from hookline.dialects.standard_agents import DIALECT
-from hookline.project import BookWatcher, Source, Trust, find_sources, load, load_all, named_source, trust_file_path
+from hookline.project import (
+    BookWatcher,
+    Source,
+    Trust,
+    find_sources,
+    load_all,
+    load_file,
+    named_source,
+    trust_file_path,
+)
 
 # importing
 
 
 def test_a_folder_is_loaded_by_its_name(tmp_path: Path) -> None:
-    book = load(write_folder(tmp_path, hooks=SHOUT), dialect="standard_agents")
+    book = load_file(write_folder(tmp_path, hooks=SHOUT), dialect="standard_agents")
     assert decide_system(book) == "X"
     assert not book.problems
 
 
 def test_a_folder_without_a_dialect_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(hookline.ConfigError, match="directory"):
-        load(write_folder(tmp_path, hooks=SHOUT))
+        load_file(write_folder(tmp_path, hooks=SHOUT))
 
 
 def test_one_file_is_loaded_by_its_name_with_what_it_imports(tmp_path: Path) -> None:
     hooks = SHOUT.replace("text.upper()", "text + words.WORD") + "import words\n"
     write_folder(tmp_path, hooks=hooks, words="WORD = '1'", other="raise ValueError('not asked for')")
-    book = load(tmp_path / "hooks.py", dialect="standard_agents")
+    book = load_file(tmp_path / "hooks.py", dialect="standard_agents")
     assert decide_system(book) == "x1"
     assert not book.problems
     assert book.hooks[0].origin.file == str(tmp_path / "hooks.py")
@@ -50,7 +59,7 @@ def test_every_file_of_a_folder_counts(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(defined.format(f"h{number}"))
-    problems = load(tmp_path, dialect="standard_agents").problems
+    problems = load_file(tmp_path, dialect="standard_agents").problems
     assert {problem.code for problem in problems} == {"never-listed"}
     assert len(problems) == len(names)
 
@@ -90,7 +99,7 @@ def test_looking_at_a_trusted_project_says_what_was_not_imported(tmp_path: Path)
     book = load_all(sources, trust, importing=False)
     assert [(problem.code, problem.line) for problem in book.problems] == [("not-imported", 1)]
     assert not book.hooks
-    assert not load(tmp_path / "project" / "agents", "standard_agents", importing=False).hooks
+    assert not load_file(tmp_path / "project" / "agents", "standard_agents", importing=False).hooks
     assert not (tmp_path / "ran").exists()
 
 

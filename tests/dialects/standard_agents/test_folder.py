@@ -16,7 +16,7 @@ from dialects.standard_agents.agent_folder import (
 )
 from hookline.dialects.standard_agents import DIALECT
 from hookline.dialects.standard_agents.folder import MAX_FILES, list_files
-from hookline.project import load
+from hookline.project import load_file
 
 
 def test_files_are_found_in_order_without_what_is_hidden(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_files_are_found_in_order_without_what_is_hidden(tmp_path: Path) -> None
 def test_a_folder_with_too_many_files_is_not_read(tmp_path: Path) -> None:
     for number in range(MAX_FILES + 1):
         (tmp_path / f"f{number}.py").touch()
-    book = load(tmp_path, dialect="standard_agents")
+    book = load_file(tmp_path, dialect="standard_agents")
     assert [problem.code for problem in book.problems] == ["too-large"]
 
 
@@ -51,7 +51,7 @@ def test_a_folder_with_too_many_files_is_not_read(tmp_path: Path) -> None:
 def test_no_text_can_crash_the_reader(tmp_path: Path, text: str) -> None:
     write_folder(tmp_path, bad=text, good=SHOUT)
     assert len(error_codes(DIALECT.check(tmp_path, "agents"))) == 1
-    book = load(tmp_path, dialect="standard_agents")
+    book = load_file(tmp_path, dialect="standard_agents")
     assert len(error_codes(book.problems)) == 1
     assert decide_system(book) == "X"
 

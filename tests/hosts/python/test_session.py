@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hookline
-from hookline import Denied, Halted, HooklineError, Question
+from hookline import ConfigError, Denied, Halted, HooklineError, Question
 
 
 def awaited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
@@ -153,3 +153,53 @@ def test_the_last_hooks_of_a_session_run_after_those_in_the_background(config: P
     with begun(config) as session:
         session.guard(shell, name="bash")("ls")
     assert (config.parent / "order").read_text() == "slow\nlast\n"
+
+
+BROKEN = """\
+hooks:
+  - {id: typo, on: tool.before, when: {tol: bash}, then: {deny: No.}}
+  - {id: no-event, on: tool.befor, then: {deny: No.}}
+  - {id: fine, on: tool.before, when: {input: {command: '^rm'}}, then: {deny: Not rm.}}
+"""
+
+
+def write_broken(directory: Path) -> Path:
+    file = directory / "hookline.yaml"
+    file.write_text(BROKEN)
+    return file
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_session_refuses_a_file_with_errors(
+    named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    file = write_broken(tmp_path)
+    options: dict[str, Any] = {"config": file} if named else {}
+    with pytest.raises(ConfigError) as refused:
+        hookline.session(tmp_path, **options)
+    assert [problem.line for problem in refused.value.problems] == [2, 3]  # type: ignore[attr-defined]
+    session = hookline.session(tmp_path, **options, on_problem="warn")
+    assert [hook.id for hook in session.book.hooks] == ["fine"]
+    assert sum("hookline.yaml:" in record.getMessage() for record in caplog.records) == 2
+
+
+def test_a_session_in_a_missing_directory_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(HooklineError, match="does not exist"):
+        hookline.session(tmp_path / "nope")
+    (tmp_path / "file").touch()
+    with pytest.raises(HooklineError, match="does not exist"):
+        hookline.session(tmp_path / "file")
+
+
+def test_another_word_for_on_problem_is_refused(config: Path) -> None:
+    with pytest.raises(ValueError, match="on_problem"):
+        begun(config, on_problem="ignore")
+
+
+def test_load_refuses_a_file_with_errors(tmp_path: Path) -> None:
+    file = write_broken(tmp_path)
+    with pytest.raises(ConfigError) as refused:
+        hookline.load(file)
+    assert len(refused.value.problems) == 2
+    assert len(hookline.load(file, on_problem="warn").problems) == 2

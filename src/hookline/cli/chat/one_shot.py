@@ -92,7 +92,7 @@ class TextReporter:
         self.unanswered: list[ApprovalRequested] = []  # nobody was there to approve these
 
     def report_problems(self, runtime: Runtime) -> None:
-        for problem in runtime.problems:
+        for problem in runtime.warnings:
             err(str(problem))
 
     def begin(self, runtime: Runtime, begins: SessionStart) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.options import Verb
+from hookline.cli.options import Verb, keep_going_option
 from hookline.errors import HooklineError, extra_required
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _LAST_SESSION: Final = ""
     metavar="PORT",
     help="With --serve: port for HTTP triggers; by default, any free one.",
 )
+@keep_going_option
 @click.option("--demo", is_flag=True, help="Play a scripted session, offline, that shows what hooks do.")
 def verb(
     first: str | None,
@@ -52,6 +53,7 @@ def verb(
     serve: bool,
     port: int,
     demo: bool,
+    keep_going: bool,
     **chosen: str | None,
 ) -> int | None:
     """Chat with an agent that works in this directory under the active hooks.
@@ -62,7 +64,7 @@ def verb(
     hookline run --resume                   resume the last session
     hookline run --demo                     what hooks do, without a model or a key
 
-    Exit codes with -p: 0 it answered, 1 it failed, 2 hooks refused the prompt or stopped the agent, 3 a person had to
+    It does not start if a config file has errors. Exit codes with -p: 0 it answered, 1 it failed or did not start, 2 hooks refused the prompt or stopped the agent, 3 a person had to
     approve something, 130 interrupted, 143 terminated.
     """
     with extra_required("hookline run needs hookline's agent", "agent"):
@@ -72,7 +74,7 @@ def verb(
         return None
     if yes and prompt is None:
         raise HooklineError("--yes works only with -p")
-    options = RunOptions(**chosen)
+    options = RunOptions(**chosen, keep_going=keep_going or sessions)
     if sessions:
         return run_async(_list_sessions(options, as_json))
     if serve:

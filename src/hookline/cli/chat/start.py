@@ -7,13 +7,14 @@ import time
 import uuid
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hookline.cli.chat.render import applied_accounts, changed_facts
 from hookline.cli.context import current_directory, home
+from hookline.cli.options import on_problem, refusal_explained
 from hookline.config.problem import Problem
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
@@ -38,6 +39,7 @@ class RunOptions:
     config: str | None = None
     store: str | None = None
     resume: str | None = None  # an id; "" means the last session of this directory
+    keep_going: bool = False  # start although a config file has errors
 
     def settings(self, **more: object) -> Settings:
         """With the home and environment of this process."""
@@ -48,6 +50,7 @@ class RunOptions:
             "config": None if self.config is None else _existing_file(self.config),
             "model": self.model,
             "store": self.store,
+            "on_problem": on_problem(self.keep_going),
         }
         return Settings(**{**known, **more})  # type: ignore[arg-type]
 
@@ -62,7 +65,9 @@ def _existing_file(name: str) -> Path:
 @asynccontextmanager
 async def open_runtime(options: RunOptions, **more: object) -> AsyncIterator[Runtime]:
     """Raises HooklineError if an agent cannot work here."""
-    async with Runtime.open(current_directory(), options.settings(**more)) as runtime:
+    async with AsyncExitStack() as stack:
+        with refusal_explained():
+            runtime = await stack.enter_async_context(Runtime.open(current_directory(), options.settings(**more)))
         yield runtime
 
 

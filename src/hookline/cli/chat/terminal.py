@@ -20,7 +20,7 @@ async def run_chat(options: RunOptions, first: str | None) -> None:
     chat = Chat(Screen(Console(highlight=False)))
     log_to(lambda line: chat.say(line, "dim"))
     async with open_runtime(options, watch=chat.watch, ask=chat.ask, explain=True) as runtime:
-        for problem in runtime.problems:
+        for problem in runtime.warnings:
             chat.say(str(problem), "yellow")
         begins = await prepare_session(runtime, options)
         chat.runtime, chat.model_name = runtime, begins.model

@@ -23,7 +23,7 @@ async def serve_triggers(options: RunOptions, port: int) -> None:
     token = os.environ.get(TOKEN_VARIABLE, "")
     listen = ListenOptions(port=port, token=token) if token else ListenOptions(port=port)
     async with open_runtime(options, watch=_print_warning, unattended=True) as runtime:
-        for problem in runtime.problems:
+        for problem in runtime.warnings:
             err(str(problem))
         await prepare_session(runtime, options)
         async with TriggerServer(runtime, listen=listen, on_fired=_print_fired, on_done=_print_done) as serving:

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from hookline.config.problem import OnProblem, refuse_errors
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.engine.limits import FireCounts
@@ -25,7 +26,7 @@ from hookline.hooks.events import EVENTS, canonical_event
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
-from hookline.project import load, load_for_directory
+from hookline.project import load_file, load_for_directory
 from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
@@ -205,14 +206,21 @@ def session(
     host_name: str = "python",
     ask: AskCallback | None = None,
     id: str | None = None,
+    on_problem: OnProblem = "raise",
 ) -> Session:
     """Opens a session with the hooks of the current directory, or of one file, which is trusted.
+
+    Raises ConfigError if a file has errors; with `on_problem="warn"` they are logged, and the session goes on without
+    the hooks that cannot be used.
 
     `ask` is called with a Question if hooks want a person to decide. Without `ask`, or unless it returns True, the answer
     is no.
     """
     place = Path(directory).absolute()
-    book = load_for_directory(place, Path.home()) if config is None else load(config)
+    if not place.is_dir():
+        raise HooklineError(f"the directory {directory} does not exist")
+    book = load_for_directory(place, Path.home()) if config is None else load_file(config)
+    refuse_errors(book.problems, on_problem)
     return Session(book, place, host_name, ask, id)
 
 
