@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 
 from hookline.errors import HooklineError
 from hookline.runtime.storage import store
-from hookline.runtime.storage.store import open_database
+from hookline.runtime.storage.store import Store, file_url, open_database
 from hookline.runtime.storage.tables import VERSION, VERSION_TABLE, metadata
 from runtime.storage.row_factories import async_test, open_store, open_store_with_thread
 
@@ -98,3 +98,11 @@ async def test_a_database_of_a_newer_version_is_refused_and_left_alone(untouched
     await database.close()
     async with open_store(untouched) as store:
         assert len(await store.sessions()) == 1
+
+
+@async_test
+async def test_new_databases_are_opened_at_the_same_time(tmp_path: Path) -> None:
+    opened = await asyncio.gather(*(Store.open(file_url(tmp_path / f"{number}.db")) for number in range(8)))
+    for each in opened:
+        assert await each.sessions() == []
+        await each.close()

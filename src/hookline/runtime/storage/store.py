@@ -6,6 +6,7 @@ Opening a database upgrades its schema. Alembic is slow to import, so it is load
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _MIGRATION_LOCK: Final = 0x686F6F6B  # "hook", among PostgreSQL's advisory locks
+_ALEMBIC_LOCK: Final = threading.Lock()  # Alembic's `op` and `context` are global: one upgrade at a time in a process
 
 
 async def upgrade_schema(database: Database) -> None:
@@ -58,7 +60,8 @@ def _run_upgrade(connection: Connection) -> None:
         return
     from alembic import command
 
-    command.upgrade(alembic_config(connection), "head")
+    with _ALEMBIC_LOCK:
+        command.upgrade(alembic_config(connection), "head")
 
 
 def alembic_config(connection: Connection) -> Config:
