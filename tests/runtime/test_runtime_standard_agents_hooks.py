@@ -31,18 +31,18 @@ from runtime.scripted_runtime import UpdateRecorder, make_agent, open_runtime, r
 
 
 @contextmanager
-def _defined(**agent_hooks: Any) -> Iterator[Definitions]:
+def define_for_agent(**agent_hooks: Any) -> Iterator[Definitions]:
     """Hooks that are defined inside are those of the agent `helper`."""
     with collecting() as definitions:
         yield definitions
         define_agent(name="helper", hooks=[*definitions.hooks], **agent_hooks)
 
 
-def _run(
+def run_defined(
     workspace: Path, definitions: Definitions, steps: list[ScriptStep | str], work: Callable[..., Any], **options: Any
 ) -> None:
     app = replace(options.pop("app", App((make_agent(),))), definitions=definitions)
-    book = Book([Layer("defined", hooks_of(definitions).hooks)])
+    book = options.pop("book", None) or Book([Layer("defined", hooks_of(definitions).hooks)])
 
     async def ran() -> None:
         async with open_runtime(workspace, book, steps, app=app, **options) as (runtime, model):
@@ -53,7 +53,7 @@ def _run(
 
 def test_a_hook_reads_and_writes_its_thread_and_calls_tools(tmp_path: Path) -> None:
     kept: dict[str, Any] = {}
-    with _defined() as definitions:
+    with define_for_agent() as definitions:
 
         @define_hook(hook="after_tool_call_success", id="busy")
         async def busy(state: ThreadState, call: Any, result: Any) -> None:
@@ -76,7 +76,7 @@ def test_a_hook_reads_and_writes_its_thread_and_calls_tools(tmp_path: Path) -> N
         kept["stored"] = [each["content"] for each in await session.main.get_messages()]
         kept["caller"] = [row.caller for row in await runtime.store.calls(session.id)]
 
-    _run(tmp_path, definitions, [tool_call_step(("list_directory", {"path": "."})), "done"], work)
+    run_defined(tmp_path, definitions, [tool_call_step(("list_directory", {"path": "."})), "done"], work)
     assert kept["messages"] == ["user", "assistant"]
     assert kept["now"]["status"] == "success"
     assert "now" in kept["now"]["result"]
@@ -90,7 +90,7 @@ def test_a_hook_reads_and_writes_its_thread_and_calls_tools(tmp_path: Path) -> N
 
 
 def test_a_write_that_a_hook_prevents_is_seen_by_its_caller(tmp_path: Path) -> None:
-    with _defined() as definitions:
+    with define_for_agent() as definitions:
 
         @define_hook(hook="before_create_message", id="no_secrets")
         async def no_secrets(state: ThreadState, message: Any) -> Any:
@@ -107,13 +107,13 @@ def test_a_write_that_a_hook_prevents_is_seen_by_its_caller(tmp_path: Path) -> N
         assert await session.main.get_messages() == []
         assert await session.ask("hello") == "done"
 
-    _run(tmp_path, definitions, ["done"], work)
+    run_defined(tmp_path, definitions, ["done"], work)
 
 
 def test_attachments_are_stored_and_become_references(tmp_path: Path) -> None:
     seen_by_hook: list[Any] = []
     data = base64.b64encode(b"a picture").decode()
-    with _defined() as definitions:
+    with define_for_agent() as definitions:
 
         async def draw(state: ThreadState, args: Any) -> Any:
             file = {"name": "a.png", "mimeType": "image/png", "data": data}
@@ -134,7 +134,7 @@ def test_attachments_are_stored_and_become_references(tmp_path: Path) -> None:
         assert "data" not in reference
         assert await session.main.read_file(reference["path"]) == b"a picture"
 
-    _run(tmp_path, definitions, [tool_call_step(("draw", {})), "done"], work)
+    run_defined(tmp_path, definitions, [tool_call_step(("draw", {})), "done"], work)
     assert seen_by_hook == [[{"name": "a.png", "mimeType": "image/png", "data": data}]]
 
 
@@ -162,14 +162,14 @@ def test_the_active_prompt_is_looked_up_at_each_call(tmp_path: Path) -> None:
     async def work(runtime: Any, model: Any) -> None:
         await send_prompt(await runtime.start(), "trade")
 
-    _run(tmp_path, definitions, ["one", "two", "three", "four"], work, app=app)
+    run_defined(tmp_path, definitions, ["one", "two", "three", "four"], work, app=app)
     assert ran == [("of_the_buyer", "a"), ("of_the_agent", "b")] * 2
 
 
 def test_who_waits_hears_that_the_session_was_cancelled(tmp_path: Path) -> None:
     heard: list[tuple[bool, str | None]] = []
     waiting = asyncio.Event()
-    with _defined() as definitions:
+    with define_for_agent() as definitions:
 
         async def wait(state: ThreadState, args: Any) -> str:
             signal = state.execution.abort_signal
@@ -199,5 +199,5 @@ def test_who_waits_hears_that_the_session_was_cancelled(tmp_path: Path) -> None:
         await task
         assert [each.ending for each in seen.of_type(ExchangeEnded)] == [Ending.CANCELLED]
 
-    _run(tmp_path, definitions, [tool_call_step(("wait", {})), "done"], work)
+    run_defined(tmp_path, definitions, [tool_call_step(("wait", {})), "done"], work)
     assert heard == [(False, None), (True, "enough")]

@@ -31,6 +31,7 @@ RankedEntry = tuple[Rank, IndexEntry]
 _UNDECIDED: Final = "its condition could not be evaluated in time"
 _UNDECIDED_FAILURE: Final = Failure(FailureKind.TIMEOUT, "did not run: " + _UNDECIDED)
 _OWN_TEXT_KINDS: Final = {FailureKind.EXIT, FailureKind.RAISED}  # their text comes from the program or the exception
+_MESSAGE_EVENTS: Final = "message."  # a hook is also asked about the messages that it stores itself
 _logged_untrusted: set[str] = set()  # hooks whose missing trust is already logged
 
 # Shared empty values: most rounds never need their own.
@@ -142,7 +143,7 @@ class Round:
             return f"skipped: {self._ended_by} already stopped the event"
         if hook.group in self._silenced and rank > self._silenced[hook.group]:
             return "skipped: an earlier hook ended its group"
-        if self._call_stack and hook_key(hook) in self._call_stack:
+        if self._call_stack and hook_key(hook) in self._call_stack and not self.event.name.startswith(_MESSAGE_EVENTS):
             return "skipped: its own tool call caused this event"
         if not entry.plain:
             if not hook.enabled:
@@ -278,7 +279,10 @@ class Round:
         return changes
 
     async def _recheck(self, last_change: Rank) -> None:
-        """Runs the hooks before the last change again, on the final event: what hooks checked is what runs."""
+        """Runs the guards before the last change again, on the final event: what hooks checked is what runs.
+
+        A hook that only changes the event, and stops it only by failing, is not a guard.
+        """
         explain, self._explain = self._explain, False
         self._index_cache = None
         self._asks = {rank: ask for rank, ask in self._asks.items() if rank >= last_change}
@@ -286,7 +290,7 @@ class Round:
             if rank >= last_change:
                 break
             hook = entry.hook
-            if not hook.wait or not hook.may_stop or self._skip_reason(rank, entry) is not None:
+            if not hook.wait or not hook.judges or self._skip_reason(rank, entry) is not None:
                 continue
             if rank not in self._claimed and not self._is_within_limit(hook):
                 continue

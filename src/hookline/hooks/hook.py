@@ -112,6 +112,11 @@ class Hook:
         halt = May.HALT if EVENTS[self.event].accepts & May.DENY else May.NOTHING
         return bool(self.may & (May.DENY | May.ASK | halt))
 
+    @property
+    def judges(self) -> bool:
+        """Its action may stop the event; a hook that stops it only by failing has nothing to say about a change."""
+        return self.may_stop and bool(self.then.may & (May.DENY | May.ASK | May.HALT))
+
     def reads(self) -> Iterator[FactPath]:
         """Every fact that it reads, to decide whether to fire and to act."""
         for part in (self.scope, self.limit, self.when, self.then):

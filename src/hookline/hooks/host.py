@@ -89,6 +89,7 @@ class ToolResult:
     error: str = ""
     attachments: tuple[dict[str, Any], ...] = ()  # files of the result: data to store, or references
     was_called: bool = True  # False: nothing was called; this replaces the result
+    more: Mapping[str, Any] = field(default_factory=dict)  # what else the tool returned, such as `stack`
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +157,17 @@ class CurrentHook:
 
     hook: str
     is_recheck: bool = False  # it runs again because a later hook changed the event
-    callers: tuple[str, ...] = ()  # keys of the hooks whose tool calls led here, outermost first
+    callers: tuple[str, ...] = ()  # keys of the hooks whose tool calls or messages led here, outermost first
     key: str = ""  # ids are unique within one file only
 
     @property
     def stack(self) -> tuple[str, ...]:
         return (*self.callers, self.key or self.hook)
+
+    @property
+    def caused_itself(self) -> bool:
+        """What this hook did led to the event that it is called for."""
+        return (self.key or self.hook) in self.callers
 
 
 current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("current_hook", default=None)

@@ -11,14 +11,15 @@ from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
-from hookline.hooks.actions.python_function import describe_exception
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.runtime.storage.tables import ApprovalRow, CallRow
-from hookline.runtime.tools.tool_definition import Tool, ToolContext
+from hookline.runtime.tools.tool_definition import Tool, ToolContext, raised_result
 from hookline.standard_agents.state import result_text
 
 QUEUE_CALLER: Final = "queue"
+RESULT_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "tool.store", "message.create")
+"""The events whose hooks see a result, and may change it, before it is stored."""
 
 
 class CallNotAllowedError(HooklineError):
@@ -45,11 +46,17 @@ def fingerprint(name: str, input: Any) -> str:
 
 
 async def execute(
-    call: ToolCall, decision: Decision, tool: Tool, context: ToolContext, approval: ApprovalRow | None = None
+    call: ToolCall,
+    decision: Decision,
+    tool: Tool,
+    context: ToolContext,
+    approval: ApprovalRow | None = None,
+    *,
+    stores_result: bool = False,
 ) -> ToolResult:
     """Runs the tool, and records the call and its decision before and after.
 
-    Raises CallNotAllowedError unless the decision, or a person's approval, allows exactly this call.
+    With `stores_result` the record has the result as the tool returned it, which a crash then does not lose. Raises CallNotAllowedError unless the decision, or a person's approval, allows exactly this call.
     """
     hash = fingerprint(call.name, call.input)
     _check_allowed(call, hash, decision, approval)
@@ -65,8 +72,8 @@ async def execute(
     try:
         result = await _perform_tool(tool, call, context)
     finally:
-        stored = ToolResult(result_text(result.content), result.ok, result.error)
-        ending = context.store.end_call(row.thread, call.id, attempt, stored)
+        stored = (result_text(result.content), result.error) if stores_result else (None, "")
+        ending = context.store.end_call(row.thread, call.id, attempt, ToolResult(stored[0], result.ok, stored[1]))
         await asyncio.shield(asyncio.ensure_future(ending))
     return result
 
@@ -87,4 +94,4 @@ async def _perform_tool(tool: Tool, call: ToolCall, context: ToolContext) -> Too
     try:
         return await tool.perform(call.input, replace(context, call=call.id))
     except Exception as error:  # third-party code may raise anything
-        return ToolResult(None, False, describe_exception(error))
+        return raised_result(error)

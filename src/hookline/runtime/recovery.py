@@ -12,6 +12,7 @@ from hookline.runtime.storage.tables import CallRow
 from hookline.runtime.thread import StoredThread
 
 UNKNOWN_EFFECT: Final = "interrupted while it ran; it may or may not have taken effect"
+RESULT_LOST: Final = "interrupted after it ran; its result was not stored"
 NOT_RUN: Final = "not run: the agent was interrupted"
 
 
@@ -39,6 +40,8 @@ def recorded_result(row: CallRow) -> ToolResult:
     """The recorded result of a call that was started."""
     if row.ended is None:
         return ToolResult(None, False, UNKNOWN_EFFECT)
+    if row.result is None:
+        return ToolResult(None, False, RESULT_LOST)
     return ToolResult(row.result, row.ok is True, row.error or "")
 
 

@@ -15,7 +15,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval
-from hookline.runtime.gate import ToolCall, execute
+from hookline.runtime.gate import RESULT_EVENTS, ToolCall, execute
 from hookline.runtime.models.model import CompletionRequest, TextChunk
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.storage.tables import ApprovalRow
@@ -78,8 +78,17 @@ class InternalToolCall:
     async def run(self, host: ThreadHost, tool: Tool) -> ToolResult:
         facts = {"tool": {"kind": str(tool.kind), "id": self._call.id, "caller": self._call.caller}}
         result = await call_tool_from_hook(self, host, facts, (tool.name, self._call.input), self._execute)
-        self._session.emit(ToolCallFinished(self._thread.id, self._thread.agent.id, self._call, result, self._ran))
+        shown = self._hide_result(result) if self._ran else result
+        self._session.emit(ToolCallFinished(self._thread.id, self._thread.agent.id, self._call, shown, self._ran))
         return result
+
+    def _hide_result(self, result: ToolResult) -> ToolResult:
+        """Only its caller gets the result of such a call. Hooks that redact results are not asked about it, so if there
+        are any, it is not shown either.
+        """
+        if not any(map(self._session.book.hears, RESULT_EVENTS)):
+            return result
+        return ToolResult(None, result.ok, "" if result.ok else f"{self._call.name} failed")
 
     async def decide(self, event: Event, host: Host) -> Decision:
         """Notes and requests of the hooks go to the agent, whose turn continues."""

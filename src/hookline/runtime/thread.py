@@ -6,6 +6,7 @@ import asyncio
 import base64
 import binascii
 import copy
+import logging
 import uuid
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
-from hookline.hooks.host import Abort, ToolResult
+from hookline.hooks.host import Abort, ToolResult, current_hook
 from hookline.runtime.apps.app import Agent, AgentSide
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import Injection, QueuedToolRow
+from hookline.standard_agents.messages import find_message_error
 
 if TYPE_CHECKING:
     from hookline.runtime.agent_session import AgentSession
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MILLISECONDS: Final = 1000
+_log = logging.getLogger("hookline")
 
 
 class MessageNotStoredError(HooklineError):
@@ -154,13 +157,25 @@ class StoredThread:
             self._history = None
 
     async def inject_message(self, message: dict[str, Any], asks_for: QueuedToolRow | None = None) -> dict[str, Any]:
-        """Raises MessageNotStoredError if a hook denies it, Halted if it stops the agent as well."""
+        """Stores a message as the hooks leave it.
+
+        Hooks see the messages of other hooks and their own, too. A message that a hook injects because of its own is
+        not stored: it would inject for ever. Raises MessageNotStoredError if a hook denies it or the message is
+        malformed, Halted if a hook stops the agent as well.
+        """
         new = {"id": f"message_{uuid.uuid4().hex[:16]}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self.session.clock.wall() * _MILLISECONDS))
         if self.parent is not None:
             new = {"parent_id": self.parent, "depth": self.depth, **new}
+        _check_message(new)
+        if _is_caused_by_itself("inject_message"):
+            return new
         decision = await self.session.decide(self, "message.create", {"message": new})
         stored = _value_after_hooks(decision, "message")
+        for key in ("id", "created_at"):
+            if stored.get(key) is None:
+                stored[key] = new[key]
+        _check_message(stored)
         self.defer_requests(decision)
         with self._track_change():
             await _finish_write(self.store.add_message(self.id, stored, asks_for))
@@ -170,11 +185,15 @@ class StoredThread:
         return copy.deepcopy(stored)
 
     async def update_message(self, id: str, updates: dict[str, Any]) -> dict[str, Any]:
-        """Raises MessageNotStoredError if a hook denies it, Halted if it stops the agent as well."""
+        """As `inject_message`: raises what it raises, and a hook's update because of its own update is left out."""
+        _check_message(updates)
+        if _is_caused_by_itself("update_message"):
+            return next((each for each in await self.get_messages() if each["id"] == id), {"id": id})
         decision = await self.session.decide(self, "message.update", {"message": {"id": id, "updates": updates}})
         self.defer_requests(decision)
+        left = _value_after_hooks(decision, "message", "updates")
+        _check_message(left)
         with self._track_change():
-            left = _value_after_hooks(decision, "message", "updates")
             changed = await _finish_write(self.store.update_message(self.id, id, left))
             self._history = None
         await self.session.decide(self, "message.updated", {"message": copy.deepcopy(changed)})
@@ -253,9 +272,20 @@ class StoredThread:
         return waiting
 
     async def store_attachments(self, attachments: Any) -> list[dict[str, Any]]:
-        """Stores entries with data as files of the thread; references stay unchanged."""
-        entries = attachments if isinstance(attachments, (list, tuple)) else ()
-        return [await self._store_attachment(entry) for entry in entries if isinstance(entry, dict)]
+        """Stores entries with data as files of the thread; references stay unchanged.
+
+        An entry that cannot be stored is left out, with a warning: the result does not depend on it.
+        """
+        stored: list[dict[str, Any]] = []
+        for entry in attachments if isinstance(attachments, (list, tuple)) else ():
+            if not isinstance(entry, dict):
+                continue
+            try:
+                stored.append(await self._store_attachment(entry))
+            except HooklineError as wrong:
+                name = entry.get("name") or "an attachment"
+                self.session.emit_status(self, f"the attachment {name} was not stored: {wrong}", "warning")
+        return stored
 
     async def _store_attachment(self, entry: dict[str, Any]) -> dict[str, Any]:
         if "data" not in entry:
@@ -264,11 +294,12 @@ class StoredThread:
         try:
             raw = base64.b64decode(data, validate=True) if isinstance(data, str) else bytes(data)
         except (binascii.Error, ValueError, TypeError):
-            raise HooklineError("an attachment's data is not base64") from None
-        name = str(entry.get("name") or "file").rpartition("/")[2]
-        path = f"attachments/{uuid.uuid4().hex[:8]}-{name}"
+            raise HooklineError("its data is not base64") from None
+        name = str(entry.get("name") or "file")
+        path = f"attachments/{uuid.uuid4().hex[:8]}/{name.rpartition('/')[2] or 'file'}"
         reference = await self.write_file(path, raw, str(entry.get("mimeType") or "application/octet-stream"))
-        return {**{key: value for key, value in entry.items() if key not in ("data", "name", "mimeType")}, **reference}
+        others = {key: value for key, value in entry.items() if key not in ("data", "mimeType")}
+        return {**others, **reference, "name": name}
 
 
 async def _finish_write(writing: Coroutine[Any, Any, T]) -> T:
@@ -279,6 +310,21 @@ async def _finish_write(writing: Coroutine[Any, Any, T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
+
+
+def _check_message(fields: dict[str, Any]) -> None:
+    wrong = find_message_error(fields)
+    if wrong is not None:
+        raise MessageNotStoredError(f"the message was not stored: {wrong}")
+
+
+def _is_caused_by_itself(method: str) -> bool:
+    """True if the running hook was called because of a message that it injected or updated itself."""
+    who = current_hook.get()
+    if who is None or not who.caused_itself:
+        return False
+    _log.warning("[%s] %s was left out: the hook was called because of its own message", who.hook, method)
+    return True
 
 
 def _value_after_hooks(decision: Decision, *place: str) -> dict[str, Any]:

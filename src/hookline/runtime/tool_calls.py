@@ -13,7 +13,7 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import kind_of_name
 from hookline.runtime.approvals import ApprovalDenied, request_approval
-from hookline.runtime.gate import QUEUE_CALLER, ToolCall, execute
+from hookline.runtime.gate import QUEUE_CALLER, RESULT_EVENTS, ToolCall, execute
 from hookline.runtime.history import format_calls
 from hookline.runtime.models.model import RequestedCall
 from hookline.runtime.notes import inject_notes
@@ -44,18 +44,18 @@ class ToolCalls:
         """A call that the model asks for."""
         tool = self.thread.toolbox.find(requested.name)
         if tool is None:
-            return await self.reject(requested, self.thread.toolbox.describe_missing(requested.name))
+            return await self._fail(requested, self.thread.toolbox.describe_missing(requested.name))
         if not self.thread.toolbox.offers(tool, self.thread.tools):
-            return await self.reject(requested, f"this agent may not use {tool.name}")
+            return await self._fail(requested, f"this agent may not use {tool.name}")
         try:
             input = json.loads(requested.arguments or "{}")
             json.dumps(input)
         except RecursionError:
-            return await self.reject(requested, "the arguments are nested too deep")
+            return await self._fail(requested, "the arguments are nested too deep")
         except ValueError as error:
-            return await self.reject(requested, f"the arguments are not JSON: {error}")
+            return await self._fail(requested, f"the arguments are not JSON: {error}")
         if not isinstance(input, dict):
-            return await self.reject(requested, "the arguments are not an object")
+            return await self._fail(requested, "the arguments are not an object")
         return await self._decide_and_run(ToolCall(requested.id, tool.name, input), tool)
 
     async def run_queued(self, row: QueuedToolRow) -> CompletedCall:
@@ -69,14 +69,25 @@ class ToolCalls:
             await self.session.store.unqueue_tools(self.thread.id, [row])
             raise
         if tool is None:
-            return await self.reject(requested, self.thread.toolbox.describe_missing(row.name))
+            return await self._fail(requested, self.thread.toolbox.describe_missing(row.name))
         return await self._decide_and_run(ToolCall(id, tool.name, row.input, QUEUE_CALLER), tool)
 
     async def reject(self, requested: RequestedCall, why: str) -> CompletedCall:
-        """Stores a failure for a call that cannot be run. Hooks do not decide about it."""
+        """Stores a failure for a call that is not tried. Hooks do not decide about it."""
+        call, facts = self._failed_call(requested, why)
+        return await self._store(call, facts, False)
+
+    async def _fail(self, requested: RequestedCall, why: str) -> CompletedCall:
+        """A call that was tried and cannot be run: hooks see its failure."""
+        call, facts = self._failed_call(requested, why)
+        looked = await self.session.decide(self.thread, "tool.failed", {"tool": facts})
+        left = looked.event.facts["tool"]
+        return await self._store(call, {**left, **_result_facts(_result_from_facts(left))}, False)
+
+    def _failed_call(self, requested: RequestedCall, why: str) -> tuple[ToolCall, dict[str, Any]]:
         tool = self.thread.toolbox.find(requested.name)
         call = ToolCall(requested.id, requested.name if tool is None else tool.name, _parse_arguments(requested))
-        return await self._store(call, _failure_facts(_tool_facts(call, tool), why), False)
+        return call, _failure_facts(_tool_facts(call, tool), why)
 
     async def _decide_and_run(self, call: ToolCall, tool: Tool) -> CompletedCall:
         facts = _tool_facts(call, tool)
@@ -103,7 +114,9 @@ class ToolCalls:
     async def _execute(
         self, call: ToolCall, tool: Tool, decision: Decision, approval: ApprovalRow | None
     ) -> CompletedCall:
-        result = await execute(call, decision, tool, self.session.tool_context_of(self.thread), approval)
+        context, hears = self.session.tool_context_of(self.thread), self.session.book.hears
+        stores_result = not any(map(hears, RESULT_EVENTS))  # else nothing is stored before these hooks have answered
+        result = await execute(call, decision, tool, context, approval, stores_result=stores_result)
         self.session.tool_calls += 1
         return await self._fire_after(call, tool, result, (decision,))
 
@@ -120,6 +133,8 @@ class ToolCalls:
         facts = {**_tool_facts(call, tool), **_result_facts(result)}
         if result.attachments:
             facts["attachments"] = list(result.attachments)
+        if result.more:
+            facts["more"] = dict(result.more)
         event = "tool.succeeded" if result.ok else "tool.failed"
         looked = await self.session.decide(self.thread, event, {"tool": facts})
         after = await self.session.decide(self.thread, "tool.after", {"tool": looked.event.facts["tool"]})
@@ -149,8 +164,11 @@ class ToolCalls:
         for decision in decisions:
             await inject_notes(self.thread, decision, written.get("id"))
             self.thread.defer_requests(decision)
+        if written["content"] != message["content"]:  # a hook on the message changed it, as it may change a result
+            content = str(written["content"] or "")
+            final = ToolResult(content, final.ok, "" if final.ok else content)
         self.session.emit(ToolCallFinished(self.thread.id, self.thread.agent.id, call, final, ran))
-        return CompletedCall(call.name, final.ok, _format_result(final), halted)
+        return CompletedCall(call.name, final.ok, str(written["content"] or ""), halted)
 
     def _emit_started(self, call: ToolCall, decision: Decision) -> None:
         self.session.emit(ToolCallStarted(self.thread.id, self.thread.agent.id, call, decision))

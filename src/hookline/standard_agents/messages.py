@@ -1,6 +1,7 @@
-"""The types of what hooks receive and return."""
+"""The types of what hooks receive and return, and the check of a message before it is stored."""
 
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 Record: TypeAlias = dict[str, Any]
 """A stored mapping of plain data."""
@@ -73,3 +74,23 @@ class HookToolResult(TypedDict):
     error: NotRequired[str]
     stack: NotRequired[str]
     attachments: NotRequired[list[ToolAttachment | AttachmentRef]]
+
+
+_ROLES: Final = ("system", "user", "assistant", "tool")
+_TEXT_FIELDS: Final = ("content", "name", "tool_calls", "tool_call_id", "parent_id")
+
+
+def find_message_error(fields: Mapping[str, Any]) -> str | None:
+    """What is wrong with fields of a message, or None. Keys that a HookMessage does not have are not checked."""
+    if "role" in fields and fields["role"] not in _ROLES:
+        return f"its role is not one of {', '.join(_ROLES)}"
+    if not isinstance(fields.get("id", ""), str) or fields.get("id") == "":
+        return "its id is not text"
+    for key in _TEXT_FIELDS:
+        if not isinstance(fields.get(key), str | None):
+            return f"its {key} is neither text nor None"
+    for key in ("created_at", "depth"):
+        value = fields.get(key, 0)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return f"its {key} is not a number"
+    return None

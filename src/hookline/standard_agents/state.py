@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from hookline.errors import UnavailableError
-from hookline.hooks.host import Abort, Thread
+from hookline.hooks.host import Abort, Thread, ToolResult
 from hookline.standard_agents.definitions import AgentDefinition, Definitions, ModelDefinition, PromptDefinition
 from hookline.standard_agents.messages import AttachmentRef, HookMessage, HookToolResult, Record
 
@@ -98,15 +98,29 @@ class ThreadState:
         return cast("list[AttachmentRef]", await self._thread().list_files(path))
 
     async def invoke_tool(self, name: str, args: Record | None = None) -> HookToolResult:
-        """Calls the tool now, as if the agent had. A denied or failed call returns an error."""
-        result = await self._thread().invoke_tool(name, copy.deepcopy(args or {}))
-        if result.ok:
-            return {"status": "success", "result": result_text(result.content)}
-        return {"status": "error", "error": result.error}
+        """Calls the tool now, as if the agent had. A denied or failed call, or an unknown tool, returns an error."""
+        thread = self._thread()
+        try:
+            result = await thread.invoke_tool(name, copy.deepcopy(args or {}))
+        except UnavailableError as missing:  # there is no such tool
+            return {"status": "error", "error": str(missing)}
+        return hook_tool_result(result)
 
     async def queue_tool(self, name: str, args: Record | None = None) -> None:
         """Calls the tool at the end of the current turn."""
         await self._thread().queue_tool(name, copy.deepcopy(args or {}))
+
+
+def hook_tool_result(result: ToolResult) -> HookToolResult:
+    """Without the keys that the tool did not return."""
+    found: dict[str, Any] = {**result.more, "status": "success" if result.ok else "error"}
+    if result.content is not None:
+        found["result"] = result_text(result.content)
+    if not result.ok:
+        found["error"] = result.error
+    if result.attachments:
+        found["attachments"] = copy.deepcopy(list(result.attachments))
+    return cast(HookToolResult, found)
 
 
 def result_text(content: Any) -> str:

@@ -14,9 +14,10 @@ from hookline.engine.limits import FireCounts
 from hookline.engine.nested_calls import call_tool_from_hook
 from hookline.errors import HooklineError, UnavailableError
 from hookline.hooks.event import Event
-from hookline.hooks.host import Abort, Command, Host, Notice, ProgramResult, ToolResult
+from hookline.hooks.host import Abort, Command, Host, Notice, ProgramResult, ToolResult, current_hook
 from hookline.hooks.outcome import Verdict
 from hookline.runners.local_host import LocalHost
+from hookline.standard_agents.messages import find_message_error
 
 _MILLISECONDS: Final = 1000
 
@@ -47,6 +48,9 @@ class MemoryThread:
         """Raises MessageRejectedError if a hook denies it."""
         new = {"id": f"message_{len(self.messages) + 1}", "role": "user", "content": None, **message}
         new.setdefault("created_at", int(self._host.clock.wall() * _MILLISECONDS))
+        _check_message(new)
+        if _is_caused_by_itself():
+            return new
         stored = await self._pass_hooks("message.create", {"message": new}, "message")
         self.messages.append(stored)
         await self._notify_hooks("message.created", stored)
@@ -57,6 +61,9 @@ class MemoryThread:
         at = next((at for at, held in enumerate(self.messages) if held.get("id") == id), None)
         if at is None:
             raise HooklineError(f"there is no message {id!r} in the thread {self.id}")
+        _check_message(updates)
+        if _is_caused_by_itself():
+            return copy.deepcopy(self.messages[at])
         given = await self._pass_hooks(
             "message.update", {"message": {"id": id, "updates": updates}}, "message", "updates"
         )
@@ -121,6 +128,17 @@ class FakeClock:
 class RecordedCall:
     tool: str
     input: dict[str, Any]
+
+
+def _is_caused_by_itself() -> bool:
+    who = current_hook.get()
+    return who is not None and who.caused_itself
+
+
+def _check_message(fields: dict[str, Any]) -> None:
+    wrong = find_message_error(fields)
+    if wrong is not None:
+        raise MessageRejectedError(f"the message was not stored: {wrong}")
 
 
 class ScriptedHost(LocalHost):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hookline.cli.chat.render import applied_accounts, changed_facts
-from hookline.engine.decision import Decision
+from hookline.engine.decision import Decision, TraceEntry
+from hookline.runtime.gate import RESULT_EVENTS
 from hookline.runtime.updates import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -24,6 +25,7 @@ from hookline.runtime.updates import (
 from hookline.standard_agents.state import result_text
 
 VERSION: Final = 1
+_STORED_LATER: Final = frozenset((*RESULT_EVENTS, "message.update"))
 
 TYPES: Final = {
     "session": "the first line: `version`, `session` (its id), `agent`, `model`, `workspace`, `resumed`, `problems`",
@@ -104,5 +106,13 @@ def _decision_json(decision: Decision) -> dict[str, Any]:
         "changed": changed_facts(decision),
         "notes": [{"for": str(note.audience), "text": note.text} for note in decision.notes],
         "requests": [type(request).__name__.lower() for request in decision.requests],
-        "hooks": [account.as_json() for account in applied_accounts(decision)],
+        "hooks": [_account_json(account, decision.event.name) for account in applied_accounts(decision)],
     }
+
+
+def _account_json(account: TraceEntry, event: str) -> dict[str, Any]:
+    """Without the values of a result or a message: a later hook may redact them before they are stored."""
+    shown = account.as_json()
+    if event in _STORED_LATER and shown["outcome"] is not None:
+        shown["outcome"].pop("changes", None)
+    return shown

@@ -5,6 +5,7 @@ Returned values are checked against the hook's types and copied, so that a hook 
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import logging
@@ -20,7 +21,7 @@ from hookline.hooks.actions.python_function import ReturnValueError
 from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, deep_equal, read_path
 from hookline.hooks.host import Abort, Host
 from hookline.standard_agents.definitions import Definitions
-from hookline.standard_agents.messages import HookMessage, HookToolResult, LLMMessage
+from hookline.standard_agents.messages import HookMessage, HookToolResult, LLMMessage, find_message_error
 from hookline.standard_agents.signatures import HookName
 from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadState, result_text
 
@@ -129,11 +130,29 @@ def _messages_parser(path: FactPath, kind: type) -> Callable[[Any, Event], Chang
     return parse
 
 
-def _record_parser(path: FactPath) -> Callable[[Any, Event], Changes]:
-    def parse(returned: Any, event: Event) -> Changes:
-        return ((path, check_record(returned, str(path[-1]))),)
+def _message_changes(returned: Any, event: Event) -> Changes:
+    """A message returned without its id or time keeps those it had; its role and content must be there."""
+    given = event.read(MESSAGE)
+    known = given if isinstance(given, dict) else {}
+    kept = {key: known[key] for key in ("id", "created_at") if key in known}
+    checked = kept | check_record(returned, "the message")
+    for key in ("role", "content"):
+        if key in known and key not in checked:
+            raise ReturnValueError(f"returned the message without {key}")
+    _check_fields(checked)
+    return ((MESSAGE, checked),)
 
-    return parse
+
+def _update_changes(returned: Any, event: Event) -> Changes:
+    checked = check_record(returned, "the updates")
+    _check_fields(checked)
+    return ((UPDATES, checked),)
+
+
+def _check_fields(message: dict[str, Any]) -> None:
+    wrong = find_message_error(message)
+    if wrong is not None:
+        raise ReturnValueError(f"returned a malformed message: {wrong}")
 
 
 def _tool_arguments(event: Event) -> tuple[Any, ...]:
@@ -347,6 +366,16 @@ def check_attachments(value: Any, place: str) -> None:
         texts = each if isinstance(each, dict) else {}
         if not isinstance(texts.get("data"), str) and not isinstance(texts.get("path"), str):
             raise ReturnValueError(f"returned {place}[{at}] with neither data nor a path")
+        if isinstance(texts.get("data"), str) and not _is_base64(texts["data"]):
+            raise ReturnValueError(f"returned {place}[{at}] with data that is not base64")
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except ValueError:
+        return False
+    return True
 
 
 def _matches_type(value: Any, hint: Any) -> bool:
@@ -414,9 +443,9 @@ CALL_SPECS: Final[dict[HookName, CallSpec]] = {
     "prefilter_llm_history": CallSpec(
         _single_argument(REQUEST, []), (REQUEST,), (REQUEST,), _messages_parser(REQUEST, LLMMessage)
     ),
-    "before_create_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,), (MESSAGE,), _record_parser(MESSAGE)),
+    "before_create_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,), (MESSAGE,), _message_changes),
     "after_create_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,)),
-    "before_update_message": CallSpec(_update_arguments, (MESSAGE_ID, UPDATES), (UPDATES,), _record_parser(UPDATES)),
+    "before_update_message": CallSpec(_update_arguments, (MESSAGE_ID, UPDATES), (UPDATES,), _update_changes),
     "after_update_message": CallSpec(_single_argument(MESSAGE, {}), (MESSAGE,)),
     "before_store_tool_result": CallSpec(_tool_arguments, (TOOL,), _RESULT_PATHS, _untyped_result_changes),
     "after_tool_call_success": CallSpec(_tool_arguments, (TOOL,), _RESULT_PATHS, _typed_result_changes),

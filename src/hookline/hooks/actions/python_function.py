@@ -132,9 +132,18 @@ def _function_error(error: BaseException) -> ActionError:
 
 
 def describe_exception(error: BaseException) -> str:
-    """An exception's type and message, with secrets masked. Its __str__ may be third-party code."""
-    try:
-        words = str(error)
-    except Exception:
-        words = "its text cannot be read"
+    """An exception's type and message, with secrets masked."""
+    words = _exception_words(error)
     return mask(f"{type(error).__name__}: {words}"[:_MAX_ERROR_CHARS] if words else type(error).__name__)
+
+
+def exception_text(error: BaseException) -> str:
+    """An exception's own message, or its type if it has none, with secrets masked."""
+    return mask(_exception_words(error)[:_MAX_ERROR_CHARS] or type(error).__name__)
+
+
+def _exception_words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # its __str__ may be third-party code
+        return "its text cannot be read"

@@ -238,7 +238,7 @@ class Store:
         return await self._database.write(queries.begin_call(call))
 
     async def end_call(self, thread: str, call: str, attempt: int, result: ToolResult) -> None:
-        """The content of the result must be text."""
+        """The content of the result must be text, or None if only the end of the call is to be recorded."""
         outcome = {"ok": result.ok, "result": result.content, "error": result.error}
         await self._database.write(queries.end_call(thread, call, attempt, outcome))
 

@@ -22,7 +22,7 @@ from hookline.hooks.actions.python_function import describe_exception
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.runtime.tools.blocking import run_blocking
-from hookline.runtime.tools.tool_definition import ToolContext, failed_result, find_input_error
+from hookline.runtime.tools.tool_definition import ToolContext, failed_result, find_input_error, raised_result
 from hookline.standard_agents.definitions import Definitions, ToolDefinition
 from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadState
 
@@ -43,20 +43,18 @@ async def call_function(
             )
             return await returned if inspect.isawaitable(returned) else returned
     except TimeoutError as error:
-        return (
-            timeout_result if deadline is not None and deadline.expired() else failed_result(describe_exception(error))
-        )
+        return timeout_result if deadline is not None and deadline.expired() else raised_result(error)
     except HooklineError as error:
         return failed_result(str(error))
     except (Exception, SystemExit) as error:  # third-party code may raise anything
-        return failed_result(describe_exception(error))
+        return raised_result(error)
 
 
 def _call_in_thread(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
     try:
         return function(*positional, **named)
     except StopIteration as error:  # a Future cannot store a StopIteration
-        return failed_result(describe_exception(error))
+        return raised_result(error)
 
 
 def underlying_function(function: Callable[..., Any]) -> Any:
@@ -78,7 +76,7 @@ def to_tool_result(returned: Any) -> ToolResult:
 
 TIMEOUT: Final = timedelta(seconds=120)
 _NO_FIELDS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
-_RESULT_KEYS: Final = frozenset({"status", "result", "error", "stack", "attachments"})
+_RESULT_KEYS: Final = frozenset({"status", "result", "error", "attachments"})
 _MAX_SHOWN_ERRORS: Final = 5  # errors shown for one input
 
 InputParser = Callable[[dict[str, Any], ToolContext], tuple[list[Any], dict[str, Any]]]
@@ -235,21 +233,32 @@ async def _build_thread_state(context: ToolContext, definitions: Definitions) ->
 
 
 def _parse_defined_result(returned: Any) -> ToolResult:
-    """Reads `{status, result, error, attachments}`; any other value is the result itself."""
-    if not isinstance(returned, Mapping) or returned.get("status") not in ("success", "error"):
-        return to_tool_result(returned)
-    if not _RESULT_KEYS.issuperset(returned):
+    """Reads `{status, result, error, attachments, …}`; any other value is the result itself."""
+    if returned is None:
+        return ToolResult(None)
+    if not isinstance(returned, Mapping) or not _is_defined_result(returned):
         return to_tool_result(returned)
     try:
         attachments = tuple(_parse_attachment(each) for each in returned.get("attachments") or ())
     except (TypeError, KeyError):
         return failed_result("the tool returned an attachment without name, mimeType and data, or without path")
-    content = to_tool_result(returned.get("result"))
-    if not content.ok:
-        return content
+    except ValueError:
+        return failed_result("the tool returned an attachment whose data is not base64")
+    given = returned.get("result")
+    content = ToolResult(None) if given is None else to_tool_result(given)
+    more = to_tool_result({str(key): value for key, value in returned.items() if key not in _RESULT_KEYS})
+    if not content.ok or not more.ok:
+        return content if not content.ok else more
     ok = returned["status"] == "success"
     error = "" if ok else str(returned.get("error") or content.content or "the tool failed")
-    return ToolResult(content.content, ok, error, attachments)
+    return ToolResult(content.content, ok, error, attachments, more=more.content)
+
+
+def _is_defined_result(returned: Mapping[str, Any]) -> bool:
+    """A success with other keys and no `result` is an ordinary value; whatever says that it failed has failed."""
+    if returned.get("status") == "error":
+        return True
+    return returned.get("status") == "success" and ("result" in returned or _RESULT_KEYS.issuperset(returned))
 
 
 def _parse_attachment(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,4 +269,5 @@ def _parse_attachment(given: Mapping[str, Any]) -> dict[str, Any]:
         data = base64.b64encode(data).decode("ascii")
     if not isinstance(data, str):
         raise TypeError("data must be base64 text or bytes")
+    base64.b64decode(data, validate=True)
     return {**given, "name": given["name"], "mimeType": given["mimeType"], "data": data}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from hookline.errors import HooklineError
 from hookline.formatting import shorten
+from hookline.hooks.actions.python_function import exception_text
 from hookline.hooks.host import Thread, ToolResult
+from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError
 from hookline.hooks.tools import ToolKind
 from hookline.runners.process import ProcessLimit
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
+_MAX_STACK_CHARS: Final = 10_000
 _BOUNDS: Final = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -96,6 +100,12 @@ class BuiltInTool:
 
 def failed_result(error: str, content: Any = None) -> ToolResult:
     return ToolResult(content, ok=False, error=error)
+
+
+def raised_result(error: BaseException) -> ToolResult:
+    """The result of a tool that raised: the exception's own text, and its traceback as `stack`."""
+    stack = mask("".join(traceback.format_exception(error))[-_MAX_STACK_CHARS:])
+    return ToolResult(None, ok=False, error=exception_text(error), more={"stack": stack})
 
 
 def object_schema(*required: str, **fields: dict[str, Any]) -> dict[str, Any]:
