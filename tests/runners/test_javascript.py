@@ -95,9 +95,7 @@ def test_nothing_of_the_host_is_inside() -> None:
         "document",
         "window",
         "fetch",
-        "setTimeout",
         "print",
-        "console",
     ]
     assert ran("return [" + ",".join(f"typeof {name}" for name in names) + "]") == ["undefined"] * len(names)
     assert failure("return await import('/etc/passwd')")[0] is FailureKind.RAISED
@@ -109,7 +107,7 @@ def test_nothing_of_the_host_is_inside() -> None:
     [
         ("throw new Error('broken')", "broken"),
         ("throw 'plain'", "plain"),
-        ("throw null", "null"),
+        ("throw null", "null was thrown, or out of memory"),
         ("alert('x')", "alert is not defined"),
         ("return Promise.reject(new TypeError('later'))", "later"),
         ("throw {message: {toString() { throw 1 }}}", "the script threw something that cannot be shown"),
@@ -122,12 +120,17 @@ def test_nothing_of_the_host_is_inside() -> None:
         ("function f() { return f() }; f()", "Maximum call stack size exceeded"),
         ("return JSON.parse('['.repeat(1e6))", "Maximum call stack size exceeded"),
         ("return 'x'.repeat(1e9)", "out of memory"),
-        ("let a = []; for (;;) a.push(new Array(1000).fill(1))", "out of memory"),
         ("return new ArrayBuffer(1e9)", "out of memory"),
     ],
 )
 def test_a_script_that_throws_says_why(source: str, text: str) -> None:
     assert failure(source) == (FailureKind.RAISED, text)
+
+
+def test_a_script_that_fills_the_memory_fails() -> None:
+    kind, text = failure("let a = []; for (;;) a.push(new Array(1000).fill(1))")
+    assert kind is FailureKind.RAISED
+    assert text.endswith("out of memory")
 
 
 def test_text_that_is_no_javascript_is_a_failure() -> None:
@@ -227,6 +230,7 @@ def test_a_script_that_spins_still_gets_its_answers() -> None:
         "JSON.stringify = () => 'no'; JSON.parse = () => 'no';",
         "delete globalThis.globalThis; Object.prototype.get = () => 1;",
         "Object.defineProperty(Object.prototype, '1', {set() { throw new Error('set') }});",
+        "Date.now = () => NaN; Reflect.apply = null; globalThis.Error = null; setTimeout(() => log('t'), 1);",
     ],
 )
 def test_poisoned_built_ins_do_not_reach_our_own(poison: str) -> None:
@@ -339,3 +343,75 @@ except ActionError as failed:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
     assert (done.stdout, done.stderr) == ("timeout\n", "")
+
+
+def lines_of(caplog: pytest.LogCaptureFixture, source: str) -> list[str]:
+    with caplog.at_level(logging.INFO, "hookline"):
+        ran(source)
+    return [message.removeprefix("[] ") for message in caplog.messages]
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("log(new Error('E'))", "Error: E"),
+        ("log('failed:', new TypeError('not text'))", "failed: TypeError: not text"),
+        (
+            "try { null.x } catch (error) { log({error}) }",
+            """{"error":"TypeError: cannot read property 'x' of null"}""",
+        ),
+        ("class Mine extends Error { name = 'Mine' }; log([new Mine('m')])", '["Mine: m"]'),
+        ("const e = new Error('E'); e.toString = () => { throw 1 }; log(e)", "[cannot be shown]"),
+    ],
+)
+def test_an_error_is_logged_with_its_message(caplog: pytest.LogCaptureFixture, source: str, line: str) -> None:
+    assert lines_of(caplog, source) == [line]
+
+
+def test_the_console_writes_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    source = (
+        "console.log('a', 1); console.warn({b: 2}); console.error(new Error('c')); console.info(); console.debug('d');"
+        "console.assert(true, 'no'); console.assert(false, 'e'); console.group('f'); console.groupEnd(); console.table([1])"
+    )
+    assert lines_of(caplog, source) == ["a 1", '{"b":2}', "Error: c", "", "d", "Assertion failed: e", "f", "[1]"]
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("return await new Promise(done => setTimeout(done, 20, 'later'))", "later"),
+        ("const said = []; setTimeout(() => said.push(2), 30); setTimeout(() => said.push(1), 5); setTimeout(() => said.push(0));"
+         "await new Promise(done => setTimeout(done, 60)); return said", [0, 1, 2]),
+        ("let n = 0; await new Promise(done => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); done() } }, 2) }); return n", 3),
+        ("const id = setTimeout(() => { throw 1 }, 1); clearTimeout(id); clearTimeout(99); clearTimeout(); await new Promise(d => setTimeout(d, 10)); return 'fine'", "fine"),
+        ("setTimeout(() => {}, 60000); return 'not awaited'", "not awaited"),
+        ("setInterval(() => {}); return 'not awaited'", "not awaited"),
+        ("try { setTimeout('1 + 1') } catch (error) { return error.message }", "a timer takes a function"),
+        ("try { for (;;) setTimeout(() => {}, 1e9) } catch (error) { return error.message }", "a script may have 100 timers at once"),
+        ("return (await Promise.all([callTool('echo', {a: 1}), new Promise(done => setTimeout(done, 5, 'b'))]))", [{"content": {"a": 1}}, "b"]),
+        ("const begun = Date.now(); await new Promise(done => setTimeout(done, 50)); return Date.now() - begun >= 49", True),
+    ],
+)  # fmt: skip
+def test_timers(source: str, value: Any) -> None:
+    assert ran(source) == value
+
+
+def test_an_error_in_a_timer_is_logged_and_the_script_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    source = (
+        "setTimeout(() => { throw new Error('aside') }); await new Promise(done => setTimeout(done, 10)); log('end')"
+    )
+    assert lines_of(caplog, source) == ["uncaught: Error: aside", "end"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "await new Promise(done => setTimeout(done, 60000))",
+        "await new Promise(done => setTimeout(done, 1e300))",
+        "setInterval(() => {}, 0); await new Promise(() => {})",
+        "const again = () => setTimeout(again); again(); await new Promise(() => {})",
+        "await new Promise(done => setTimeout(() => { for (;;); }))",
+    ],
+)
+def test_a_timer_does_not_outlive_the_deadline(source: str) -> None:
+    assert failure(source, timeout=0.3)[0] is FailureKind.TIMEOUT

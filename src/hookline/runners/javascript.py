@@ -48,8 +48,13 @@ _SCRIPT_LIMITS: Final = {
     "MAX_ERROR_LENGTH": 2_000,
     "MAX_JSON_LENGTH": 1 << 20,
     "MAX_REASON_LENGTH": 20_000,
+    "MAX_TIMERS": 100,
+    "MAX_TIMER_WAIT": 86_400_000,  # milliseconds; any deadline comes earlier
 }
 """What one script may do; the numbers replace these names in the prelude."""
+
+_FEATURES: Final = {"console": ("console",), "timers": ("setTimeout", "setInterval"), "url": ("URL",)}
+"""What a script gets if it contains one of the words. To define all of them takes longer than most scripts take to run."""
 
 _log = logging.getLogger("hookline")
 
@@ -57,8 +62,8 @@ SettledCall = tuple[int, "asyncio.Task[ToolResult]"]
 
 
 @cache
-def _prelude() -> str:
-    source = Path(__file__).with_name("javascript_prelude.js").read_text("utf-8")
+def _read_source(name: str) -> str:
+    source = Path(__file__).with_name(f"javascript_{name}.js").read_text("utf-8")
     return re.sub(r"\bMAX_[A-Z_]+\b", lambda found: str(_SCRIPT_LIMITS[found[0]]), source)
 
 
@@ -175,7 +180,11 @@ def _run_on_thread(script: ScriptCall, calls: ScriptToolCalls, hook: str, deadli
 
 
 def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolCalls) -> Any:
-    machine.call_prelude("start", _to_json(script.source), _to_json(dict(script.variables)))
+    source, variables = _to_json(script.source), _to_json(dict(script.variables))
+    for name, words in _FEATURES.items():
+        if any(word in source or word in variables for word in words):
+            machine.call_prelude("define", _read_source(name))
+    machine.call_prelude("start", source, variables)
     open_calls = 0
     while True:
         busy = machine.run_pending_jobs()
@@ -185,14 +194,18 @@ def _drive_script(machine: ScriptContext, script: ScriptCall, calls: ScriptToolC
         for id, name, input in asked["calls"]:
             calls.begin(id, name, input)
             open_calls += 1
-        if not busy and not open_calls:
+        timer = asked["timer"]
+        if not busy and not open_calls and timer is None:
             raise ActionError(FailureKind.RAISED, "the script waits for a promise that never settles")
-        settled = calls.next_settled(0 if busy else machine.deadline.remaining())
+        left = machine.deadline.remaining()
+        settled = calls.next_settled(0 if busy else left if timer is None else min(left, timer / 1000))
         if calls.has_ended or machine.deadline.remaining() <= 0:
             raise machine.deadline.timeout_error()
         if settled is not None:
             open_calls -= 1
             machine.call_prelude("settle", settled[0], _to_json(_format_tool_result(settled[1])))
+        if timer is not None:
+            machine.call_prelude("timer")
 
 
 def _unwrap_answer(done: dict[str, Any]) -> Any:
@@ -230,7 +243,7 @@ class ScriptContext:
         self._context = quickjs.Context()
         self._context.set_memory_limit(MEMORY_LIMIT)
         self._context.set_max_stack_size(_STACK_LIMIT)
-        self._prelude = self._context.eval(_prelude())
+        self._prelude = self._context.eval(_read_source("prelude"))
 
     def close(self) -> None:
         self._prelude = None

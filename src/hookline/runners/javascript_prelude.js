@@ -1,4 +1,5 @@
-// Runs in a fresh context before the hook's script. hookline replaces the names in capitals with numbers.
+// Runs in a fresh context before the hook's script. hookline replaces the names in capitals with numbers. What most
+// scripts do not need is in files of its own: console, timers, URL.
 //
 // It saves the built-ins that it needs before the script runs, and keeps its own state in variables, null-prototype
 // objects and strings, so nothing that a script does to prototypes or globals reaches it. It answers in JSON text: a
@@ -6,18 +7,21 @@
 (() => {
 "use strict";
 const {parse, stringify} = JSON, text = String, P = Promise, {isArray} = Array, {ownKeys} = Reflect;
-const {create, defineProperty} = Object, root = globalThis;
+const {create, defineProperty} = Object, root = globalThis, evaluate = eval, AnyError = Error;
 const AsyncFunction = (async () => {}).constructor;
 const slice = Function.prototype.call.bind(String.prototype.slice);
 const waiting = create(null);
-let calls = "", called = 0, lines = "", logged = 0, done = "";
+let calls = "", called = 0, lines = "", logged = 0, done = "", timers = null;
 
 const cut = (said, longest) => said.length > longest ? slice(said, 0, longest) + "…" : said;
+
+const errorAsText = (key, value) => value instanceof AnyError ? text(value) : value;
 
 const shown = value => {
   if (typeof value === "string") return value;
   try {
-    const json = typeof value === "object" && value !== null ? stringify(value) : undefined;
+    if (value instanceof AnyError) return text(value);
+    const json = typeof value === "object" && value !== null ? stringify(value, errorAsText) : undefined;
     return json === undefined ? text(value) : json;
   } catch {
     try { return text(value); } catch { return "[cannot be shown]"; }
@@ -26,7 +30,8 @@ const shown = value => {
 
 const why = error => {
   try {
-    if (typeof error !== "object" || error === null) return text(error);
+    if (error === null) return "null was thrown, or out of memory";  // QuickJS throws null if it cannot allocate an error
+    if (typeof error !== "object") return text(error);
     const message = text(error.message ?? "");
     return message || text(error.name || error);
   } catch { return "the script threw something that cannot be shown"; }
@@ -39,6 +44,13 @@ const log = (...said) => {
   logged += 1;
   line = logged > MAX_LINES ? "[more lines are not shown]" : cut(line, MAX_LINE_LENGTH);
   lines += (lines && ",") + stringify(line);
+};
+
+const setGlobal = (name, value) => defineProperty(root, name, {__proto__: null, value, writable: true, configurable: true});
+
+const define = feature => {
+  timers ??= feature.timers ?? null;
+  for (const name in feature.names) setGlobal(name, feature.names[name]);
 };
 
 const refused = content => new P(resolve => resolve({content, is_error: true}));
@@ -75,8 +87,8 @@ const start = async (source, variables) => {
       const value = variables[names[i]];
       defineProperty(root, names[i], {value, writable: true, enumerable: true, configurable: true});
     }
-    defineProperty(root, "log", {value: log, writable: true, configurable: true});
-    defineProperty(root, "callTool", {value: callTool, writable: true, configurable: true});
+    setGlobal("log", log);
+    setGlobal("callTool", callTool);
     done = answered(await new AsyncFunction(source)());
   } catch (error) {
     done = failed("error", error);
@@ -90,7 +102,7 @@ const settle = (id, result) => {
 };
 
 const take = () => {
-  const said = " {\"lines\":[" + lines + "],\"calls\":[" + calls + "],\"done\":" + (done || "null") + "}";
+  const said = " {\"lines\":[" + lines + "],\"calls\":[" + calls + "],\"timer\":" + (timers === null ? "null" : timers.wait()) + ",\"done\":" + (done || "null") + "}";
   lines = calls = "";
   return slice(said, 1);  // a copy in one piece: QuickJS joins long texts lazily, and Python cannot read those
 };
@@ -98,6 +110,8 @@ const take = () => {
 return (what, first, second) => {
   if (what === "take") return take();
   if (what === "start") start(parse(first), parse(second));
+  else if (what === "timer") timers.run();
+  else if (what === "define") define(evaluate(first)(log, shown));
   else settle(first, parse(second));
 };
 })()

@@ -17,7 +17,8 @@ _BROWSER_GLOBALS: Final = ("document", "window", "navigator", "location", "local
 # Log lines are returned with the result, so that the model sees them.
 _WRAPPER_SCRIPT: Final = r"""
 const lines = [], code = source;
-const format = value => typeof value === "string" ? value : JSON.stringify(value) ?? String(value);
+const errorAsText = (key, value) => value instanceof Error ? String(value) : value;
+const format = value => typeof value === "string" ? value : value instanceof Error ? String(value) : JSON.stringify(value, errorAsText) ?? String(value);
 const log = (...values) => { if (lines.length < 200) lines.push(values.map(format).join(" ").slice(0, 4000)); };
 globalThis.log = log;
 globalThis.console = {log, info: log, warn: log, error: log, debug: log};
