@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -176,3 +177,72 @@ def test_what_was_not_defined_is_a_clear_error() -> None:
         definitions.agent("two")
     with pytest.raises(NotDefined):
         definitions.prompt(["unhashable"])  # type: ignore[arg-type]
+
+
+def _plain(state: Any, messages: Any) -> Any:
+    return messages
+
+
+class _Callable:
+    async def __call__(self, state: Any, messages: Any) -> Any:
+        return messages
+
+
+async def _messages(state: Any, messages: Any) -> Any:
+    return messages
+
+
+@functools.wraps(_messages)
+def _decorated(*args: Any) -> Any:
+    return _messages(*args)
+
+
+@pytest.mark.parametrize("execute", [_plain, lambda state, messages: messages, _Callable, print])
+def test_a_hook_is_an_async_function(execute: Any) -> None:
+    with collecting() as definitions, pytest.raises(DefinitionError, match="not an async function"):
+        define(hook="filter_messages", id="x", execute=execute)
+    with collecting(), pytest.raises(DefinitionError, match="not an async function"):
+        define(hook="filter_messages", id="x")(execute)
+    assert not definitions.hooks
+
+
+@pytest.mark.parametrize("execute", [_messages, _decorated, _Callable(), functools.partial(_messages), nothing])
+def test_any_form_of_an_async_function_is_one(execute: Any) -> None:
+    with collecting() as definitions:
+        define(hook="filter_messages", id="x", execute=execute)
+    assert definitions.hooks["x"].execute is execute
+
+
+async def _one(state: Any) -> None: ...
+
+
+async def _three(state: Any, one: Any, two: Any) -> None: ...
+
+
+async def _keyword(state: Any, *, messages: Any) -> None: ...
+
+
+@pytest.mark.parametrize("execute", [_one, _three, _keyword, functools.partial(_messages, 1)])
+def test_a_hook_takes_its_arguments(execute: Any) -> None:
+    with (
+        collecting(),
+        pytest.raises(DefinitionError, match="filter_messages calls execute with state, messages, which"),
+    ):
+        define(hook="filter_messages", id="x", execute=execute)
+
+
+@pytest.mark.parametrize("hook", HOOK_NAMES)
+def test_each_hook_has_its_number_of_arguments(hook: str) -> None:
+    async def none() -> None: ...
+
+    async def many(state: Any, a: Any, b: Any, c: Any) -> None: ...
+
+    for execute in (none, many):
+        with collecting(), pytest.raises(DefinitionError, match=f"{hook} calls execute with state"):
+            define(hook=hook, id="x", execute=execute)
+
+
+def test_after_system_message_may_be_plain() -> None:
+    with collecting() as definitions:
+        define(hook="after_system_message", id="x", execute=_plain)
+    assert definitions.hooks

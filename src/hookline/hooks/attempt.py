@@ -140,8 +140,9 @@ def _declared_outcome(failure: Failure, on_error: Outcome) -> Outcome:
     """
     if failure.answer is not None and failure.answer.verdict >= on_error.verdict:
         return failure.answer
-    declared = on_error.reason.replace("{failure}", failure.text)
-    reason = declared or (failure.text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
+    text = failure.detail or failure.text
+    declared = on_error.reason.replace("{failure}", text)
+    reason = declared or (text if on_error.verdict > Verdict.ALLOW or on_error.halt else "")
     notes = tuple(note if note.text else replace(note, text=failure.text) for note in on_error.notes)
     if reason == on_error.reason and notes == on_error.notes:
         return on_error

@@ -123,13 +123,19 @@ class Failure:
     hook: str = ""
     answer: Outcome | None = None  # used instead of the hook's on_error, unless that is stronger
     partial_outcome: Outcome | None = None  # what the action asked for before it failed; it still counts
+    detail: str = ""  # used instead of `text` in a reason; not for logs, as it may quote what the hook was given
 
 
 class ActionError(Exception):
     """Raised by an action. `attempt` returns the Failure that it carries."""
 
     def __init__(
-        self, kind: FailureKind, text: str, answer: Outcome | None = None, partial_outcome: Outcome | None = None
+        self,
+        kind: FailureKind,
+        text: str,
+        answer: Outcome | None = None,
+        partial_outcome: Outcome | None = None,
+        detail: str = "",
     ) -> None:
         super().__init__(text)
-        self.failure = Failure(kind, text, answer=answer, partial_outcome=partial_outcome)
+        self.failure = Failure(kind, text, answer=answer, partial_outcome=partial_outcome, detail=detail)

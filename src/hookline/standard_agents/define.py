@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +21,7 @@ from hookline.standard_agents.definitions import (
     current_definitions,
 )
 from hookline.standard_agents.signatures import (
+    HOOK_ARGUMENTS,
     HOOK_NAMES,
     AfterCreateMessage,
     AfterSubagentCreated,
@@ -30,6 +33,7 @@ from hookline.standard_agents.signatures import (
     BeforeStoreToolResult,
     BeforeUpdateMessage,
     FilterMessages,
+    HookName,
     PrefilterLLMHistory,
 )
 
@@ -138,14 +142,14 @@ def define_hook(hook: Any, id: Any, execute: Any = _UNSET) -> Any:
     check_hook(hook, id)
     definitions = current_definitions()
     if not isinstance(execute, _Unset):
-        definition = HookDefinition(hook, id, _check_callable(execute, f"the hook {id}"), place)
+        definition = HookDefinition(hook, id, _check_execute(execute, hook, id), place)
         definitions.add(definition)
         return definition
     definitions.unfinished[id] = place
 
     def decorate(function: Any) -> Any:
         definitions.unfinished.pop(id, None)
-        definitions.add(HookDefinition(hook, id, _check_callable(function, f"the hook {id}"), place))
+        definitions.add(HookDefinition(hook, id, _check_execute(function, hook, id), place))
         return function
 
     return decorate
@@ -272,6 +276,30 @@ def _check_callable(execute: object, what: str) -> Callable[..., Any]:
     if not callable(execute):
         _refuse(f"{what}: execute is missing or cannot be called. Write execute=an async function.")
     return execute
+
+
+def _check_execute(execute: object, hook: HookName, id: str) -> Callable[..., Any]:
+    what = f"the hook {id}"
+    function = _check_callable(execute, what)
+    if hook != "after_system_message" and not _is_async(function):
+        _refuse(f"{what}: execute is not an async function. Write async def.")
+    arguments = HOOK_ARGUMENTS[hook]
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        _refuse(f"{what}: {hook} calls execute with {', '.join(arguments)}, which it does not accept.")
+    except ValueError:  # a built-in function without a signature
+        pass
+    return function
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """True for `async def`, also behind a partial, a decorator that sets __wrapped__, or an object's __call__."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    inner = inspect.unwrap(function)
+    called = type(inner).__call__
+    return any(map(inspect.iscoroutinefunction, (function, inner, called)))
 
 
 def _caller_location() -> SourceLocation:

@@ -23,6 +23,20 @@ HookName: TypeAlias = Literal[
     "after_tool_call_failure",
 ]
 HOOK_NAMES: Final[tuple[HookName, ...]] = get_args(HookName)
+HOOK_ARGUMENTS: Final[dict[HookName, tuple[str, ...]]] = {
+    "after_thread_created": ("state",),
+    "after_subagent_created": ("state", "child_state"),
+    "after_system_message": ("state", "system_message"),
+    "filter_messages": ("state", "messages"),
+    "prefilter_llm_history": ("state", "messages"),
+    "before_create_message": ("state", "message"),
+    "after_create_message": ("state", "message"),
+    "before_update_message": ("state", "message_id", "updates"),
+    "after_update_message": ("state", "message"),
+    "before_store_tool_result": ("state", "tool_call", "tool_result"),
+    "after_tool_call_success": ("state", "tool_call", "tool_result"),
+    "after_tool_call_failure": ("state", "tool_call", "tool_result"),
+}
 
 AfterThreadCreated: TypeAlias = Callable[[ThreadState], Awaitable[None]]
 AfterSubagentCreated: TypeAlias = Callable[[ThreadState, ThreadState], Awaitable[None]]

@@ -54,7 +54,7 @@ def test_one_file_is_loaded_by_its_name_with_what_it_imports(tmp_path: Path) -> 
 
 def test_every_file_of_a_folder_counts(tmp_path: Path) -> None:
     names = ["a", "a/b", "a/c/d", "a/c/e", "f/__init__", "f", "g/__init__", "g/h", "__init__", "x.y", "x/y", "1-z"]
-    defined = HEAD + "define_hook(hook='filter_messages', id='{}', execute=print)\n"
+    defined = HEAD + "define_hook(hook='after_system_message', id='{}', execute=print)\n"
     for number, name in enumerate(names):
         path = tmp_path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ def test_looking_imports_nothing(tmp_path: Path) -> None:
 
 
 def test_an_id_may_stand_twice_where_one_of_the_two_is_reached(tmp_path: Path) -> None:
-    branch = "define_hook(hook='filter_messages', id='x', execute=print)\n"
+    branch = "define_hook(hook='after_system_message', id='x', execute=print)\n"
     write_folder(tmp_path, a=f"{HEAD}if True:\n    {branch}else:\n    {branch}")
     assert not error_codes(DIALECT.check(tmp_path, "agents"))
     write_folder(tmp_path, b=f"{HEAD}{branch}", c=f"{HEAD}{branch}")

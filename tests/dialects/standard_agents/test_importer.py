@@ -87,7 +87,7 @@ def test_only_what_trust_covers_can_be_imported(tmp_path: Path) -> None:
 
 def test_a_file_that_fails_is_run_once_and_told_once(tmp_path: Path) -> None:
     count = tmp_path / "count"
-    bad = f"open({str(count)!r}, 'a').write('x')\n{HEAD}define_hook(hook='filter_messages', id='x', execute=print)\n1 / 0\n"
+    bad = f"open({str(count)!r}, 'a').write('x')\n{HEAD}define_hook(hook='after_system_message', id='x', execute=print)\n1 / 0\n"
     book = load_file(
         write_folder(tmp_path, a="import bad\n", b="from bad import y\n", bad=bad, hooks=SHOUT),
         dialect="standard_agents",

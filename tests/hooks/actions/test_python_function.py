@@ -88,11 +88,21 @@ class Unspeakable(Exception):
     ],
 )
 def test_whatever_it_raises_is_its_own_failure(error: BaseException, text: str) -> None:
-    assert failure(raising(error)) == Failure(FailureKind.RAISED, text)
+    short = f"hook a_hook raised {type(error).__name__}"
+    assert failure(raising(error)) == Failure(FailureKind.RAISED, short, detail=text)
+
+
+def test_the_log_has_the_text_of_an_exception_only_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "hookline"):
+        failure(raising(ValueError("what the user wrote")))
+    assert "what the user wrote" not in caplog.text
+    with caplog.at_level("DEBUG", "hookline"):
+        failure(raising(ValueError("what the user wrote")))
+    assert "what the user wrote" in caplog.text
 
 
 def test_a_long_exception_is_cut() -> None:
-    assert len(failure(raising(ValueError("x" * 100_000))).text) < 1000
+    assert len(failure(raising(ValueError("x" * 100_000))).detail) < 1000
 
 
 def test_it_runs_out_of_time() -> None:

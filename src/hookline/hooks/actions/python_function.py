@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -53,6 +54,7 @@ class CustomAction:
         return returned
 
 
+_log = logging.getLogger("hookline")
 _MAX_ERROR_CHARS: Final = 500  # characters of an exception in a message
 
 
@@ -128,7 +130,11 @@ async def _call_function(call: FunctionCall, host: Host) -> Any:
 
 
 def _function_error(error: BaseException) -> ActionError:
-    return ActionError(FailureKind.RAISED, f"hook {current_hook_id()} raised {describe_exception(error)}")
+    """The exception's text may quote what the hook was given, so only a reason has it, and the log with --debug."""
+    hook, text = current_hook_id(), describe_exception(error)
+    _log.debug("[%s] raised %s", hook, text)
+    failed = f"hook {hook} raised {type(error).__name__}"
+    return ActionError(FailureKind.RAISED, failed, detail=f"hook {hook} raised {text}")
 
 
 def describe_exception(error: BaseException) -> str:
