@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +18,14 @@ from hookline.engine.limits import FireCounts
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Scope
 from hookline.hooks.outcome import Verdict
+from hookline.project import find_sources
+from hookline.project.trust_store import Trust, trust_file_path
 from hookline.runners.local_host import LocalHost
+from hookline.runtime.apps.app import App
+from hookline.runtime.runtime import Runtime
 from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, load_session_hooks
+from hookline.runtime.settings import Settings
+from runtime.scripted_runtime import RecordingModel, make_agent, run_async, send_prompt, tool_call_step
 
 HUB = """{"hooks": {"PreToolUse": [
   {"id": "deny", "matcher": "^bash$", "action": "deny", "reason": "no"},
@@ -82,3 +93,139 @@ def test_a_scope_that_cannot_be_read_never_becomes_wider() -> None:
     value = dump_session_hooks(PARTS[2:])
     value["files"][0]["scope"] = {"session": 5}
     assert load_session_hooks(value).hooks == ()
+
+
+RULES = """{"hooks": {"PreToolUse": [
+  {"id": "deny", "matcher": "^bash$", "action": "deny", "reason": "no"},
+  {"id": "script", "matcher": "^write_file$", "action": "script", "script": "return {decision: 'deny', reason: 'no ' + toolInput.path}"}
+]}}"""
+CALLS = (
+    tool_call_step(("bash", {"command": "touch made"})),
+    tool_call_step(("write_file", {"path": "a", "content": ""})),
+)
+
+
+def results(model: RecordingModel) -> list[str]:
+    return [message["content"] for message in model.requests[-1].messages if message["role"] == "tool"]
+
+
+@asynccontextmanager
+async def runtime_in(workspace: Path, *steps: Any) -> AsyncIterator[tuple[Runtime, RecordingModel]]:
+    model = RecordingModel([*steps, "done"])
+    settings = Settings(
+        home=workspace.parent / "home",
+        env={"PATH": os.environ["PATH"]},
+        app=App((make_agent(),)),
+        model=model,
+        store=f"sqlite:///{workspace.parent / 'sessions.db'}",
+    )
+    async with Runtime.open(workspace, settings) as runtime:
+        yield runtime, model
+
+
+def write_rules(workspace: Path, text: str, file: str = ".flo/hooks.json") -> None:
+    path = workspace / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    trust = Trust(trust_file_path(workspace.parent / "home"))
+    trust.accept(find_sources(workspace, workspace.parent / "home"))
+
+
+def stored_session(workspace: Path) -> str:
+    """A session that this process has left."""
+
+    async def work() -> str:
+        async with runtime_in(workspace) as (runtime, _):
+            session = await runtime.start()
+            await send_prompt(session, "hello")
+            return session.id
+
+    return run_async(work)
+
+
+def results_after_resuming(workspace: Path, id: str, verb: str = "resume") -> list[str]:
+    async def work() -> list[str]:
+        async with runtime_in(workspace, *CALLS) as (runtime, model):
+            session = await getattr(runtime, verb)(id)
+            await send_prompt(session, "go")
+            return results(model)
+
+    return run_async(work)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    place = tmp_path / "work"
+    place.mkdir()
+    return place
+
+
+def test_a_session_carries_its_agent_s_rules(workspace: Path) -> None:
+    write_rules(workspace, RULES)
+    id = stored_session(workspace)
+    shutil.rmtree(workspace / ".flo")
+    shutil.rmtree(workspace.parent / "home", ignore_errors=True)  # nothing but the session remembers them
+    assert [text.partition(" (")[0] for text in results_after_resuming(workspace, id)] == ["Error: no", "Error: no a"]
+
+
+def test_the_present_text_of_the_file_counts(workspace: Path) -> None:
+    write_rules(workspace, RULES)
+    id = stored_session(workspace)
+    write_rules(workspace, RULES.replace('"no"', '"changed"').replace("^write_file$", "^nothing$"))
+    first, second = results_after_resuming(workspace, id)
+    assert first.startswith("Error: changed")
+    assert not second.startswith("Error")
+
+
+def test_a_hub_s_rules_are_not_part_of_a_session(workspace: Path) -> None:
+    write_rules(workspace, RULES, "hub.json")
+    id = stored_session(workspace)
+    (workspace / "hub.json").unlink()
+    shutil.rmtree(workspace.parent / "home", ignore_errors=True)
+    assert not any(text.startswith("Error") for text in results_after_resuming(workspace, id))
+
+
+def test_rules_of_a_file_that_changes_meanwhile_are_stored(workspace: Path) -> None:
+    async def work() -> str:
+        async with runtime_in(workspace, "one", "two") as (runtime, _):
+            session = await runtime.start()
+            await send_prompt(session, "hello")
+            write_rules(workspace, RULES)
+            runtime._watched.refresh()
+            await send_prompt(session, "again")
+            return session.id
+
+    id = run_async(work)
+    shutil.rmtree(workspace / ".flo")
+    shutil.rmtree(workspace.parent / "home", ignore_errors=True)
+    assert results_after_resuming(workspace, id)[0].startswith("Error: no")
+
+
+def test_rules_that_were_set_for_the_agent_outlast_a_reopened_session_and_those_of_a_skill_do_not(
+    workspace: Path,
+) -> None:
+    async def work() -> str:
+        async with runtime_in(workspace) as (runtime, _):
+            session = await runtime.start()
+            await session.add_hooks((StoredHooksFile("flo", "console", RULES, Scope(agent="helper")),))
+            skill = RULES.replace("write_file", "glob").replace(
+                '"deny", "matcher": "^bash$"', '"x", "matcher": "^write"'
+            )
+            await session.add_hooks((StoredHooksFile("flo", "SKILL.md", skill, Scope(session=session.id)),))
+            await send_prompt(session, "hello")
+            await session.end()
+            return session.id
+
+    id = run_async(work)
+    assert [text.partition(" (")[0] for text in results_after_resuming(workspace, id, "reopen")] == [
+        "Error: no",
+        "Error: no a",
+    ]
+
+
+def test_the_text_of_a_file_that_nobody_trusts_is_not_stored(workspace: Path) -> None:
+    (workspace / ".flo").mkdir()
+    (workspace / ".flo/hooks.json").write_text(RULES)
+    id = stored_session(workspace)
+    shutil.rmtree(workspace / ".flo")
+    assert not any(text.startswith("Error") for text in results_after_resuming(workspace, id))

@@ -70,6 +70,7 @@ class ConfigLocation:
     user: bool = False  # relative to the user's home instead
     local: bool = False  # not shared with others: comes after the project's files
     selector: FileSelector | None = None  # None: all files that match
+    in_session: bool = False  # the hooks belong to the agent: a stored session has their text
 
 
 class Dialect(Protocol):

@@ -57,6 +57,11 @@ class BookWatcher:
         self.book = Book(host=host or make_local_host())
         self.refresh()
 
+    @property
+    def files(self) -> tuple[EffectiveFile, ...]:
+        """The files whose hooks are in the book."""
+        return tuple(each.effective for each in self._files.values())
+
     def start(self) -> Self:
         """Starts watching in a separate thread."""
         if self._thread is None:

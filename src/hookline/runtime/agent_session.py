@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
@@ -14,7 +15,7 @@ from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
 from hookline.errors import Denied, HooklineError
 from hookline.hooks.event import Event
-from hookline.hooks.hook import Scope
+from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
 from hookline.runtime.apps.app import Agent
@@ -25,7 +26,14 @@ from hookline.runtime.models.model import Model
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import is_unfinished
 from hookline.runtime.runtime_host import ThreadHost
-from hookline.runtime.session_hooks import StoredCounts, StoredHooksFile, dump_session_hooks, load_session_hooks
+from hookline.runtime.session_hooks import (
+    StoredCounts,
+    StoredHooksFile,
+    dump_session_hooks,
+    is_agent_file,
+    load_session_hooks,
+    parse_stored_files,
+)
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import SessionRow, ThreadRow
 from hookline.runtime.subagent import abandon_subagents
@@ -57,10 +65,10 @@ class AgentSession:
         self._hosts: dict[str, ThreadHost] = {}
         self._saved: list[dict[str, Any]] = []  # how often hooks fired, as stored
         self._counted = (row.turns, row.tool_calls)  # as stored
-        self._parts: list[StoredHooksFile] = []  # hooks of invoked skills
-        self._own: Layer | None = None
+        self._parts: list[StoredHooksFile] = []  # hooks of the session: its agent's files, invoked skills
+        self._remembered: Book | None = None  # hooks of the files when those of the agent were stored
         self._last_file_hooks: Book | None = None  # hooks of the files at the last event
-        self._joined: tuple[Book, Book] | None = None  # hooks of the files, without and with those of skills
+        self._joined: tuple[Book, Book] | None = None  # hooks of the files, without and with those of the session
         self._listeners: list[Callable[[Update], None]] = [runtime.watch] if runtime.watch is not None else []
         self._exchange = asyncio.Lock()
         self._running: asyncio.Task[ExchangeEnded] | None = None
@@ -76,13 +84,23 @@ class AgentSession:
 
     @property
     def book(self) -> Book:
-        """The active hooks: those of the files as they are now, and those of invoked skills."""
+        """The active hooks: those of the files as they are now, and those of the session."""
         base = self.runtime.book
-        if self._own is None:
+        if not self._parts:
             return base
         if self._joined is None or self._joined[0] is not base:
-            self._joined = (base, base.with_layer(self._own))
+            parts = [part for part in self._parts if not self._is_file_present(part, base)]
+            own = load_session_hooks(dump_session_hooks(parts)).hooks
+            self._joined = (base, base.with_layer(Layer("session", own)) if own else base)
         return self._joined[1]
+
+    def _is_file_present(self, part: StoredHooksFile, base: Book) -> bool:
+        """True for a file of the agent that exists: its present text counts, not the stored one."""
+        if part.scope != GLOBAL_SCOPE or not is_agent_file(part.file):
+            return False
+        return os.path.lexists(self.runtime.workspace / part.file) or any(
+            hook.origin.file == part.file for hook in base.hooks
+        )
 
     @property
     def main(self) -> StoredThread:
@@ -153,10 +171,10 @@ class AgentSession:
                 await self._drain_background()  # the last event is the last: hooks in the background come before it
                 await self._fire_last_event("session.end", {"session": {**describe_session(self), "reason": reason}})
             await self._drain_background()
-            self._own = None
             try:
                 if not is_lost:
                     await self.save(self.main, ended=reason)
+                self._parts = []
             finally:
                 await self.runtime.forget(self)
 
@@ -195,7 +213,8 @@ class AgentSession:
         await self.decide(main, "thread.created", {})
         for decision in decisions:
             await inject_notes(main, decision)
-        await self.store.update_session(self.id, ended=None)
+        self._remember_agent_files()
+        await self.store.update_session(self.id, ended=None, hooks=self.row.hooks)
 
     async def reopen(self) -> None:
         """Fires the first events of a session that had ended. Raises Denied if the agent may not start."""
@@ -237,10 +256,7 @@ class AgentSession:
             self._threads[row.id] = thread
         self._saved = await self.store.counts(self.id)
         self.counts.restore(self.id, self._saved)
-        if self.row.hooks is not None:
-            loaded = load_session_hooks(self.row.hooks)
-            self._parts = [_parse_part(value) for value in self.row.hooks.get("files", ())]
-            self._own, self._joined = Layer("session", loaded.hooks), None
+        self._parts, self._joined = parse_stored_files(self.row.hooks), None
 
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Fires an event. Every event of a session comes through here, and the caller obeys the decision."""
@@ -302,6 +318,8 @@ class AgentSession:
         """Stores the progress of the session and the thread, and how often hooks fired."""
         self.last_used = self.clock.wall()
         counts = self.counts.snapshot(self.id)
+        if self._remember_agent_files():
+            changed["hooks"] = self.row.hooks
         progress = {"last_used": self.last_used, "turns": self.turns, "tool_calls": self.tool_calls, **changed}
         moved = None if thread is None else (thread.id, thread.progress.columns)
         await self.store.save_progress(self.id, progress, None if counts == self._saved else counts, moved)
@@ -313,12 +331,27 @@ class AgentSession:
             await self.save()
 
     async def add_hooks(self, parts: tuple[StoredHooksFile, ...]) -> None:
-        """Activates a skill's hooks until the session ends. They are stored with the session."""
-        self._parts += [part for part in parts if part not in self._parts]
-        stored = dump_session_hooks(self._parts)
-        self._own, self._joined = Layer("session", load_session_hooks(stored).hooks), None
-        self.row = replace(self.row, hooks=stored)
-        await self.store.update_session(self.id, hooks=stored)
+        """Activates hooks for this session: a skill's, or rules that were set for the agent. They are stored with it."""
+        self._set_parts([*self._parts, *(part for part in parts if part not in self._parts)])
+        await self.store.update_session(self.id, hooks=self.row.hooks)
+
+    def _remember_agent_files(self) -> bool:
+        """Takes over the present text of the agent's files. A file that is gone keeps its last text. True if it changed."""
+        book = self.runtime.book
+        if self._remembered is book:
+            return False
+        self._remembered = book
+        files = {part.file: part for part in self.runtime.agent_files()}
+        others = [part for part in self._parts if part.scope != GLOBAL_SCOPE or part.file not in files]
+        parts = [*files.values(), *others]
+        if parts == self._parts:
+            return False
+        self._set_parts(parts)
+        return True
+
+    def _set_parts(self, parts: list[StoredHooksFile]) -> None:
+        self._parts, self._joined = parts, None
+        self.row = replace(self.row, hooks=dump_session_hooks(parts))
 
     async def _hand_down_hooks(self, parent: str, child: str) -> None:
         """A sub-agent gets the hooks that skills gave its parent, so that it cannot be used to get around them."""
@@ -398,7 +431,3 @@ def _session_end_reason(task: asyncio.Task[ExchangeEnded]) -> str | None:
         return None
     ending = task.result().ending
     return str(ending) if ending in (Ending.SESSION_STOP, Ending.SESSION_FAIL) else None
-
-
-def _parse_part(value: dict[str, Any]) -> StoredHooksFile:
-    return StoredHooksFile(value["dialect"], value["file"], value["text"], Scope(**value.get("scope", {})))

@@ -19,7 +19,9 @@ from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.host import Clock
 from hookline.project.loader import load_file
-from hookline.project.sources import Source, find_sources
+from hookline.project.parsed_file import read_source
+from hookline.project.sources import Source, find_sources, named_source
+from hookline.project.trust_store import EffectiveFile
 from hookline.project.watch import BookWatcher
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.agent_session import AgentSession, cancel_and_wait
@@ -29,6 +31,7 @@ from hookline.runtime.apps.app_loader import app_source, load_app
 from hookline.runtime.lsp.servers import LanguageServers
 from hookline.runtime.models.model import Model
 from hookline.runtime.models.registry import create_model
+from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, is_agent_file, parse_stored_files
 from hookline.runtime.settings import Settings
 from hookline.runtime.skills import Skills
 from hookline.runtime.storage.store import Store
@@ -67,6 +70,7 @@ class Runtime:
         self._served_now: Callable[[], tuple[Tool, ...]] | None = None
         self._watched: BookWatcher | None = None
         self._book = settings.book
+        self._named_files: tuple[EffectiveFile, ...] = ()
         self._models: dict[tuple[str, str], Model] = {}
         self._reads: dict[int, tuple[Book, dict[str, frozenset[str]]]] = {}
 
@@ -99,7 +103,9 @@ class Runtime:
     async def _start(self, stack: AsyncExitStack) -> None:
         settings = self._settings
         if settings.config is not None:
-            self._book = load_file(settings.config)
+            self._book = load_file(settings.config, settings.dialect)
+            named = read_source(named_source(settings.config, settings.dialect))
+            self._named_files = (EffectiveFile(named, named.hooks),)
         elif self._book is None:
             self._watched = stack.enter_context(BookWatcher(self._sources, settings.trust))
         problems = (*self.app.problems, *self.book.problems, *self.skills.problems)
@@ -152,6 +158,15 @@ class Runtime:
         real = os.path.realpath(file)
         others = (source for source in found if os.path.realpath(source.path) != real)
         return (*others, app_source(file))
+
+    def agent_files(self) -> list[StoredHooksFile]:
+        """The trusted files whose hooks a stored session has."""
+        files = self._watched.files if self._watched is not None else self._named_files
+        return [
+            StoredHooksFile(each.parsed.dialect, each.parsed.source.display_path, each.parsed.text)
+            for each in files
+            if each.trusted and each.parsed.dialect is not None and is_agent_file(each.parsed.source.path)
+        ]
 
     @property
     def book(self) -> Book:
@@ -264,9 +279,11 @@ class Runtime:
     async def _reopen_row(self, row: SessionRow) -> AgentSession:
         if row.ended is None:
             return await self._resume_row(row)
-        session = await self._resume_row(replace(row, ended=None, hooks=None))
+        kept = [part for part in parse_stored_files(row.hooks) if part.scope.session is None]
+        hooks = dump_session_hooks(kept) if kept else None
+        session = await self._resume_row(replace(row, ended=None, hooks=hooks))
         await session.reopen()
-        await self.store.update_session(row.id, ended=None, hooks=None)
+        await self.store.update_session(row.id, ended=None, hooks=hooks)
         return session
 
     def _check_workspace(self, row: SessionRow) -> None:

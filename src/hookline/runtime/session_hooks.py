@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import salvage_text
-from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, get_dialect
+from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, all_dialects, get_dialect
 from hookline.engine.limits import FireCounts
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
 from hookline.hooks.host import Clock
@@ -32,6 +33,12 @@ class StoredHooksFile:
     scope: Scope = GLOBAL_SCOPE
 
 
+def is_agent_file(path: str | PurePath) -> bool:
+    """True if the hooks of a file at this place belong to an agent, so that its stored sessions have them."""
+    places = (place for dialect in all_dialects().values() for place in dialect.places if place.in_session)
+    return any(PurePath(path).match(place.pattern) for place in places)
+
+
 def dump_session_hooks(parts: Iterable[StoredHooksFile]) -> dict[str, Any]:
     """Plain data for JSON: what a session stores as its `dependencies.hooks`."""
     return {"version": FORMAT_VERSION, "files": [_dump_file(part) for part in parts]}
@@ -48,6 +55,14 @@ def load_session_hooks(value: Any, shown_as: str = "stored session") -> LoadResu
         return LoadResult((), (*problems, Problem("unknown-version", shown_as, 1, what)))
     hooks = tuple(hook for place in (files.items() if files is not None else ()) for hook in _load_file(place))
     return LoadResult(hooks, tuple(problems))
+
+
+def parse_stored_files(value: dict[str, Any] | None) -> list[StoredHooksFile]:
+    """The inverse of `dump_session_hooks`, for data that this version stored."""
+    files = value.get("files", ()) if value is not None else ()
+    return [
+        StoredHooksFile(each["dialect"], each["file"], each["text"], Scope(**each.get("scope", {}))) for each in files
+    ]
 
 
 def _dump_file(part: StoredHooksFile) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Settings:
     app: App | None = None
     app_file: Path | None = None
     config: Path | None = None  # hooks of this file only, which is trusted
+    dialect: str | None = None  # of `config`; None: recognised by its name and content
     book: Book | None = None
     model: str | Model | None = None
     tools: tuple[Callable[..., Any], ...] = ()  # Python functions that the agent may call

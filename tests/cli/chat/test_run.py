@@ -158,3 +158,17 @@ def test_help_does_not_import_the_runtime(project: Path, command: list[str]) -> 
         "assert not [name for name in sys.modules if name.startswith(('hookline.runtime', 'rich', 'prompt_toolkit'))]\n"
     )
     subprocess.run([command[0], "-c", code], check=True, timeout=60, stdout=subprocess.DEVNULL)
+
+
+def test_a_config_without_marks_of_its_format_is_read_as_the_dialect_that_is_named(
+    project: Path, here: Process
+) -> None:
+    write_scripted_project(project, CALLS)
+    rule = {"matcher": "^bash$", "command": "echo not by this rule >&2; exit 1"}
+    (project / "my.json").write_text(json.dumps(rule))
+    ended = here("run", "-p", "go", "--json", "--config", "my.json", "--dialect", "flo")
+    assert ended.returncode == 0, ended.stderr
+    assert "not by this rule" in ended.stdout
+    (project / "my.json").write_text(json.dumps({"hooks": {"PreToolUse": [rule]}}))
+    assert "not by this rule" in here("run", "-p", "go", "--json", "--config", "my.json", "--dialect", "flo").stdout
+    assert "--dialect works only with --config" in here("run", "-p", "go", "--dialect", "flo").stderr

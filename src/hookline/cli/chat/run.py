@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.options import Verb, keep_going_option
+from hookline.cli.options import Verb, dialect_option, keep_going_option
 from hookline.errors import HooklineError, extra_required
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _LAST_SESSION: Final = ""
 @click.option("--agent", metavar="ID", help="Use this agent of the app; by default, the first.")
 @click.option("--app", metavar="FILE", help="Use and trust the app in this file instead of the one found here.")
 @click.option("--config", metavar="FILE", help="Use and trust only the hooks in this file.")
+@dialect_option
 @click.option(
     "--resume", is_flag=False, flag_value=_LAST_SESSION, metavar="[ID]", help="Resume this session, or the last one."
 )
@@ -74,6 +75,8 @@ def verb(
         return None
     if yes and prompt is None:
         raise HooklineError("--yes works only with -p")
+    if chosen["dialect"] is not None and chosen["config"] is None:
+        raise HooklineError("--dialect works only with --config")
     options = RunOptions(**chosen, keep_going=keep_going or sessions)
     if sessions:
         return run_async(_list_sessions(options, as_json))

@@ -37,6 +37,7 @@ class RunOptions:
     agent: str | None = None
     app: str | None = None
     config: str | None = None
+    dialect: str | None = None  # of the config
     store: str | None = None
     resume: str | None = None  # an id; "" means the last session of this directory
     keep_going: bool = False  # start although a config file has errors
@@ -48,6 +49,7 @@ class RunOptions:
             "env": dict(os.environ),
             "app_file": None if self.app is None else _existing_file(self.app),
             "config": None if self.config is None else _existing_file(self.config),
+            "dialect": self.dialect,
             "model": self.model,
             "store": self.store,
             "on_problem": on_problem(self.keep_going),

@@ -31,7 +31,11 @@ _OWN_EVENTS: Final = {"Stop", "AgentStart", "AgentEnd"}
 
 class FloDialect:
     name = NAME
-    places = (ConfigLocation("hub.json"), ConfigLocation(".flo/hooks.json"), ConfigLocation(".flo/hub.json", user=True))
+    places = (
+        ConfigLocation("hub.json"),
+        ConfigLocation(".flo/hooks.json", in_session=True),
+        ConfigLocation(".flo/hub.json", user=True),
+    )
 
     def recognises(self, document: Document) -> bool:
         path = PurePath(document.file)
