@@ -62,12 +62,12 @@ class ToolFailed(HooklineError):
 
 
 class Denied(HooklineError):
-    """The message is the reason, in words that an agent may read."""
+    """The message is the reason, in words that an agent may read, with the hook and its place in a file."""
 
     exit_code = 2
 
-    def __init__(self, reason: str, by: str | None = None) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, by: str | None = None, source: str = "") -> None:
+        super().__init__(reason + source)
         self.reason, self.by = reason, by
 
 

@@ -64,7 +64,10 @@ def test_a_project_that_nobody_trusted_may_deny_but_run_nothing(process, project
     )
     done = process("mcp", "--name", "cat", "--", "cat", input=CALL % "bad")
     assert done.returncode == 0
-    assert json.loads(done.stdout)["result"] == {"content": [{"type": "text", "text": "not this"}], "isError": True}
+    assert json.loads(done.stdout)["result"] == {
+        "content": [{"type": "text", "text": "not this (hook no, hookline.yaml:2)"}],
+        "isError": True,
+    }
     assert not Path("ran").exists()
     assert "trust" in done.stderr
 

@@ -13,7 +13,7 @@ from engine.hook_factories import (
     make_hook,
     returning_action,
 )
-from hookline.engine.decision import accept_outcome
+from hookline.engine.decision import Decision, accept_outcome
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
@@ -94,3 +94,12 @@ def test_an_on_error_that_the_event_does_not_take_is_told_beside_the_failure() -
     decision = decide(make_book(failing), AFTER)
     assert decision.verdict is Verdict.SILENT
     assert [failure.kind for failure in decision.failures] == [FailureKind.RAISED, FailureKind.NOT_ACCEPTED]
+
+
+def test_the_full_reason_ends_with_the_hook_and_its_place() -> None:
+    deny = FixedAnswer(Outcome(Verdict.DENY, "no"))
+    decision = decide(
+        make_book(make_hook(deny, id="no-rm")), Event("tool.before", {"tool": {"name": "bash", "input": {}}})
+    )
+    assert (decision.reason, decision.full_reason) == ("no", "no (hook no-rm, hooks.yaml:1)")
+    assert Decision(decision.event).full_reason == ""

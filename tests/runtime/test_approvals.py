@@ -41,7 +41,9 @@ def test_the_answer_of_a_person_counts(tmp_path: Path, yes: bool) -> None:
             assert [each.ran for each in seen.of_type(ToolCallFinished)] == [yes]
 
     run_async(work)
-    assert [(each.reason, each.tool, each.hook) for each in asked] == [("Really?", "bash", "careful")]
+    assert [(each.reason, each.tool, each.hook) for each in asked] == [
+        ("Really? (hook careful, hookline.yaml:1)", "bash", "careful")
+    ]
     assert (tmp_path / "made").exists() is yes
 
 
@@ -88,7 +90,7 @@ def test_nobody_answers_and_it_is_a_no(tmp_path: Path) -> None:
         async with open_runtime(tmp_path, ASK, TOUCH, patience=timedelta(milliseconds=50)) as (runtime, model):
             await send_prompt(await runtime.start(), "go")
             told = model.requests[1].messages[-1]["content"]  # type: ignore[union-attr]
-            assert told == "Error: Really? (nobody answered)"
+            assert told == "Error: Really? (nobody answered) (hook careful, hookline.yaml:1)"
 
     run_async(work)
     assert not (tmp_path / "made").exists()
@@ -166,7 +168,7 @@ def test_a_question_that_nobody_answered_before_a_restart_is_a_no_after_it(tmp_p
     seen = run_async(work)
     assert not seen.of_type(ApprovalRequested)
     assert [(each.ran, each.result.error) for each in seen.of_type(ToolCallFinished)] == [
-        (False, "Really? (nobody answered)")
+        (False, "Really? (nobody answered) (hook careful, hookline.yaml:1)")
     ]
     assert not (tmp_path / "made").exists()
 

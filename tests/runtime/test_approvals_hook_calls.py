@@ -54,7 +54,9 @@ def test_a_person_answers_for_a_hooks_call_and_its_time_stands_still(tmp_path: P
             assert [each.ran for each in seen.of_type(ToolCallFinished)] == [yes]
 
     run_async(work)
-    assert [(each.reason, each.input) for each in asked] == [("Run touch made?", {"command": "touch made"})]
+    assert [(each.reason, each.input) for each in asked] == [
+        ("Run touch made? (hook careful, hookline.yaml:2)", {"command": "touch made"})
+    ]
     assert (tmp_path / "made").exists() is yes
 
 
@@ -72,7 +74,11 @@ def test_a_person_answers_for_the_call_of_a_tools_code(tmp_path: Path, yes: bool
             session = await runtime.start()
             seen = await send_prompt(session, "go")
             told = seen.of_type(ToolCallFinished)[-1].result.content
-            assert told == ("tidy" if yes else f"Run touch made? ({session.row.user or 'the user'} denied it)")
+            assert told == (
+                "tidy"
+                if yes
+                else f"Run touch made? ({session.row.user or 'the user'} denied it) (hook careful, hookline.yaml:2)"
+            )
 
     run_async(work)
     assert (tmp_path / "made").exists() is yes
@@ -82,7 +88,10 @@ def test_nobody_there_is_a_no(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_runtime(tmp_path, f"hooks:\n{GUARD}{MAKER}", unattended=True) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
-            assert seen.of_type(ToolCallFinished)[0].result.error == "Run touch made? (no one can approve it here)"
+            assert (
+                seen.of_type(ToolCallFinished)[0].result.error
+                == "Run touch made? (no one can approve it here) (hook careful, hookline.yaml:2)"
+            )
 
     run_async(work)
     assert not (tmp_path / "made").exists()
@@ -113,7 +122,10 @@ def test_approval_hooks_may_stop_the_agent_over_it(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_runtime(tmp_path, f"hooks:\n{GUARD}{MAKER}{halt}", ask=answering(True)) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
-            assert (seen.last_end.ending, seen.last_end.text) == (Ending.HALTED, "that is enough")
+            assert (seen.last_end.ending, seen.last_end.text) == (
+                Ending.HALTED,
+                "that is enough (hook enough, hookline.yaml:4)",
+            )
 
     run_async(work)
     assert not (tmp_path / "made").exists()

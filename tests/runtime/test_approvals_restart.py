@@ -56,7 +56,9 @@ def test_an_answer_counts_after_a_restart(tmp_path: Path, answer: bool | None, t
     assert [each.ran for each in seen.of_type(ToolCallFinished)] == [made]
     assert (tmp_path / "made").exists() is made
     if not made:
-        assert seen.of_type(ToolCallFinished)[0].result.error == "Really? (Ada denied it)"
+        assert (
+            seen.of_type(ToolCallFinished)[0].result.error == "Really? (Ada denied it) (hook careful, hookline.yaml:1)"
+        )
 
 
 def test_a_yes_does_not_count_for_an_input_that_hooks_have_changed_since(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_what_a_hook_answered_in_the_persons_place_is_stored(tmp_path: Path) -> 
         async with open_runtime(tmp_path, hooks, [TOUCH, "ok"]) as (runtime, _):
             session = await runtime.start()
             seen = await send_prompt(session, "go")
-            assert seen.of_type(ToolCallFinished)[0].result.error == "not today"
+            assert seen.of_type(ToolCallFinished)[0].result.error == "not today (hook never, hookline.yaml:1)"
             [kept] = await runtime.store.approvals(session.id, seen.of_type(ToolCallFinished)[0].call.id)
             assert (kept.answered, kept.by) == (False, "hook never")
 

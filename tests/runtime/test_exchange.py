@@ -102,7 +102,7 @@ def test_what_is_queued_is_decided_like_any_other_call(tmp_path: Path) -> None:
         async with open_runtime(tmp_path, _book(_hook("stop", Queues(1)), text=no), ["one", "two"]) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
             assert [(each.ran, each.result.error) for each in seen.of_type(ToolCallFinished)] == [
-                (False, "nothing runs")
+                (False, "nothing runs (hook no, hookline.yaml:1)")
             ]
 
     run_async(work)
@@ -115,7 +115,7 @@ def test_a_queued_tool_that_stops_the_agent_stops_it(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_runtime(tmp_path, _book(_hook("stop", Queues(1)), text=halt), ["one", "two"]) as (runtime, _):
             ended = (await send_prompt(await runtime.start(), "go")).last_end
-            assert (ended.ending, ended.text) == (Ending.HALTED, "enough")
+            assert (ended.ending, ended.text) == (Ending.HALTED, "enough (hook halt, hookline.yaml:1)")
 
     run_async(work)
 
@@ -285,7 +285,7 @@ def test_a_sub_agent_whose_task_is_not_stored_has_an_end_as_any_other(tmp_path: 
         async with open_runtime(tmp_path, hooks, app=APP, model=model) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
             assert [(each.agent, each.ending, each.text) for each in seen.of_type(ExchangeEnded)] == [
-                ("reviewer", Ending.FAILED, "not that task"),
+                ("reviewer", Ending.FAILED, "not that task (hook no, hookline.yaml:1)"),
                 ("boss", Ending.ANSWERED, "fine"),
             ]
 
@@ -303,7 +303,7 @@ def test_a_hook_that_stops_the_agent_at_a_summary_stops_it(tmp_path: Path) -> No
             session = await runtime.start()
             await session.ask("first")
             ended = (await send_prompt(session, "second")).last_end
-            assert (ended.ending, ended.text) == (Ending.HALTED, "not without me")
+            assert (ended.ending, ended.text) == (Ending.HALTED, "not without me (hook halt, hookline.yaml:1)")
 
     run_async(work)
 

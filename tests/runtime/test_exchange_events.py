@@ -52,7 +52,7 @@ def test_a_denied_call_does_not_run_and_the_model_is_told_why(tmp_path: Path) ->
             assert seen.last_end.ending is Ending.ANSWERED
             assert [each.ran for each in seen.of_type(ToolCallFinished)] == [False]
             assert isinstance(model, RecordingModel)
-            assert model.requests[1].messages[-1]["content"] == "Error: not here"
+            assert model.requests[1].messages[-1]["content"] == "Error: not here (hook no, hookline.yaml:1)"
             assert await runtime.store.calls(session.id) == []
 
     run_async(work)
@@ -81,7 +81,10 @@ def test_a_refused_prompt_is_neither_stored_nor_sent(tmp_path: Path) -> None:
         async with open_runtime(tmp_path, hooks) as (runtime, model):
             session = await runtime.start()
             seen = await send_prompt(session, "secret")
-            assert (seen.last_end.ending, seen.last_end.text) == (Ending.REFUSED, "not today")
+            assert (seen.last_end.ending, seen.last_end.text) == (
+                Ending.REFUSED,
+                "not today (hook no, hookline.yaml:1)",
+            )
             assert await session.main.get_messages() == []
             assert isinstance(model, RecordingModel)
             assert model.requests == []

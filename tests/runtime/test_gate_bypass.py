@@ -241,7 +241,7 @@ def test_all_that_is_decided_about_a_hooks_own_call_is_obeyed(tmp_path: Path, on
         ) as (runtime, _):
             session = await runtime.start()
             ended = (await send_prompt(session, "go")).last_end
-            assert (ended.ending, ended.text) == (Ending.HALTED, "no more")
+            assert (ended.ending, ended.text) == (Ending.HALTED, "no more (hook halt, hookline.yaml:1)")
             assert [each.text for each in await session.main.injections()] == ["Look at the manual."]
 
     run_async(work)

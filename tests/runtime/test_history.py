@@ -221,11 +221,14 @@ def test_a_hook_that_keeps_results_from_being_stored_does_not_end_the_conversati
         async with open_runtime(tmp_path, hooks, steps) as (runtime, model):
             session = await runtime.start()
             first = await send_prompt(session, "go")
-            assert (first.last_end.ending, first.last_end.text) == (ending, "no results here")
+            assert (first.last_end.ending, first.last_end.text) == (
+                ending,
+                "no results here (hook no, hookline.yaml:1)",
+            )
             second = await send_prompt(session, "and now?")
             assert (second.last_end.ending, second.last_end.text) == (Ending.ANSWERED, "two")
             assert [each.text for each in second.of_type(StatusMessage)] == [
-                "the result of bash was not stored: no results here"
+                "the result of bash was not stored: no results here (hook no, hookline.yaml:1)"
             ] * 2
             assert [each.text for each in (await send_prompt(session, "more")).of_type(StatusMessage)] == []
             assert isinstance(model, RecordingModel)

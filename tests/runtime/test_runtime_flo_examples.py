@@ -123,9 +123,9 @@ def test_a_dangerous_command_is_blocked_and_a_write_to_a_sensitive_file(tmp_path
         ("write_file", {"path": "notes.txt", "content": "API_KEY is not written here"}),
     )
     assert told[:3] == [
-        "Error: Dangerous command blocked",
-        "Error: Cannot write API keys to .env files",
-        "Error: Cannot modify .env files",
+        "Error: Dangerous command blocked (hook hub.json:PreToolUse[0], hub.json:1)",
+        "Error: Cannot write API keys to .env files (hook hub.json:PreToolUse[1], hub.json:1)",
+        "Error: Cannot modify .env files (hook hub.json:PreToolUse[2], hub.json:1)",
     ]
     assert (tmp_path / "kept").is_dir()
     assert [(tmp_path / name).exists() for name in ("app.env", ".env.local", "notes.txt")] == [False, False, True]

@@ -49,7 +49,10 @@ def _group(command: str) -> list[dict[str, Any]]:
 def test_a_blocked_prompt_is_erased_and_only_the_user_sees_why(tmp_path: Path) -> None:
     hooks, stored = {"UserPromptSubmit": _group("echo 'no passwords' >&2; exit 2")}, list[Any]()
     seen, model = _run(tmp_path, AI_AGENTS, hooks, stored=stored)
-    assert (seen.last_end.ending, seen.last_end.text) == (Ending.REFUSED, "no passwords")
+    assert (seen.last_end.ending, seen.last_end.text) == (
+        Ending.REFUSED,
+        "no passwords (hook settings.json:UserPromptSubmit[0], .ai_agents/settings.json:1)",
+    )
     assert model.requests == []
     assert stored == []
 
@@ -58,7 +61,10 @@ def test_a_question_with_nobody_to_ask_is_a_no(tmp_path: Path) -> None:
     answer = json.dumps({"decision": "ask", "reason": "sure?"})
     _, model = _run(tmp_path, AI_AGENTS, {"PreToolUse": _group(f"echo '{answer}'")}, TOUCH, unattended=True)
     assert not (tmp_path / "made").exists()
-    assert model.requests[1].messages[-1]["content"] == "Error: sure? (no one can approve it here)"
+    assert (
+        model.requests[1].messages[-1]["content"]
+        == "Error: sure? (no one can approve it here) (hook settings.json:PreToolUse[0], .ai_agents/settings.json:1)"
+    )
 
 
 def test_what_a_tool_s_hook_prints_is_for_the_user(tmp_path: Path) -> None:
@@ -82,7 +88,10 @@ def test_a_blocked_tool_has_no_post_hook_and_the_model_reads_why(tmp_path: Path)
     _, model = _run(tmp_path, MICROAI, hooks, TOUCH)
     assert not (tmp_path / "made").exists()
     assert not (tmp_path / "after").exists()
-    assert model.requests[1].messages[-1]["content"] == "Error: Hook blocked: not now"
+    assert (
+        model.requests[1].messages[-1]["content"]
+        == "Error: Hook blocked: not now (hook settings.json:PreToolUse[0], .microai/settings.json:1)"
+    )
     assert "It is Friday." in str(model.requests[0].messages[0]["content"])
 
 

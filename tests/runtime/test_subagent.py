@@ -157,7 +157,9 @@ def test_hooks_may_keep_it_from_going_on(tmp_path: Path, store: str) -> None:
             session, _ = await _cut_off(runtime)
         async with open_runtime(tmp_path, HOOKS + no, app=APP, model=model, store=store) as (runtime, _):
             after = await _gone_on(runtime, session.id)
-        assert [(each.ran, each.result.error) for each in after.of_type(ToolCallFinished)] == [(False, "alone now")]
+        assert [(each.ran, each.result.error) for each in after.of_type(ToolCallFinished)] == [
+            (False, "alone now (hook no, hookline.yaml:4)")
+        ]
         assert _ends(after) == [("reviewer", "cancelled", "")]
 
     run_async(work)

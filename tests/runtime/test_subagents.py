@@ -61,7 +61,7 @@ def test_a_denied_sub_agent_never_runs(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_runtime(tmp_path, hooks, app=APP, model=model) as (runtime, _):
             seen = await send_prompt(await runtime.start(), "go")
-            assert seen.of_type(ToolCallFinished)[0].result.error == "nobody else"
+            assert seen.of_type(ToolCallFinished)[0].result.error == "nobody else (hook no, hookline.yaml:1)"
 
     run_async(work)
     assert model.requests_to("reviewer") == []

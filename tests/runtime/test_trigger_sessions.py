@@ -89,12 +89,12 @@ def test_a_denied_activation_is_told_to_whoever_asked_and_starts_no_turn(tmp_pat
             assert triggers.address
             assert triggers.token
             status, body = await asyncio.to_thread(_post, triggers.address, triggers.token, {"version": "draft-3"})
-            assert (status, body["error"]) == (403, "drafts are not deployed")
+            assert (status, body["error"]) == (403, "drafts are not deployed (hook no-drafts, hookline.yaml:3)")
             assert isinstance(model, RecordingModel)
             assert not model.requests
 
     run_async(work)
-    assert [answer.denied for answer in fired] == ["drafts are not deployed"]
+    assert [answer.denied for answer in fired] == ["drafts are not deployed (hook no-drafts, hookline.yaml:3)"]
 
 
 def test_a_cron_waits_for_the_end_of_its_turn(tmp_path: Path) -> None:

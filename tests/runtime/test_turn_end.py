@@ -154,7 +154,7 @@ def test_after_a_stop_every_other_call_has_a_result_and_none_runs(tmp_path: Path
             seen = await send_prompt(session, "go")
             assert [each.ran for each in seen.of_type(ToolCallFinished)] == [False, False]
             results = [each["content"] for each in await session.main.get_messages() if each["role"] == "tool"]
-            assert results == ["Error: enough", "Error: not run: the agent was stopped"]
+            assert results == ["Error: enough (hook no, hookline.yaml:1)", "Error: not run: the agent was stopped"]
 
     run_async(work)
     assert not (tmp_path / "made").exists()

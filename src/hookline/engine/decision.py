@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.hooks.event import REMOVED, Event, path_text
 from hookline.hooks.events import EVENTS
-from hookline.hooks.hook import Hook
+from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Failure, FailureKind, HostRequest, Note, Outcome, Verdict
 from hookline.hooks.protocols import May, may_of
 
@@ -92,6 +92,23 @@ class Decision:
     @property
     def denied(self) -> bool:
         return self.verdict is Verdict.DENY
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the hook that decided is written."""
+        asked = (entry.hook.origin for entry in self.trace if entry.hook.id == self.by and not entry.skip_reason)
+        return next(asked, None)
+
+    @property
+    def source(self) -> str:
+        """The end of every reason that people and agents read: ` (hook no-rm, hookline.yaml:3)`."""
+        origin = self.origin
+        return f" (hook {self.by}, {origin.file}:{origin.line})" if origin else ""
+
+    @property
+    def full_reason(self) -> str:
+        """The reason as people and agents read it."""
+        return self.reason.rstrip() + self.source if self.reason else ""
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -229,7 +229,7 @@ class AgentSession:
         agent = await self.decide(self.main, "agent.start", {})
         if agent.denied or agent.halt or started.halt:
             refused = agent if agent.denied or agent.halt else started
-            raise Denied(refused.reason or "hooks denied the start of the agent", refused.by)
+            raise Denied(refused.reason or "hooks denied the start of the agent", refused.by, refused.source)
         return started, agent
 
     async def open_thread(self, agent: Agent, parent: StoredThread | None, id: str | None = None) -> StoredThread:

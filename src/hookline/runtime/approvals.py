@@ -52,12 +52,12 @@ async def request_approval(thread: StoredThread, call: ToolCall, decision: Decis
             raise
     session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
     if row.answered is not True:
-        raise ApprovalDenied(f"{row.reason or call.name} ({_describe_denial(row.by)})")
+        raise ApprovalDenied(f"{decision.reason or call.name} ({_describe_denial(row.by)}){decision.source}")
     return row
 
 
 async def _ask_hooks(thread: StoredThread, row: ApprovalRow, decision: Decision) -> ApprovalRow:
-    approval = {"id": row.id, "reason": row.reason, "hook": row.hook, "expires": row.expires}
+    approval = {"id": row.id, "reason": decision.reason, "hook": row.hook, "expires": row.expires}
     facts = {"tool": decision.event.facts["tool"], "approval": approval}
     asked = await thread.session.decide(thread, "approval.request", facts)
     await inject_notes(thread, asked)
@@ -92,7 +92,7 @@ async def _find_or_create_request(thread: StoredThread, call: ToolCall, decision
         tool=call.name,
         input=call.input,
         input_hash=hash,
-        reason=decision.reason,
+        reason=decision.full_reason,
         hook=decision.by or "",
         created=now,
         expires=now + session.runtime.patience.total_seconds(),
@@ -105,7 +105,7 @@ async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decisio
     session = thread.session
     if asked.halt or asked.denied:
         await _store_answer(session, row, False, f"hook {asked.by}")
-        raise ApprovalDenied(asked.reason, asked.reason if asked.halt else None)
+        raise ApprovalDenied(asked.full_reason, asked.full_reason if asked.halt else None)
     if asked.verdict is Verdict.ALLOW:
         return await _store_answer(session, row, True, f"hook {asked.by}")
     session.emit(ApprovalRequested(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))

@@ -39,7 +39,7 @@ async def compact(thread: StoredThread, how: Compact, trigger: str) -> bool:
         return False
     decision = await session.decide(thread, "history.compact", {"trigger": trigger})
     if decision.halt:
-        thread.progress.halted = decision.reason
+        thread.progress.halted = decision.full_reason
     shorter = not decision.denied and not decision.halt and await _replace_with_summary(thread, dropped, how)
     if shorter:
         await record_tokens(thread, more + messages_tokens(await thread.history()))
@@ -58,7 +58,7 @@ async def _replace_with_summary(thread: StoredThread, dropped: Sequence[Message]
     created = await session.decide(thread, "message.create", {"message": summary})
     left = created.event.facts.get("message")
     if created.halt:
-        thread.progress.halted = created.reason
+        thread.progress.halted = created.full_reason
     if created.denied or not isinstance(left, dict):
         return False
     await thread.compact([message["id"] for message in dropped], left)

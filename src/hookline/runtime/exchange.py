@@ -63,7 +63,7 @@ class Exchange:
         try:
             ending, text = await self._save_counts_after(work)
         except Halted as halted:
-            ending, text = Ending.HALTED, halted.reason
+            ending, text = Ending.HALTED, str(halted)
         except HooklineError as error:
             ending, text = Ending.FAILED, str(error)
         except asyncio.CancelledError:
@@ -104,7 +104,7 @@ class Exchange:
         self._begin_flow(prompt)
         decision = await self.session.decide(self.thread, "prompt.submit", {"prompt": prompt})
         if decision.denied or decision.halt:  # the prompt is neither stored nor sent
-            return Ending.REFUSED, decision.reason
+            return Ending.REFUSED, decision.full_reason
         left = decision.event.facts.get("prompt")
         self.thread.progress.prompt = text = left if isinstance(left, str) else prompt
         if self.thread.agent.side_b is not None:  # store whose turn it is, in case of a crash

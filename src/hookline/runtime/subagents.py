@@ -116,7 +116,7 @@ async def _start_new(parent: StoredThread, agent: Agent, errand: SubagentTask) -
     start = await session.decide(parent, "subagent.start", {"subagent": about, "tool": {"input": child.tool_input}})
     parent.defer_effects(start)
     if start.denied or start.halt:
-        return ToolResult(None, False, start.reason or f"{agent.id} was denied")
+        return ToolResult(None, False, start.full_reason or f"{agent.id} was denied")
     await child.store_task()
     await inject_notes(child.thread, start)
     return await _run_subagent(child, lambda exchange: exchange.start_task(errand.task))

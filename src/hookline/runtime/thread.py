@@ -231,7 +231,7 @@ class StoredThread:
         """Keeps requests and a halt until the running step is done."""
         self.defer_requests(decision)
         if decision.halt:
-            self.progress.halted = decision.reason
+            self.progress.halted = decision.full_reason
 
     def take_requests(self) -> list[Decision]:
         taken, self._deferred_requests = self._deferred_requests, []
@@ -240,7 +240,7 @@ class StoredThread:
     def take_halt(self, decision: Decision) -> str | None:
         """Why the agent has to stop, because of this decision or a deferred one."""
         reason, self.progress.halted = self.progress.halted, None
-        return decision.reason if decision.halt else reason
+        return decision.full_reason if decision.halt else reason
 
     async def read_file(self, path: str) -> bytes | None:
         return await self.store.read_file(self.id, path)
@@ -330,9 +330,9 @@ def _is_caused_by_itself(method: str) -> bool:
 def _value_after_hooks(decision: Decision, *place: str) -> dict[str, Any]:
     """The value to store after hooks. Raises Halted or MessageNotStoredError."""
     if decision.halt:
-        raise Halted(decision.reason, decision.by)
+        raise Halted(decision.reason, decision.by, decision.source)
     if decision.denied:
-        raise MessageNotStoredError(decision.reason)
+        raise MessageNotStoredError(decision.full_reason)
     value = decision.event.read(place)
     if not isinstance(value, dict):
         raise MessageNotStoredError("a hook replaced the message with something that is not an object")

@@ -95,7 +95,7 @@ class ToolCalls:
         self._emit_started(call, decision)
         halted = self.thread.take_halt(decision)  # a hook's own call may have been answered with a halt
         if halted is not None or decision.denied:
-            reason = decision.reason or halted or f"{call.name} was denied"
+            reason = decision.full_reason or halted or f"{call.name} was denied"
             return await self._store(call, _failure_facts(facts, reason), False, (decision,), halted)
         left = decision.event.read(("tool", "input"))
         if not isinstance(left, dict):

@@ -93,7 +93,7 @@ class TriggerServer:
         try:
             session = await self._runtime.start(activation.trigger.agent)
         except Denied as denied:
-            return ActivationResult(denied=denied.reason), None
+            return ActivationResult(denied=str(denied)), None
         try:
             decision = await session.decide(session.main, "activation", {"trigger": activation.facts})
             await inject_notes(session.main, decision)
@@ -102,7 +102,7 @@ class TriggerServer:
             raise
         if decision.denied or decision.halt:
             await self._runtime.end(session, "denied")
-            return ActivationResult(session.id, decision.reason or "hooks denied the activation"), None
+            return ActivationResult(session.id, decision.full_reason or "hooks denied the activation"), None
         return ActivationResult(session.id), session
 
     async def _run_turn(self, session: AgentSession, activation: Activation) -> None:

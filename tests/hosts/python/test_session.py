@@ -42,7 +42,7 @@ async def test_async_tools(config: Path) -> None:
         with pytest.raises(Denied, match=r"Not rm\.") as denied:
             await guarded(command="rm x")
         assert (denied.value.by, denied.value.exit_code) == ("no-rm", 2)
-        assert await session.guard(bash, on_deny="return")("rm x") == "Not rm."
+        assert await session.guard(bash, on_deny="return")("rm x") == f"Not rm. (hook no-rm, {config}:3)"
         assert session.take_notes() == "Be brief."
         assert session.take_notes() == ""
     assert (config.parent / "ended").read_text() == "1\n"
@@ -79,10 +79,11 @@ def test_a_person_is_asked(config: Path, answer: Any, runs: bool) -> None:
         asked.append(question)
         return answer
 
+    push = f"Push? (hook push, {config}:5)"
     with begun(config, ask=ask) as session:
         bash = session.guard(shell, name="bash", on_deny="return")
-        assert bash("git push") == ("ran git push 1" if runs else "Push?")
-    assert asked == [Question("Push?", "bash", {"command": "git push", "times": 1}, "push")]
+        assert bash("git push") == ("ran git push 1" if runs else push)
+    assert asked == [Question(push, "bash", {"command": "git push", "times": 1}, "push")]
 
 
 @awaited

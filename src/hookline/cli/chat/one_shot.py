@@ -106,7 +106,7 @@ class TextReporter:
             err(update.text)
 
     def end(self, ended: ExchangeEnded, code: int) -> None:
-        for asked in dict.fromkeys(f"{asked.reason or asked.tool} [{asked.hook}]" for asked in self.unanswered):
+        for asked in dict.fromkeys(asked.reason or asked.tool for asked in self.unanswered):
             err(f"hookline: a person must approve: {asked}")
         if ended.ending in (Ending.ANSWERED, Ending.SESSION_STOP):
             out_as_is(escape_speech(ended.text.expandtabs(4)) if sys.stdout.isatty() else ended.text)

@@ -34,10 +34,15 @@ class MergedDecision:
     new: Any = MISSING  # the whole input, prompt or result, if hooks changed it
     old: Any = MISSING
     is_partial: bool = False  # `new` is the input of one call among several in the payload
+    source: str = ""  # the end of `reason`: the hook and its place in a file
 
     @property
     def is_denied(self) -> bool:
         return self.verdict is Verdict.DENY
+
+    def add_to_reason(self, remark: str) -> str:
+        """The reason with a remark. It still ends with the hook and its place."""
+        return f"{self.reason.removesuffix(self.source)} {remark}{self.source}"
 
     @property
     def is_changed(self) -> bool:
@@ -52,18 +57,25 @@ def merge_decisions(events: Sequence[Event], decisions: Sequence[Decision]) -> M
     deciding = next((each for each in decisions if each.verdict is verdict and each.reason.strip()), halting)
     needs_reason = verdict is not Verdict.SILENT or halting is not None
     reason = deciding.reason.strip() if deciding and needs_reason else ""
+    source = _reason_source(name, deciding) if deciding and reason else ""
     new, old = _find_change(events, decisions)
     return MergedDecision(
         name,
         verdict,
-        reason or _default_reason(verdict, halting is not None, len(decisions) < len(events)),
+        (reason + source) or _default_reason(verdict, halting is not None, len(decisions) < len(events)),
         halting is not None,
         _join_notes(decisions, Audience.AGENT),
         _join_notes(decisions, Audience.USER),
         new,
         old,
         is_partial=name == "tool.before" and len(events) > 1,
+        source=source,
     )
+
+
+def _reason_source(event: str, decision: Decision) -> str:
+    """An agent takes the reason of a denied stop as its next instruction, so nothing is added to it."""
+    return "" if event in ENDING_EVENTS and not decision.halt else decision.source
 
 
 def _merge_verdicts(name: str, expected: int, decisions: Sequence[Decision]) -> Verdict:
@@ -170,7 +182,7 @@ def _is_expressible(answer: MergedDecision) -> bool:
 
 def _limit_verdict(answer: MergedDecision, ability: Ability) -> MergedDecision:
     if answer.verdict is Verdict.ASK and not ability.ask:
-        reason = f"{answer.reason} (approval cannot be requested here)"
+        reason = answer.add_to_reason("(approval cannot be requested here)")
         answer = replace(answer, verdict=Verdict.DENY, reason=reason, new=MISSING)
     if answer.verdict is Verdict.ALLOW and not ability.allow:
         return replace(answer, verdict=Verdict.SILENT, reason=answer.reason if answer.halt else "")

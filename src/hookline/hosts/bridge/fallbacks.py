@@ -37,7 +37,7 @@ class Fallbacks:
     def apply(self, event: Event, decision: Decision) -> Decision:
         ability = self._ability
         if decision.halt and not ability.halt and event.name not in ENDING_EVENTS and self._has_prompt_event:
-            self.sessions.halt(event, decision.reason.strip() or "Stopped by a hook")
+            self.sessions.halt(event, decision.full_reason.strip() or "Stopped by a hook")
         if ability.context:
             kept = self.sessions.take_context(event)
             return replace(decision, notes=(*map(Note, kept), *decision.notes)) if kept else decision

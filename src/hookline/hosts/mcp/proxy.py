@@ -66,7 +66,7 @@ class PendingRequest:
     notes: str = ""  # for the agent, with the result
     deciding: asyncio.Task[None] | None = None
     question: Message | None = None  # our question to the person at the client
-    reason: str = ""  # the question's reason, if the client answers by calling again
+    refusal: str = ""  # what a no means, if a question is open and the client answers by calling again
 
     @property
     def is_being_decided(self) -> bool:
@@ -167,6 +167,7 @@ class ProxySession:
 
 _ABILITY: Final = Ability(deny=True, ask=True, allow=True, change=True, context=True)
 
+_REFUSED_BY_USER: Final = "(not allowed by the user)"
 _LEAVE_TIMEOUT: Final = 1.0  # seconds for hooks that are still deciding when the client has left
 
 
@@ -391,14 +392,15 @@ class Proxy:
         if elicitation.is_accepted((await reply).value.get("result")):
             await self._forward(request, left)
         else:
-            await self._refuse(request, f"{answer.reason} (not allowed by the user)")
+            await self._refuse(request, answer.add_to_reason(_REFUSED_BY_USER))
 
     async def _ask_in_result(self, request: PendingRequest, left: McpToolCall, answer: MergedDecision) -> None:
         """Asks by a result: the client calls again with the answer and this unguessable state."""
         state = f"hookline-{secrets.token_hex(16)}"
         assert request.call is not None
         del self._pending[request.call.message.key]
-        self._continued.put(state, replace(request, forwarded=left, deciding=None, reason=answer.reason))
+        refusal = answer.add_to_reason(_REFUSED_BY_USER)
+        self._continued.put(state, replace(request, forwarded=left, deciding=None, refusal=refusal))
         await self._send(
             build_response(request.id, elicitation.input_required_result(self._elicitation_params(left, answer), state))
         )
@@ -411,13 +413,13 @@ class Proxy:
         assert before.call is not None
         assert before.forwarded is not None
         request.notes = before.notes
-        if not before.reason:
+        if not before.refusal:
             left = before.forwarded
             await self._forward(request, call if left is before.call else call.with_arguments(left.arguments))
         elif elicitation.is_accepted(elicitation.elicitation_answer(call)):
             await self._forward(request, elicitation.resume_call(call, before.call, before.forwarded))
         else:
-            await self._refuse(request, f"{before.reason} (not allowed by the user)")
+            await self._refuse(request, before.refusal)
 
     async def _handle_server_message(self, message: Message) -> None:
         if not message.is_response or message.id is None:
@@ -468,11 +470,11 @@ class Proxy:
         if call.is_modern and result.get("resultType") == "input_required" and "content" not in result:
             state = result.get("requestState")
             if isinstance(state, str):
-                self._continued.put(state, replace(request, deciding=None, reason=""))
+                self._continued.put(state, replace(request, deciding=None, refusal=""))
             return True
         task = get_object(result, "task").get("taskId")
         if "task" in call.message.params and isinstance(task, str) and "content" not in result:
-            self._tasks.put(task, replace(request, deciding=None, reason=""))
+            self._tasks.put(task, replace(request, deciding=None, refusal=""))
             return True
         return False
 

@@ -106,9 +106,9 @@ class Session:
         raise_if_denied(asked)
         if asked.verdict is Verdict.ALLOW:
             return
-        question = Question(decision.reason, tool["name"], tool["input"], decision.by)
+        question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
         if not await self._ask_person(question):
-            raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by)
+            raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by, decision.source)
 
     async def _ask_person(self, question: Question) -> bool:
         """Anything but True is a no."""
@@ -227,9 +227,9 @@ def session(
 def raise_if_denied(decision: Decision) -> None:
     """Raises Denied, or Halted if the agent must stop."""
     if decision.halt:
-        raise Halted(decision.reason or "Stopped by a hook", decision.by)
+        raise Halted(decision.reason or "Stopped by a hook", decision.by, decision.source)
     if decision.denied:
-        raise Denied(decision.reason, decision.by)
+        raise Denied(decision.reason, decision.by, decision.source)
 
 
 class _SessionHost(LocalHost):
