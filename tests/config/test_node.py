@@ -30,8 +30,12 @@ def test_keys_are_read_and_absent_ones_are_none() -> None:
     assert root.problems == []
 
 
-def test_a_key_that_is_null_is_not_absent() -> None:
-    assert child_node(root_node("a:"), "a").value is None
+def test_a_key_that_is_null_counts_as_absent() -> None:
+    root = root_node("a:")
+    assert root.get("a") is None
+    assert root.require("a", "Write a.") is None
+    assert [problem.code for problem in root.problems] == ["missing-key"]
+    assert [(key, place.value) for key, place in root.entries()] == [("a", None)]
 
 
 def test_unknown_keys_are_noted_at_their_line_with_what_was_meant() -> None:
@@ -88,7 +92,6 @@ def test_the_right_type_is_given_without_a_problem(text: str, ask: Asked, value:
     [
         ("5", Node.text, "wrong-type", 'key: 5 is not text. Quote it: "5".'),
         ("true", Node.text, "wrong-type", 'key: true is not text. Quote it: "true".'),
-        ("", Node.text, "wrong-type", "key: null is not text. Write text."),
         ("[a]", Node.text, "wrong-type", 'key: ["a"] is not text. Write text.'),
         ("''", Node.text, "empty", "key: the text is empty."),
         ("5s", lambda r: r.number(hint="Write 5000."), "wrong-type", 'key: "5s" is not a number. Write 5000.'),

@@ -63,7 +63,6 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
         {"hooks": ["true"]},
         {"hooks": [None]},
         {"matcher": 5, "hooks": [HOOK]},
-        {"matcher": None, "hooks": [HOOK]},
         {"matcher": "a", "hooks": [HOOK], "timeout": 5},
         {"hooks": [{"command": "a"}]},
         {"hooks": [{"type": "command"}]},

@@ -64,13 +64,12 @@ class Node:
                 self._add_unknown_key(key, known, what)
 
     def get(self, key: str) -> Node | None:
-        """None if the key is absent, or if this is not a mapping, which `check_keys` or `mapping` reports."""
+        """None if the key is absent or its value is null, or if this is not a mapping, which `check_keys` or `mapping` reports."""
         if type(self.value) is not dict:
             self.problems.extend(problems_of(self.value))
             return None
-        if key not in self.value:
-            return None
-        return self._child(key, self.value[key])
+        value = self.value.get(key)
+        return None if value is None else self._child(key, value)
 
     def require(self, key: str, hint: str) -> Node | None:
         """As `get`, but an absent key is a problem; the hint says what to write."""
@@ -90,6 +89,7 @@ class Node:
             self._add_type_problem("a list", _LIST_HINT)
 
     def entries(self) -> Iterator[tuple[str, Node]]:
+        """Every key with its value, null too."""
         if self._is_mapping():
             for key, value in self.value.items():
                 yield key, self._child(key, value)

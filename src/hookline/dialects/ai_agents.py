@@ -13,6 +13,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem
 from hookline.dialects.conversion import NotExpressible, write_duration, write_each
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.json_schema import optional_keys
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
     MAX_TIMEOUT_SECONDS,
@@ -206,16 +207,19 @@ def _group_schema() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "required": ["type", "command"],
-        "properties": {
-            "type": {"const": "command"},
-            "command": {"type": "string", "minLength": 1, "description": "Bash command."},
-            "timeout": {
-                "type": "number",
-                "minimum": MIN_TIMEOUT_SECONDS,
-                "maximum": MAX_TIMEOUT_SECONDS,
-                "description": "Seconds; 60.",
+        "properties": optional_keys(
+            {
+                "type": {"const": "command"},
+                "command": {"type": "string", "minLength": 1, "description": "Bash command."},
+                "timeout": {
+                    "type": "number",
+                    "minimum": MIN_TIMEOUT_SECONDS,
+                    "maximum": MAX_TIMEOUT_SECONDS,
+                    "description": "Seconds; 60.",
+                },
             },
-        },
+            ("type", "command"),
+        ),
     }
     return group_schema("A tool's name, a regular expression for it, or *.", hook)
 

@@ -17,6 +17,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, action_not_expressible, translate_tool_name
 from hookline.dialects.dialect import LoadResult
+from hookline.dialects.json_schema import nullable
 from hookline.formatting import closest_match
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import Not
@@ -75,7 +76,7 @@ def parse_entries(document: Document, problems: list[Problem], events: Mapping[s
             hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(events)}."
             place.add_problem("unknown-event", f"{place.location}: there is no event {name!r}.", hint, at_key=True)
             continue
-        for index, each in enumerate(place.items()):
+        for index, each in enumerate(place.items() if place.value is not None else ()):
             if each.mapping() is not None:
                 yield EventEntry(each, name, events[name], index)
 
@@ -151,13 +152,17 @@ def literal_shell_template(command: str) -> ShellTemplate:
 
 def settings_schema(title: str, events: Iterable[str], entry: Schema) -> Schema:
     entries: Schema = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
-    hooks: Schema = {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(events, entries)}
+    hooks: Schema = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": dict.fromkeys(events, nullable(entries)),
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "object",
-        "properties": {"hooks": hooks},
-        "$defs": {"entry": entry},
+        "properties": {"hooks": nullable({"$ref": "#/$defs/hooks"})},
+        "$defs": {"hooks": hooks, "entry": entry},
     }
 
 
@@ -168,7 +173,7 @@ def group_schema(matcher: str, hook: Schema) -> Schema:
         "additionalProperties": False,
         "required": ["hooks"],
         "properties": {
-            "matcher": {"type": "string", "description": matcher},
+            "matcher": {"type": ["string", "null"], "description": matcher},
             "hooks": {"type": "array", "items": hook},
         },
     }

@@ -197,14 +197,15 @@ def _read_tools(at: Node) -> dict[str, ToolResult]:
     found: dict[str, ToolResult] = {}
     for name, place in tools.entries() if tools is not None else ():
         place.check_keys(("content", "error"), "a tool")
-        content, error = place.get("content"), place.get("error")
-        if (content is None) == (error is None):
+        given = place.mapping() or {}
+        error = place.get("error")
+        if ("content" in given) == (error is not None):
             place.add_problem(
                 "no-answer", f"{place.location}: a tool has either content or an error.", "Write {content: …}."
             )
             continue
         said = None if error is None else error.text()
-        found[name] = ToolResult(None if content is None else content.value, error is None, said or "")
+        found[name] = ToolResult(given.get("content"), error is None, said or "")
     return found
 
 

@@ -39,7 +39,7 @@ CASES = Path(__file__).parents[2] / "cases" / "flo"
         ({"action": "deny", "inputMatchers": ["x"]}, "wrong-type"),
         ({"action": "deny", "inputMatchers": {"path": 5}}, "wrong-type"),
         ({"action": "Deny"}, "unknown-word"),
-        ({"action": None}, "unknown-word"),
+        ({"action": None}, "no-action"),
         ({"action": "script", "script": ""}, "empty"),
         ({"command": ""}, "empty"),
         ({"command": ["ls"]}, "wrong-type"),
@@ -61,7 +61,6 @@ def test_what_is_refused_is_refused_by_the_schema_too(rule: dict[str, Any], code
     "value",
     [
         {"hooks": []},
-        {"hooks": None},
         {"hooks": {"PreToolUse": {}}},
         {"hooks": {"PreToolUse": ["deny"]}},
         {"hooks": {"BeforeTool": []}},

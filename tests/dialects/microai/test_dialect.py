@@ -59,7 +59,6 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
         {"command": "a", "timeout": 90_000_000},
         {"command": "a", "continueOnFailure": 1},
         {"command": "a", "condition": ""},
-        {"command": "a", "matcher": None},
         {"command": "a", "matcher": "Bash("},
         {"command": "a", "matcher": "Bash(x"},
         {"command": "a", "matcher": "(x)"},

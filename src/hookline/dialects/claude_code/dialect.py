@@ -131,8 +131,9 @@ def _warn_unsupported_event(entry: EventEntry) -> None:
 
 
 def _handler_key(handler: dict[str, Any]) -> str:
-    """Equal for handlers that do the same; a flag that is false counts as absent."""
-    compared = {key: value for key, value in handler.items() if key != "statusMessage" and value is not False}
+    """Equal for handlers that do the same; a flag that is false and a null count as absent."""
+    written = {key: value for key, value in handler.items() if value is not None and value is not False}
+    compared = {key: value for key, value in written.items() if key != "statusMessage"}
     return json.dumps(compared, sort_keys=True)
 
 
@@ -213,7 +214,7 @@ def _parse_on_failure(at: Node, event_name: str) -> Outcome:
     """The agent does not wait for a hook in the background, so its failure blocks nothing."""
     if _runs_in_background(at):
         return FAILURE_OUTCOME
-    return failure_outcome(event_name, str(at.value.get("onFailure", CONTINUE)))
+    return failure_outcome(event_name, str(at.value.get("onFailure") or CONTINUE))
 
 
 def _runs_in_background(at: Node) -> bool:

@@ -13,6 +13,7 @@ from hookline.dialects.claude_code.names import (
     SHELLS,
     UNSUPPORTED_EVENTS,
 )
+from hookline.dialects.json_schema import nullable, optional_keys
 from hookline.dialects.settings_json import (
     MAX_TIMEOUT_SECONDS,
     MIN_TIMEOUT_SECONDS,
@@ -72,16 +73,17 @@ def build_schema() -> Schema:
     group = group_schema("Names as Edit|Write, a regular expression, or *.", handlers)
     schema = settings_schema("Claude Code settings: the hooks", EVENTS, group)
     unsupported: Schema = {"type": "array", "items": {"type": "object"}}
-    schema["properties"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, unsupported)
-    schema["properties"]["disableAllHooks"] = _FLAG
+    schema["$defs"]["hooks"]["properties"] |= dict.fromkeys(UNSUPPORTED_EVENTS, nullable(unsupported))
+    schema["properties"]["disableAllHooks"] = nullable(_FLAG)
     return schema
 
 
 def _handler_schema(type_: str) -> Schema:
-    keys = HANDLER_KEYS[type_]
+    required = ["type", *_REQUIRED_KEYS[type_]]
+    properties = {"type": {"const": type_}, **{key: _PROPERTIES[key] for key in HANDLER_KEYS[type_] if key != "type"}}
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": ["type", *_REQUIRED_KEYS[type_]],
-        "properties": {"type": {"const": type_}, **{key: _PROPERTIES[key] for key in keys if key != "type"}},
+        "required": required,
+        "properties": optional_keys(properties, required),
     }

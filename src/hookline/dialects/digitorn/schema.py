@@ -15,6 +15,7 @@ from hookline.dialects.digitorn.actions import (
 )
 from hookline.dialects.digitorn.conditions import CONDITIONS, DEFAULT_THRESHOLDS, PRESSURE
 from hookline.dialects.digitorn.dialect import EVENTS, HOOK_KEYS, MAX_COOLDOWN_SECONDS
+from hookline.dialects.json_schema import has_value, optional_keys
 from hookline.hooks.actions.notify import LEVELS
 
 Schema = dict[str, Any]
@@ -65,7 +66,12 @@ def _number(least: float, most: float | None = None) -> Schema:
 
 
 def _closed_object(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
-    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": optional_keys(properties, required),
+        "required": list(required),
+    }
 
 
 def _hook_schema() -> Schema:
@@ -109,7 +115,7 @@ def _condition_schemas() -> dict[str, Schema]:
         "not": {"properties": {"condition": inner}, "required": ["condition"]},
         "turn_count": {
             "properties": {"threshold": _integer(0), "every": _integer(1)},
-            "anyOf": [{"required": ["threshold"]}, {"required": ["every"]}],
+            "anyOf": [has_value("threshold"), has_value("every")],
         },
         "tool_name": names,
         "tool_failed": {"properties": {}},
@@ -186,8 +192,10 @@ def _context_action_schemas() -> dict[str, Schema]:
 
 
 def _transform_action_schemas() -> dict[str, Schema]:
-    params = _closed_object({"set": _OBJECT, "remove": {"type": "array", "items": _TEXT}}) | {"minProperties": 1}
-    result = _closed_object({"append_to_result": _TEXT, "inject_note": _TEXT}) | {"minProperties": 1}
+    params = _closed_object({"set": _OBJECT, "remove": {"type": "array", "items": _TEXT}})
+    result = _closed_object({"append_to_result": _TEXT, "inject_note": _TEXT})
+    params["anyOf"] = [has_value("set"), has_value("remove")]
+    result["anyOf"] = [has_value("append_to_result"), has_value("inject_note")]
     return {
         "transform_params": {"properties": {"transformation": params}, "required": ["transformation"]},
         "transform_result": {"properties": {"transformation": result}, "required": ["transformation"]},

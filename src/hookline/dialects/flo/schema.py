@@ -7,6 +7,7 @@ from typing import Any
 from hookline.dialects.flo.dialect import BARE_KEYS
 from hookline.dialects.flo.names import EVENTS, MAX_TIMEOUT_MILLISECONDS, MIN_TIMEOUT_MILLISECONDS
 from hookline.dialects.flo.rules import ACTIONS, ENTRY_KEYS, RULE_KEYS
+from hookline.dialects.json_schema import has_value, nullable, optional_keys
 
 Schema = dict[str, Any]
 
@@ -25,14 +26,14 @@ def build_schema() -> Schema:
         "type": "object",
         "if": by_event,
         "then": {"properties": {"hooks": {"$ref": "#/$defs/hooks"}}},
-        "else": {"if": is_rule, "then": {"$ref": "#/$defs/rule"}, "else": {"not": {"required": ["hooks"]}}},
+        "else": {"if": is_rule, "then": {"$ref": "#/$defs/rule"}, "else": {"not": has_value("hooks")}},
         "$defs": {"hooks": _hooks_schema(), "rule": _rule_schema(), "entry": _entry_schema()},
     }
 
 
 def _hooks_schema() -> Schema:
     rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
-    return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(EVENTS, rules)}
+    return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(EVENTS, nullable(rules))}
 
 
 def _action_properties() -> Schema:
@@ -57,22 +58,27 @@ def _rule_schema() -> Schema:
         "hooks": {"type": "array", "items": {"$ref": "#/$defs/entry"}, "minItems": 1},
     }
     assert properties.keys() == set(RULE_KEYS)
-    listed = {"required": ["hooks"], **_forbid_keys("action", "reason", "script", "command", "timeout")}
+    listed = {**has_value("hooks"), **_forbid_keys("action", "reason", "script", "command", "timeout")}
     one = {**_forbid_keys("hooks"), "oneOf": _action_forms()}
-    return {"type": "object", "additionalProperties": False, "properties": properties, "oneOf": [listed, one]}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": optional_keys(properties),
+        "oneOf": [listed, one],
+    }
 
 
 def _entry_schema() -> Schema:
     properties: Schema = {"type": {"enum": ["action", "command"]}, **_action_properties()}
     assert properties.keys() == set(ENTRY_KEYS)
     typed = [
-        {"if": {"required": ["type"], "properties": {"type": {"const": word}}}, "then": {"required": [word]}}
+        {"if": {"required": ["type"], "properties": {"type": {"const": word}}}, "then": has_value(word)}
         for word in ("action", "command")
     ]
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": properties,
+        "properties": optional_keys(properties),
         "oneOf": _action_forms(),
         "allOf": typed,
     }
@@ -80,12 +86,13 @@ def _entry_schema() -> Schema:
 
 def _action_forms() -> list[Schema]:
     plain = {"action": {"enum": [word for word in ACTIONS if word != "script"]}}
+    script = {"action": {"const": "script"}, "script": _TEXT}
     return [
         {"required": ["action"], "properties": plain, **_forbid_keys("script", "command")},
-        {"required": ["action", "script"], "properties": {"action": {"const": "script"}}, **_forbid_keys("command")},
-        {"required": ["command"], **_forbid_keys("action", "script", "reason")},
+        {"required": ["action", "script"], "properties": script, **_forbid_keys("command")},
+        {**has_value("command"), **_forbid_keys("action", "script", "reason")},
     ]
 
 
 def _forbid_keys(*keys: str) -> Schema:
-    return {"not": {"anyOf": [{"required": [key]} for key in keys]}}
+    return {"not": {"anyOf": [has_value(key) for key in keys]}}

@@ -11,6 +11,7 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.json_schema import optional_keys
 from hookline.dialects.microai.matcher import MATCHER_PATTERN, VOCABULARY, BadMatcher, parse_matcher
 from hookline.dialects.settings_json import (
     EventEntry,
@@ -200,16 +201,27 @@ def _entry_schema() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "required": ["command"],
-        "properties": {
-            "matcher": {"type": "string", "pattern": MATCHER_PATTERN, "description": "A tool: Bash, Bash(git:*) or *."},
-            "command": {"type": "string", "minLength": 1, "description": "Shell command."},
-            "timeout": {
-                "type": "number",
-                "minimum": 0,
-                "maximum": MAX_TIMEOUT_MILLISECONDS,
-                "description": "Milliseconds; 5000.",
+        "properties": optional_keys(
+            {
+                "matcher": {
+                    "type": "string",
+                    "pattern": MATCHER_PATTERN,
+                    "description": "A tool: Bash, Bash(git:*) or *.",
+                },
+                "command": {"type": "string", "minLength": 1, "description": "Shell command."},
+                "timeout": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": MAX_TIMEOUT_MILLISECONDS,
+                    "description": "Milliseconds; 5000.",
+                },
+                "continueOnFailure": {"type": "boolean", "default": True},
+                "condition": {
+                    "type": "string",
+                    "minLength": 1,
+                    "description": "Runs first; the hook runs if it exits 0.",
+                },
             },
-            "continueOnFailure": {"type": "boolean", "default": True},
-            "condition": {"type": "string", "minLength": 1, "description": "Runs first; the hook runs if it exits 0."},
-        },
+            ("command",),
+        ),
     }

@@ -68,9 +68,11 @@ def _parse_action(at: Node, info: HookInfo) -> Action | None:
     key = ACTIONS[name]
     known = (name, *key.options)
     at.check_keys(known, f"the action {name}")
-    value = at.get(name)
-    if value is None or any(each not in known for each in at.value):
+    if any(each not in known for each in at.value):
         return None
+    value = next(
+        place for key, place in at.entries() if key == name
+    )  # `deny:` without a value is a deny without a reason
     options = read_values(at, key.options, info)
     action: Action | None = key.read(value, info, options or {})
     return None if options is None else action

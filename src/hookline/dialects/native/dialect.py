@@ -151,6 +151,7 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
         for name, place in at.entries()
         if name in HOOK_KEYS
         and name not in ("when", "then")
+        and place.value is not None
         and (value := HOOK_KEYS[name].read(place, None)) is not None
     }
     if at.get("on") is None:

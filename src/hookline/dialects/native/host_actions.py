@@ -169,6 +169,7 @@ _JUDGE: Final = ActionKey(
             read=lambda at, info: read_data_template(at, info.vocabulary),
             write=lambda action, _: write_unless_event(action.arguments),
             schema={},
+            null_is_value=True,
             default="the event",
             help="what replaces `$ARGUMENTS` in the prompt, or follows the prompt if that has none",
         )

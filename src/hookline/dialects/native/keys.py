@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from hookline.config.node import Node
 from hookline.config.scalars import duration_pattern
+from hookline.dialects.json_schema import nullable
 from hookline.errors import BadTemplate
 from hookline.hooks.placeholders import FACT_ROOTS, PlaceholderResolver
 from hookline.hooks.protocols import May
@@ -83,6 +84,7 @@ class Key:
     example: str = ""
     example_event: str = "tool.before"
     required: bool = False
+    null_is_value: bool = False  # otherwise a null counts as absent
     mapping: Mapping[str, Key] = field(default_factory=dict)  # the keys of the mapping that may be its value
 
 
@@ -164,7 +166,11 @@ def object_schema(properties: Schema, required: Collection[str] = ()) -> Schema:
 
 def mapping_schema(keys: Mapping[str, Key]) -> Schema:
     required = [key.name for key in keys.values() if key.required]
-    return object_schema({key.name: key.schema for key in keys.values()}, required)
+    return object_schema({key.name: key_schema(key) for key in keys.values()}, required)
+
+
+def key_schema(key: Key) -> Schema:
+    return key.schema if key.required or key.null_is_value else nullable(key.schema)
 
 
 def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:
@@ -174,16 +180,17 @@ def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hin
     before = len(at.problems)
     at.check_keys(keys, what)
     for key in keys.values():
-        if key.required and key.name not in at.value:
+        if key.required and at.value.get(key.name) is None:
             at.add_problem("missing-key", f"{at.location}: {key.name} is missing.", hint)
     values = read_values(at, keys, info)
     return values if len(at.problems) == before else None
 
 
 def read_values(at: Node, keys: Mapping[str, Key], info: Any) -> dict[str, Any] | None:
-    """Like read_mapping, but passes over unknown and missing keys."""
+    """Like read_mapping, but passes over unknown and missing keys. A key without a value counts as missing."""
     before = len(at.problems)
-    values = {name: keys[name].read(place, info) for name, place in at.entries() if name in keys}
+    written = [(keys[name], place) for name, place in at.entries() if name in keys]
+    values = {key.name: key.read(place, info) for key, place in written if place.value is not None or key.null_is_value}
     return values if len(at.problems) == before else None
 
 

@@ -278,6 +278,7 @@ _POST_OPTIONS: Final = key_table(
         read=_parse_event_data,
         write=lambda action, _: write_unless_event(action.body),
         schema={},
+        null_is_value=True,
         default="`event`",
         help="what is posted: `event`, or any value with placeholders, as JSON",
     ),

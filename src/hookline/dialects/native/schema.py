@@ -8,7 +8,16 @@ from hookline.dialects.native.actions import ACTIONS, BARE_ACTIONS, STEP_KEYS
 from hookline.dialects.native.app_schema import app_definitions
 from hookline.dialects.native.conditions import CONDITIONS, SYNTAXES, TESTS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
-from hookline.dialects.native.keys import ActionKey, Key, Schema, enum_schema, list_schema, mapping_schema
+from hookline.dialects.native.keys import (
+    ActionKey,
+    Key,
+    Schema,
+    enum_schema,
+    key_schema,
+    list_schema,
+    mapping_schema,
+    object_schema,
+)
 
 
 def build_schema() -> Schema:
@@ -17,16 +26,21 @@ def build_schema() -> Schema:
         "title": "hookline hooks",
         "type": ["object", "null"],
         "additionalProperties": False,
-        "properties": {key.name: key.schema for key in FILE_KEYS.values()},
+        "properties": {key.name: key_schema(key) for key in FILE_KEYS.values()},
         "$defs": {
             **app_definitions(),
             "hook": mapping_schema(HOOK_KEYS),
-            "when": {"anyOf": [mapping_schema(CONDITIONS), list_schema("when"), enum_schema(("always", "never"))]},
+            "when": {"anyOf": [_tests_schema(CONDITIONS), list_schema("when"), enum_schema(("always", "never"))]},
             "test": _test_schema(),
             "then": _then_schema({}),
             "step": _then_schema(STEP_KEYS),
         },
     }
+
+
+def _tests_schema(keys: Mapping[str, Key]) -> Schema:
+    """A test has no default, so it cannot be null by accident."""
+    return object_schema({key.name: key.schema for key in keys.values()})
 
 
 def _test_schema() -> Schema:
@@ -35,7 +49,7 @@ def _test_schema() -> Schema:
         "anyOf": [
             {"type": ["string", "number", "boolean", "null"]},
             list_schema("test"),
-            {**mapping_schema(TESTS), "dependentSchemas": {"whole": needs_pattern}},
+            {**_tests_schema(TESTS), "dependentSchemas": {"whole": needs_pattern}},
         ]
     }
 
@@ -46,5 +60,5 @@ def _then_schema(more: Mapping[str, Key]) -> Schema:
 
 
 def _action_schema(action: ActionKey, more: Mapping[str, Key]) -> Schema:
-    schema = mapping_schema({**action.options, action.name: action, **more})
-    return {**schema, "required": [action.name]}
+    schema = mapping_schema({**action.options, **more})
+    return {**schema, "properties": {action.name: action.schema, **schema["properties"]}, "required": [action.name]}
