@@ -21,7 +21,7 @@ from hookline.hooks.host import Host, NullHost, ToolResult
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
 from hookline.hooks.protocols import Condition, May
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolName
+from hookline.hooks.tool_name import ToolName
 from hookline.patterns.pattern import pattern
 
 _NUMBER = count()

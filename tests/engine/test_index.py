@@ -40,7 +40,7 @@ from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Note, Outcome, Verdict
 from hookline.hooks.protocols import Condition, may_of
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolName
+from hookline.hooks.tool_name import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 

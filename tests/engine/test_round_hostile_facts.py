@@ -37,7 +37,8 @@ from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import DataTemplate, parse_template
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import VOCABULARIES, ToolKind, ToolName
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import VOCABULARIES, ToolKind
 from hookline.patterns.expressions import expression
 from hookline.patterns.pattern import pattern
 

@@ -4,7 +4,15 @@ import time
 import pytest
 import re2
 
-from hookline.patterns.pattern import MAX_PATTERN_LENGTH, BadPattern, Pattern, Syntax, UndecidedError, pattern
+from hookline.patterns.pattern import (
+    MAX_PATTERN_LENGTH,
+    BadPattern,
+    Pattern,
+    Syntax,
+    UndecidedError,
+    pattern,
+    split_alternatives,
+)
 
 ODD_TEXTS = [
     "",
@@ -99,3 +107,24 @@ def test_a_repetition_that_re2_does_not_count_to_is_searched_all_the_same():
     assert pattern("^a{1001}$").search("a" * 1001)
     assert not pattern("^a{1001}$").search("a" * 1000)
     assert pattern("^a{1001}$", Syntax.JAVASCRIPT).search("a" * 1001)
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("a|b", 2),
+        ("^(a|b)$", 2),
+        ("^(?:a|b)(?:c|d)$", 4),
+        ("a(?:b|c)+", 1),
+        ("(?!a|b).*", 1),
+        (r"(a|b)\1", 1),
+        ("abc", 1),
+        ("(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)", 1),
+    ],
+)
+def test_a_pattern_is_split_into_its_alternatives(source: str, parts: int) -> None:
+    whole = pattern(source, Syntax.JAVASCRIPT)
+    options = split_alternatives(whole)
+    assert len(options) == parts
+    for text in ("a", "b", "ab", "ac", "bd", "aa", "abc", "x", "", "abababab"):
+        assert whole.search(text) == any(option.search(text) for option in options), text

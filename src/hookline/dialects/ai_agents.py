@@ -37,6 +37,7 @@ from hookline.dialects.settings_json import (
     translate_tool_names,
     warn_ignored_matcher,
 )
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, all_of
@@ -47,7 +48,8 @@ from hookline.hooks.outcome import Audience, Note, Outcome
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import DataTemplate, Template, parse_template
-from hookline.hooks.tools import VOCABULARIES, ToolName, Vocabulary
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import VOCABULARIES, Vocabulary
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -161,13 +163,13 @@ def _parse_matcher(place: Node, text: str) -> Condition:
     if text in ("", "*"):
         return ALWAYS
     if not _REGEX_CHARACTERS.search(text):
-        return Matches(ToolName(VOCABULARY), shorthand("exactly", text))
+        return match_tool_name(shorthand("exactly", text), VOCABULARY)
     try:
-        return Matches(ToolName(VOCABULARY), pattern(text, Syntax.PYTHON, whole=True))
+        return match_tool_name(pattern(text, Syntax.PYTHON, whole=True), VOCABULARY)
     except BadPattern as bad:
         what = f"{place.location}: {bad.why}. The text is compared literally."
         place.add_problem("bad-pattern", what, "Write a name, names as Edit|Write, or *.")
-        return Matches(ToolName(VOCABULARY), shorthand("exactly", text))
+        return match_tool_name(shorthand("exactly", text), VOCABULARY)
 
 
 def _parse_command(at: Node) -> str | None:

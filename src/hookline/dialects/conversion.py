@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
@@ -15,7 +16,8 @@ from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action, Condition, TextPattern
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import VOCABULARIES, ToolName, Vocabulary
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import VOCABULARIES, Vocabulary
 from hookline.patterns.matchers import Shorthand, shorthand
 
 _ANCHORED_NAMES: Final = re.compile(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
@@ -58,8 +60,8 @@ def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condit
             if not names or len(translated) < len(names):
                 return condition
             if len(translated) == 1:
-                return Matches(ToolName(vocabulary), shorthand("exactly", translated[0]))
-            return Matches(ToolName(vocabulary), shorthand("tool", "|".join(translated)))
+                return match_tool_name(shorthand("exactly", translated[0]), vocabulary)
+            return match_tool_name(shorthand("tool", "|".join(translated)), vocabulary)
         case Matches(ToolField((str(first), *rest), source), pattern) if source != vocabulary:
             return Matches(ToolField((_translate_field(first, source, vocabulary), *rest), vocabulary), pattern)
         case _:
@@ -78,7 +80,9 @@ def _exact_names(pattern: TextPattern) -> list[str]:
 
 def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> str | None:
     """The target's name for the same kind of tool. A name that neither vocabulary knows means that very tool in both."""
-    kind = next((kind for kind, names in source.names.items() if name in names), None)
+    kind = next(
+        (kind for kind, names in source.names.items() for each in names if name in source.all_forms(each)), None
+    )
     if kind is not None:
         return next(iter(target.names.get(kind, ())), None)
     return None if any(name in names for names in target.names.values()) else name

@@ -16,6 +16,7 @@ from hookline.engine.limits import session_id
 from hookline.engine.match_budget import MatchBudget
 from hookline.errors import AmbiguousField, UnavailableError, UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, attempt, outcome_of_failure
+from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS, METADATA_PATH
 from hookline.hooks.hook import UNLIMITED, Hook
@@ -232,7 +233,7 @@ class Round:
         return self._resolve_outcome(hook, answer, took, again), fired
 
     def _current_hook(self, hook: Hook, again: bool = False) -> CurrentHook:
-        return CurrentHook(hook.id, again, self._call_stack, hook_key(hook))
+        return CurrentHook(hook.id, again, self._call_stack, hook_key(hook), tuple(tool_matchers(hook.when)))
 
     def _resolve_outcome(
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False

@@ -17,6 +17,7 @@ from hookline.hooks.event import Event
 
 if TYPE_CHECKING:
     from hookline.hooks.hook import Hook
+    from hookline.hooks.protocols import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ class CurrentHook:
     is_recheck: bool = False  # it runs again because a later hook changed the event
     callers: tuple[str, ...] = ()  # keys of the hooks whose tool calls or messages led here, outermost first
     key: str = ""  # ids are unique within one file only
+    tool_matchers: tuple[Need, ...] = ()  # of its condition: templates show the name that one of them matched
 
     @property
     def stack(self) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from hookline.hooks.json_text import json_text
 from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import OPEN_BRACES, Placeholder
 from hookline.hooks.tool_input import field_value, to_vocabulary
-from hookline.hooks.tools import NATIVE, Vocabulary, tool_name_in
+from hookline.hooks.tool_name import tool_name_in
+from hookline.hooks.tools import NATIVE, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

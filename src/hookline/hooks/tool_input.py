@@ -9,7 +9,8 @@ from typing import Any, Final
 from hookline.errors import AmbiguousField
 from hookline.hooks.event import MISSING, Event, FactPath, deep_equal, read_path
 from hookline.hooks.protocols import AmbiguousTexts
-from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, tool_kind
+from hookline.hooks.tool_name import likely_kind as tool_kind
+from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Kinds of tools, and the names of tools and their main fields in each dialect and host.
 
-A *vocabulary* is one column of the table: the names of one dialect or host. A matcher is tested against a tool's own name
-and against its vocabulary's names for that kind; hookline.hooks.tool_input does the same for the fields of its input.
+A *vocabulary* is one column of the table: the names of one dialect or host. hookline.hooks.tool_name gives a tool its one
+name in a vocabulary; hookline.hooks.tool_input does the same for the fields of its input.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
-
-from hookline.hooks.event import Event, FactPath
 
 
 class ToolKind(StrEnum):
@@ -31,7 +29,11 @@ class ToolKind(StrEnum):
 
 # kind → our name of the field → its other names
 FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
-    ToolKind.SHELL: {"command": ("cmd", "script"), "cwd": ("workdir", "directory", "dir_path"), "timeout": ()},
+    ToolKind.SHELL: {
+        "command": ("cmd", "script", "command_line", "commandLine", "shell_command"),
+        "cwd": ("workdir", "directory", "dir_path"),
+        "timeout": (),
+    },
     ToolKind.READ: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
         "offset": (),
@@ -60,23 +62,54 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+MCP_NATIVE: Final = "mcp.{server}.{tool}"
+MCP_DIGITORN: Final = "mcp_{server}.{tool}"
+MCP_CLAUDE: Final = "mcp__{server}__{tool}"
+MCP_PREFIX: Final = "{server}_{tool}"  # only its host can tell that this is an MCP tool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """One dialect's or host's names for the kinds of tools, and for the fields that differ from ours."""
 
     name: str
     names: Mapping[ToolKind, tuple[str, ...]]
     fields: Mapping[str, str]  # ours → theirs
-    has_short_names: bool = False  # `module.action` also matches `action`
+    others: frozenset[str] = frozenset()  # tools that are certainly of no kind, whatever their names say
+    mcp: str = MCP_NATIVE  # how it spells the tool of an MCP server
+    short_names: Mapping[str, str] | None = None  # full name → another short one; `module.action` is also `action`
 
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.name == other.name
+
+    def all_forms(self, name: str) -> tuple[str, ...]:
+        """The name, and its short forms if the vocabulary has them."""
+        if self.short_names is None:
+            return (name,)
+        return tuple(
+            form for form in (name, name.partition(".")[2], self.short_names.get(name)) if form or form == name
+        )
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """Every name of a tool that the vocabulary has, short forms included."""
+        listed = (form for names in self.names.values() for name in names for form in self.all_forms(name))
+        return frozenset(listed) | self.others
+
 
 def _make_vocabulary(
-    name: str, names: dict[ToolKind, tuple[str, ...]], *, short: bool = False, **fields: str
+    name: str,
+    names: dict[ToolKind, tuple[str, ...]],
+    *,
+    others: tuple[str, ...] = (),
+    mcp: str = MCP_NATIVE,
+    short: Mapping[str, str] | None = None,
+    **fields: str,
 ) -> Vocabulary:
-    return Vocabulary(name, names, fields, short)
+    return Vocabulary(name, names, fields, frozenset(others), mcp, short)
 
 
 _RUNTIME_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
@@ -103,6 +136,25 @@ _CLAUDE_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.SEARCH: ("WebSearch",),
     ToolKind.AGENT: ("Task", "Agent"),
 }
+_CLAUDE_OTHERS: Final = (
+    "TodoWrite", "TodoRead", "BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskStop", "TaskCreate", "TaskUpdate",
+    "TaskList", "TaskGet", "ExitPlanMode", "EnterPlanMode", "EnterWorktree", "ExitWorktree", "AskUserQuestion", "Skill",
+    "SlashCommand", "ToolSearch", "ListMcpResourcesTool", "ReadMcpResourceTool", "SendMessage", "NotebookRead", "LSP",
+)  # fmt: skip
+_GEMINI_OTHERS: Final = (
+    "save_memory", "write_todos", "todo_write", "ask_user", "activate_skill", "get_internal_docs", "enter_plan_mode",
+    "exit_plan_mode", "complete_task", "update_topic", "skill", "ask_user_question", "list_mcp_resources",
+    "read_mcp_resource",
+)  # fmt: skip
+_COPILOT_OTHERS: Final = (
+    "read_bash", "stop_bash", "list_bash", "read_powershell", "stop_powershell", "list_powershell", "report_intent",
+    "update_todo", "fetch_copilot_cli_documentation", "ask_user", "skill", "store_memory", "sql", "read_agent",
+    "list_agents", "write_agent", "exit_plan_mode",
+)  # fmt: skip
+_RUNTIME_OTHERS: Final = (
+    "runjs", "storage", "files", "dom", "skill", "workspace.info", "workspace.tree", "workspace.changes",
+    "memory.remember", "memory.recall", "memory.forget", "memory.list",
+)  # fmt: skip
 _GEMINI_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
     ToolKind.SHELL: ("run_shell_command",),
     ToolKind.READ: ("read_file", "read_many_files"),
@@ -119,32 +171,34 @@ _GEMINI_NAMES: Final[dict[ToolKind, tuple[str, ...]]] = {
 VOCABULARIES: Final[dict[str, Vocabulary]] = {
     vocabulary.name: vocabulary
     for vocabulary in (
-        _make_vocabulary("native", _RUNTIME_NAMES),
-        _make_vocabulary("hookline", _RUNTIME_NAMES),
-        _make_vocabulary("flo", _RUNTIME_NAMES),
-        _make_vocabulary("standard_agents", _RUNTIME_NAMES),
+        _make_vocabulary("native", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
+        _make_vocabulary("hookline", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
+        _make_vocabulary("flo", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
+        _make_vocabulary("standard_agents", _RUNTIME_NAMES, others=_RUNTIME_OTHERS),
         _make_vocabulary(
             "microai",
             {**_CLAUDE_NAMES, ToolKind.EDIT: ("Edit",), ToolKind.LIST: (), ToolKind.AGENT: ()},
+            mcp=MCP_CLAUDE,
             path="file_path",
         ),
         _make_vocabulary(
             "ai_agents",
             {
-                ToolKind.SHELL: ("BashExecutor", "Bash"),
-                ToolKind.READ: ("FileReader", "Read"),
-                ToolKind.WRITE: ("FileWriter", "Write"),
-                ToolKind.EDIT: ("CodeEditor", "Edit"),
+                ToolKind.SHELL: ("BashExecutor",),
+                ToolKind.READ: ("FileReader",),
+                ToolKind.WRITE: ("FileWriter",),
+                ToolKind.EDIT: ("CodeEditor",),
             },
+            mcp=MCP_CLAUDE,
             path="file_path",
         ),
         _make_vocabulary(
             "digitorn",
             {
-                ToolKind.SHELL: ("shell.run", "Bash"),
-                ToolKind.READ: ("filesystem.read", "Read"),
-                ToolKind.WRITE: ("filesystem.write", "Write"),
-                ToolKind.EDIT: ("filesystem.edit", "Edit"),
+                ToolKind.SHELL: ("shell.run",),
+                ToolKind.READ: ("filesystem.read",),
+                ToolKind.WRITE: ("filesystem.write", "filesystem.delete"),
+                ToolKind.EDIT: ("filesystem.edit",),
                 ToolKind.LIST: ("filesystem.list",),
                 ToolKind.GLOB: ("filesystem.glob",),
                 ToolKind.GREP: ("filesystem.grep",),
@@ -152,19 +206,27 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.SEARCH: ("web.search",),
                 ToolKind.AGENT: ("agent_spawn",),
             },
-            short=True,
+            mcp=MCP_DIGITORN,
+            short={
+                "shell.run": "Bash",
+                "filesystem.read": "Read",
+                "filesystem.write": "Write",
+                "filesystem.edit": "Edit",
+            },
         ),
-        _make_vocabulary("claude_code", _CLAUDE_NAMES, path="file_path"),
+        _make_vocabulary("claude_code", _CLAUDE_NAMES, others=_CLAUDE_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
         _make_vocabulary(
             "codex",
             {**_CLAUDE_NAMES, ToolKind.EDIT: ("apply_patch", "Edit", "Write"), ToolKind.AGENT: ("spawn_agent",)},
+            others=("update_plan", "view_image", "wait_agent", "close_agent", "request_user_input"),
+            mcp=MCP_CLAUDE,
         ),
-        _make_vocabulary("gemini_cli", _GEMINI_NAMES, path="file_path"),
-        _make_vocabulary("qwen_code", _GEMINI_NAMES, path="file_path"),
+        _make_vocabulary("gemini_cli", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
+        _make_vocabulary("qwen_code", _GEMINI_NAMES, others=_GEMINI_OTHERS, mcp=MCP_CLAUDE, path="file_path"),
         _make_vocabulary(
             "copilot_cli",
             {
-                ToolKind.SHELL: ("bash", "powershell"),
+                ToolKind.SHELL: ("bash", "powershell", "write_bash", "write_powershell"),
                 ToolKind.READ: ("view",),
                 ToolKind.WRITE: ("create",),
                 ToolKind.EDIT: ("edit", "str_replace_editor", "apply_patch"),
@@ -174,6 +236,7 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.SEARCH: ("web_search",),
                 ToolKind.AGENT: ("task",),
             },
+            others=_COPILOT_OTHERS,
         ),
         _make_vocabulary(
             "opencode",
@@ -189,6 +252,8 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
                 ToolKind.SEARCH: ("websearch",),
                 ToolKind.AGENT: ("task",),
             },
+            others=("todowrite", "todoread", "question", "skill", "lsp", "invalid", "plan_enter", "plan_exit", "batch"),
+            mcp=MCP_PREFIX,
             path="filePath",
             old_string="oldString",
             new_string="newString",
@@ -196,32 +261,46 @@ VOCABULARIES: Final[dict[str, Vocabulary]] = {
         _make_vocabulary(
             "cursor",
             {
-                ToolKind.SHELL: ("Shell",),
+                ToolKind.SHELL: ("Shell", "WriteShellStdin"),
                 ToolKind.READ: ("Read",),
-                ToolKind.WRITE: ("Write",),
+                ToolKind.WRITE: ("Write", "Delete"),
                 ToolKind.EDIT: ("Edit", "StrReplace", "ApplyPatch"),
-                ToolKind.LIST: ("LS",),
+                ToolKind.LIST: ("LS", "List"),
                 ToolKind.GLOB: ("Glob",),
                 ToolKind.GREP: ("Grep",),
-                ToolKind.FETCH: ("WebFetch",),
+                ToolKind.FETCH: ("WebFetch", "Fetch"),
                 ToolKind.SEARCH: ("WebSearch",),
                 ToolKind.AGENT: ("Task",),
             },
+            others=("TodoWrite", "ReadLints", "ListMcpResources", "FetchMcpResource", "ComputerUse", "RecordScreen"),
             path="file_path",
         ),
         _make_vocabulary(
             "cline",
             {
-                ToolKind.SHELL: ("execute_command",),
-                ToolKind.READ: ("read_file",),
+                ToolKind.SHELL: ("execute_command", "run_commands"),
+                ToolKind.READ: ("read_file", "read_files"),
                 ToolKind.WRITE: ("write_to_file",),
-                ToolKind.EDIT: ("replace_in_file", "apply_patch"),
+                ToolKind.EDIT: ("replace_in_file", "apply_patch", "editor"),
                 ToolKind.LIST: ("list_files",),
                 ToolKind.GREP: ("search_files",),
                 ToolKind.FETCH: ("web_fetch",),
                 ToolKind.SEARCH: ("web_search",),
                 ToolKind.AGENT: ("new_task", "use_subagents"),
             },
+            others=(
+                "attempt_completion",
+                "ask_followup_question",
+                "plan_mode_respond",
+                "act_mode_respond",
+                "load_mcp_documentation",
+                "access_mcp_resource",
+                "use_skill",
+                "condense",
+                "new_rule",
+                "report_bug",
+                "focus_chain",
+            ),
         ),
         _make_vocabulary(
             "windsurf",
@@ -260,9 +339,17 @@ for _vocabulary in VOCABULARIES.values():
             _KIND_BY_NAME.setdefault(_name, _kind)
 
 
+_OTHER_NAMES: Final = frozenset(name for vocabulary in VOCABULARIES.values() for name in vocabulary.others)
+
+
 def kind_of_name(name: str) -> ToolKind:
     """The kind of a tool with this name, from the table."""
     return _KIND_BY_NAME.get(name, ToolKind.OTHER)
+
+
+def is_known_name(name: str) -> bool:
+    """Whether a host or dialect has a tool of this name."""
+    return name in _KIND_BY_NAME or name in _OTHER_NAMES
 
 
 def tool_kind(tool: Any) -> ToolKind:
@@ -270,69 +357,12 @@ def tool_kind(tool: Any) -> ToolKind:
     if not isinstance(tool, dict):
         return ToolKind.OTHER
     kind, name = tool.get("kind"), tool.get("name")
-    if isinstance(kind, str) and kind in _KIND_BY_VALUE:
-        return _KIND_BY_VALUE[kind]
+    if isinstance(kind, str) and kind in KIND_BY_VALUE:
+        return KIND_BY_VALUE[kind]
     return kind_of_name(name) if isinstance(name, str) else ToolKind.OTHER
 
 
-_KIND_BY_VALUE: Final = {kind.value: kind for kind in ToolKind}
-_MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
-
-
-@lru_cache(maxsize=8192)
-def all_tool_names(own: str, kind: str | None, vocabulary: str) -> tuple[str, ...]:
-    """Every name that matches a tool of this kind in the vocabulary, its own first."""
-    known, spoken = tool_kind({"name": own, "kind": kind}), VOCABULARIES[vocabulary]
-    names = (own, *spoken.names.get(known, ()), *_mcp_names(own))
-    short = [rest for name in names if (rest := name.partition(".")[2])] if spoken.has_short_names else ()
-    return tuple(dict.fromkeys((*names, *short)))
-
-
-def _mcp_names(own: str) -> tuple[str, ...]:
-    """The names of an MCP tool: `mcp.<server>.<tool>`, `mcp_<server>.<tool>` and `mcp__<server>__<tool>`."""
-    for start, middle in (("mcp__", "__"), ("mcp.", "."), ("mcp_", ".")):
-        if own.startswith(start):
-            server, found, tool = own[len(start) :].partition(middle)
-            if found and server and tool:
-                return (f"mcp.{server}.{tool}", f"mcp_{server}.{tool}", f"mcp__{server}__{tool}")
-    return ()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolName:
-    """The subject of a tool matcher."""
-
-    vocabulary: Vocabulary = NATIVE
-    is_cacheable = True
-
-    def texts(self, event: Event) -> tuple[str, ...]:
-        tool = event.facts.get("tool")
-        if not isinstance(tool, dict):
-            return ()
-        name, kind = tool.get("name"), tool.get("kind")
-        if not isinstance(name, str):
-            return ()
-        names = all_tool_names if len(name) <= _MAX_CACHED_CHARS else all_tool_names.__wrapped__
-        return names(name, kind if isinstance(kind, str) and kind in _KIND_BY_VALUE else None, self.vocabulary.name)
-
-    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
-        return ()
-
-    def reads(self) -> tuple[FactPath, ...]:
-        return (("tool", "name"), ("tool", "kind"))
-
-    def __str__(self) -> str:
-        return "tool"
-
-
-def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
-    """The vocabulary's name for a tool in the table. Any other tool, an MCP server's too, keeps its name."""
-    tool = event.facts.get("tool")
-    own = tool.get("name") if isinstance(tool, dict) else None
-    if not isinstance(own, str):
-        return ""
-    names = vocabulary.names.get(tool_kind(tool), ()) if own in _KIND_BY_NAME else ()
-    return own if not names or own in names else names[0]
+KIND_BY_VALUE: Final = {kind.value: kind for kind in ToolKind}
 
 
 @lru_cache(maxsize=1024)

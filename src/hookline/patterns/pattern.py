@@ -6,12 +6,13 @@ units: see hookline.patterns.encoding.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Final
 
 from hookline.errors import UndecidedError
 from hookline.patterns import javascript_parser, python_parser, re2_parser
@@ -28,7 +29,16 @@ from hookline.patterns.engines import (
     replace_matches,
     state_breadth,
 )
-from hookline.patterns.syntax_tree import BackReference, BadPattern, LookAround, RegexNode, children
+from hookline.patterns.syntax_tree import (
+    Alternation,
+    BackReference,
+    BadPattern,
+    Group,
+    LookAround,
+    RegexNode,
+    Sequence,
+    children,
+)
 
 __all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError", "pattern"]
 
@@ -161,6 +171,43 @@ def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False)
         else _compile_tree(_parse_source(source, syntax), whole)
     )
     return Pattern(source, syntax, whole, built)
+
+
+_MAX_ALTERNATIVES: Final = 64
+
+
+def split_alternatives(compiled: Pattern) -> tuple[Pattern, ...]:
+    """Patterns that together match what this one matches: `^(a|b)$` is `^a$` and `^b$`. Itself if it cannot be split."""
+    tree = _parse_source(compiled.source, compiled.syntax)
+    options = [tree] if _has_back_reference(tree) else _expand_alternations(tree)
+    if not 1 < len(options) <= _MAX_ALTERNATIVES:
+        return (compiled,)
+    try:
+        return tuple(
+            Pattern(to_regex(option), compiled.syntax, compiled.whole, _compile_tree(option, compiled.whole))
+            for option in options
+        )
+    except BadPattern:
+        return (compiled,)
+
+
+def _expand_alternations(node: RegexNode) -> list[RegexNode]:
+    match node:
+        case Alternation(options):
+            return [each for option in options for each in _expand_alternations(option)]
+        case Group(part):
+            return _expand_alternations(part)
+        case Sequence(parts):
+            expanded = [_expand_alternations(part) for part in parts]
+            if math.prod(map(len, expanded)) > _MAX_ALTERNATIVES:
+                return [node]
+            return [Sequence(each) for each in itertools.product(*expanded)]
+        case _:
+            return [node]
+
+
+def _has_back_reference(node: RegexNode) -> bool:
+    return isinstance(node, BackReference) or any(_has_back_reference(child) for child in children(node))
 
 
 def _parse_source(source: str, syntax: Syntax) -> RegexNode:

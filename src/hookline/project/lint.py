@@ -21,7 +21,8 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Scope
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Action, Condition, May, may_of
-from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, ToolName, kind_of_name
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, kind_of_name
 from hookline.patterns.matchers import Shorthand
 
 _MAX_COMPARED_HOOKS: Final = 256  # for each part of a hook's condition

@@ -102,7 +102,7 @@ def test_allowed_tools_are_allowed_by_name_and_a_deny_beats_them() -> None:
     assert verdict_for("read_file") is Verdict.ALLOW
     assert verdict_for("mcp.x+y") is Verdict.ALLOW
     assert verdict_for("mcpzx+y") is Verdict.SILENT
-    assert verdict_for("read_files") is Verdict.SILENT
+    assert verdict_for("read_filez") is Verdict.SILENT
     deny = load(build_config({"action": "deny", "priority": -5})).hooks
     assert verdict_for("read_file", *deny) is Verdict.DENY
 

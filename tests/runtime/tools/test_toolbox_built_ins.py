@@ -4,7 +4,8 @@ import jsonschema
 import pytest
 
 from hookline.hooks.event import Event
-from hookline.hooks.tools import VOCABULARIES, ToolKind, ToolName, main_field
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import VOCABULARIES, ToolKind, main_field
 from hookline.runtime.tools.tool_definition import Tool
 from hookline.runtime.tools.toolbox import built_in_tools, module_tools
 

@@ -9,12 +9,14 @@ from typing import Final
 from hookline.dialects.claude_code.names import MATCHER_FACTS, TOOL_EVENTS, VOCABULARY
 from hookline.dialects.conversion import NotExpressible, flatten_all
 from hookline.dialects.settings_json import translate_tool_names
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches
 from hookline.hooks.conditions.tool import ToolPath
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolKind, ToolName, kind_of_name
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -44,7 +46,7 @@ def parse_matcher(text: str, event_name: str) -> Condition:
             return Never("its matcher names no tool.")
     if event_name in TOOL_EVENTS:
         names = shorthand("tool", text) if is_name_list else pattern(text, Syntax.JAVASCRIPT)
-        return Matches(ToolName(VOCABULARY), names)
+        return match_tool_name(names, VOCABULARY)
     path, default = MATCHER_FACTS[event_name]
     compiled = pattern(f"^(?:{text})$" if is_name_list else text, Syntax.JAVASCRIPT)
     condition = Matches(Fact(path), compiled)
@@ -57,7 +59,7 @@ def parse_permission_rule(text: str) -> PermissionRule:
     if found is None:
         raise BadPattern("this is neither a tool's name nor Tool(pattern)")
     name, inner = found[1], (found[2] or "").strip()
-    name_condition = Matches(ToolName(VOCABULARY), shorthand("tool", name))
+    name_condition = match_tool_name(shorthand("tool", name), VOCABULARY)
     if inner in ("", "*"):
         return PermissionRule(name_condition)
     input_condition = _input_condition(kind_of_name(name), inner)

@@ -25,7 +25,8 @@ from hookline.hooks.host import Host, ToolResult
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Note, NotePlace, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import field_value
-from hookline.hooks.tools import VOCABULARIES, ToolName
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import VOCABULARIES
 
 COMPILE_FILE: Final = "compile.json"
 TESTS_FILE: Final = "tests.json"

@@ -10,13 +10,14 @@ from hookline.config.problem import Severity
 from hookline.dialects import custom
 from hookline.dialects.dialect import has_errors
 from hookline.dialects.digitorn.templates import VOCABULARY
+from hookline.dialects.tool_names import resolve_tool_names
 from hookline.formatting import closest_match
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.numbers import Comparison, ExpressionCondition, MultipleOf
 from hookline.hooks.conditions.text import Equals, Fact, Matches, RecentMessagesContain
 from hookline.hooks.event import FactPath
 from hookline.hooks.protocols import Condition, Subject
-from hookline.hooks.tools import ToolName
+from hookline.hooks.tool_name import ToolName
 from hookline.patterns.expressions import BadExpression, expression
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern
@@ -156,7 +157,7 @@ def _name_parser(subject: Subject, known: Collection[str] = ()) -> ConditionPars
         if known and not any(pattern.search(code) for code in known):
             what = f"{match.location}: no error has this code."
             match.add_problem("never-holds", what, f"The codes are {', '.join(known)}.", severity=Severity.WARNING)
-        return Matches(subject, pattern)
+        return resolve_tool_names(Matches(subject, pattern))
 
     return parse
 

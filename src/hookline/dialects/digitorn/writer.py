@@ -57,7 +57,8 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition
-from hookline.hooks.tools import ToolKind, ToolName, Vocabulary
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import ToolKind, Vocabulary
 from hookline.patterns.matchers import Shorthand
 
 _SECOND: Final = timedelta(seconds=1)

@@ -15,11 +15,10 @@ from hookline.dialects.flo.names import EVENTS, NAME, SKILL_PRIORITY, VOCABULARY
 from hookline.dialects.flo.patterns import escape_javascript
 from hookline.dialects.flo.rules import parse_rule
 from hookline.dialects.settings_json import hook_id, parse_entries, recognise_entries
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.answer import FixedAnswer
-from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook, Origin, Scope
 from hookline.hooks.outcome import ALLOW
-from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import Syntax, pattern
 
 BARE_KEYS: Final = ("matcher", "inputMatchers", "action", "command", "script")
@@ -124,7 +123,7 @@ def _parse_allowed_tools(document: Document, problems: list[Problem]) -> Iterato
     yield Hook(
         id=f"{PurePath(document.file).name}:allowedTools",
         event="tool.before",
-        when=Matches(ToolName(VOCABULARY), pattern(f"^(?:{alternatives})$", Syntax.JAVASCRIPT)),
+        when=match_tool_name(pattern(f"^(?:{alternatives})$", Syntax.JAVASCRIPT), VOCABULARY),
         then=FixedAnswer(ALLOW),
         origin=Origin(document.file, allowed.line, NAME),
         order=-SKILL_PRIORITY,

@@ -30,6 +30,7 @@ from hookline.dialects.flo.names import (
     result_parser,
     script_variables,
 )
+from hookline.dialects.tool_names import match_tool_name
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.failing import InvalidAction
@@ -42,7 +43,6 @@ from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition, May
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 ACTIONS: Final = ("deny", "allow", "log", "script")
@@ -174,7 +174,7 @@ def _parse_condition(at: Node, event: str) -> Condition:
     parts: list[Condition] = []
     compiled = _compile_pattern(matcher) if matcher is not None and name else None
     if compiled is not None:
-        parts.append(Matches(ToolName(VOCABULARY), compiled))
+        parts.append(match_tool_name(compiled, VOCABULARY))
     for field, place in fields.entries() if fields is not None else ():
         field_pattern = None if place.text(empty=True) is None else _compile_pattern(place)
         if field_pattern is not None:

@@ -42,7 +42,8 @@ from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolName, Vocabulary
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import Vocabulary
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:

@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.settings_json import translate_tool_names
+from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, AnyOf, Never, all_of
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.conditions.tool import ToolPath
 from hookline.hooks.protocols import Condition, Subject
 from hookline.hooks.tool_input import ToolField, choose_field_name
-from hookline.hooks.tools import VOCABULARIES, ToolKind, ToolName, Vocabulary, kind_of_name
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import VOCABULARIES, ToolKind, Vocabulary, kind_of_name
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern
 
@@ -70,7 +72,7 @@ def parse_matcher(text: str) -> Matcher:
 
 
 def _parse_tool_name(name: str) -> Matcher:
-    condition = Matches(ToolName(VOCABULARY), shorthand("exactly", name))
+    condition = match_tool_name(shorthand("exactly", name), VOCABULARY)
     if not _NOT_IN_NAMES.search(name):
         return Matcher(condition)
     why = f"names are compared literally, and no tool is called {name!r}."

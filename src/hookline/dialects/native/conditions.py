@@ -33,6 +33,7 @@ from hookline.dialects.native.keys import (
     text_key,
     write_mapping,
 )
+from hookline.dialects.tool_names import resolve_tool_names
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain
@@ -42,7 +43,8 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
-from hookline.hooks.tools import ToolKind, ToolName, is_path_field
+from hookline.hooks.tool_name import ToolName
+from hookline.hooks.tools import ToolKind, is_path_field
 from hookline.patterns.expressions import BadExpression, expression
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
@@ -155,7 +157,8 @@ def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
     """Names, in which `*` and `?` are wildcards, and /patterns/; the long form is a test of the name."""
     subject = ToolName(info.vocabulary)
     if isinstance(at.value, dict):
-        return _parse_test(at, subject, ("tool", "name"))
+        parsed = _parse_test(at, subject, ("tool", "name"))
+        return None if parsed is None else resolve_tool_names(parsed)
     names = at.texts()
     if not names:
         return None if names is None else NEVER_HOLDS
@@ -165,7 +168,8 @@ def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
             return None
     if not any(name.startswith("/") for name in names):
         names = ("|".join(names),)
-    return _match_any(at, subject, _tool_pattern, names)
+    matched = _match_any(at, subject, _tool_pattern, names)
+    return None if matched is None else resolve_tool_names(matched)
 
 
 def _tool_pattern(name: str) -> TextPattern:

@@ -88,9 +88,7 @@ class Matches:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         texts = self.subject.texts(event)
-        if self.subject.is_cacheable:
-            return self._cached_match(texts, deadline)
-        if not self._any_match(texts, deadline):
+        if not (self._cached_match if self.subject.is_cacheable else self._any_match)(texts, deadline):
             return False
         return type(texts) is tuple or self._matches_unanimously(self.subject.interpretations(event), deadline)
 

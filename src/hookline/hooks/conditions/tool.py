@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hookline.errors import AmbiguousField
+from hookline.hooks.conditions.logic import All, AnyOf
+from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.protocols import NO_DEADLINE, Need
+from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
 from hookline.hooks.tool_input import ToolField
+from hookline.hooks.tool_name import ToolName, guessed_kind
 from hookline.hooks.tools import NATIVE, ToolKind, Vocabulary, tool_kind
 
 
@@ -70,12 +75,30 @@ def _directory_fact(event: Event, fact: str) -> str:
     return posixpath.normpath(held) if isinstance(held, str) and held.startswith("/") else ""
 
 
+def tool_matchers(condition: Condition) -> Iterator[Need]:
+    """The matchers of the tool's name that may make the condition hold."""
+    match condition:
+        case Matches(ToolName() as subject, pattern):
+            yield Need(subject, pattern)
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from tool_matchers(part)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolKindIs:
     kind: ToolKind
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return "tool" in event.facts and tool_kind(event.facts["tool"]) is self.kind
+        """A kind that is guessed may be wrong: see hookline.hooks.kind_guess."""
+        if "tool" not in event.facts:
+            return False
+        guess = guessed_kind(event.facts["tool"])
+        if guess is None:
+            return tool_kind(event.facts["tool"]) is self.kind
+        if guess.kind is self.kind or self.kind is ToolKind.OTHER:
+            raise AmbiguousField(f"the tool's kind is a guess from {guess.why}")
+        return False
 
     def needs(self) -> tuple[Need, ...]:
         return ()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from hookline.errors import HooklineError
-from hookline.hooks.tools import ToolKind, all_tool_names
+from hookline.hooks.tool_name import mcp_spellings
 from hookline.patterns.matchers import tool_glob
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError
 from hookline.runtime.models.model import OfferedTool
@@ -129,8 +129,8 @@ class Toolbox:
 
 def _aliases(name: str) -> tuple[str, ...]:
     """An MCP tool's other spellings, and `server.tool`, as if the server were a module."""
-    names = all_tool_names(name, ToolKind.OTHER, "native")
-    return (*names[1:], names[0 if name.startswith("mcp.") else 1].removeprefix("mcp.")) if len(names) > 1 else ()
+    spellings = mcp_spellings(name)
+    return tuple(each for each in (*spellings, spellings[0].removeprefix("mcp.")) if each != name) if spellings else ()
 
 
 def _parse_globs(pattern: str) -> tuple[Pattern, Pattern]:

@@ -1,0 +1,84 @@
+"""Which names a tool matcher speaks of: its dialect's, or the host's own. Decided when the file is loaded.
+
+A matcher that matches one of the dialect's known names means tools by their name in that dialect. One that matches none of
+them (`run_shell_command`, `mcp__.*`) means the host's own names. Alternatives are decided one by one, so that
+`Write|run_shell_command` loses neither.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from hookline.hooks.conditions.logic import All, AnyOf, Not
+from hookline.hooks.conditions.text import Matches
+from hookline.hooks.protocols import Condition, TextPattern
+from hookline.hooks.tool_name import HOST_NAMES, ToolName
+from hookline.hooks.tools import VOCABULARIES, Vocabulary
+from hookline.patterns.matchers import Shorthand, shorthand
+from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, split_alternatives
+
+_SERVER: Final = re.compile(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*?)(?:__|\.|_(?=\*|\.\*|$))")
+
+
+def match_tool_name(compiled: TextPattern, vocabulary: Vocabulary) -> Matches:
+    return Matches(_tool_name(compiled, vocabulary.name), compiled)
+
+
+def resolve_tool_names(condition: Condition) -> Condition:
+    """The condition with each of its tool matchers decided."""
+    match condition:
+        case All(parts):
+            return All(tuple(resolve_tool_names(part) for part in parts))
+        case AnyOf(parts):
+            return AnyOf(tuple(resolve_tool_names(part) for part in parts))
+        case Not(part):
+            return Not(resolve_tool_names(part))
+        case Matches(ToolName(vocabulary), compiled):
+            return match_tool_name(compiled, vocabulary)
+        case _:
+            return condition
+
+
+@lru_cache(maxsize=4096)
+def _tool_name(compiled: TextPattern, vocabulary_name: str) -> ToolName:
+    vocabulary = VOCABULARIES[vocabulary_name]
+    known = vocabulary.known_names
+    if not _matches_any(compiled, known):
+        own_names = HOST_NAMES
+    else:
+        own_names = tuple(part for part in _alternatives(compiled) if not _matches_any(part, known))
+    return _shared_subject(vocabulary_name, own_names, _named_servers(compiled))
+
+
+@lru_cache(maxsize=1024)
+def _shared_subject(vocabulary_name: str, own_names: tuple[TextPattern, ...], servers: tuple[str, ...]) -> ToolName:
+    """Equal subjects are one object, because each has a cache."""
+    return ToolName(VOCABULARIES[vocabulary_name], own_names, servers)
+
+
+def _matches_any(compiled: TextPattern, names: frozenset[str]) -> bool:
+    try:
+        return any(compiled.search(name) for name in names)
+    except UndecidedError:
+        return True
+
+
+def _alternatives(compiled: TextPattern) -> tuple[TextPattern, ...]:
+    """The patterns of which one must match; the pattern itself if it cannot be split."""
+    if "|" not in compiled.source:
+        return (compiled,)
+    if isinstance(compiled, Pattern):
+        return split_alternatives(compiled)
+    if not isinstance(compiled, Shorthand) or compiled.word != "tool":
+        return (compiled,)
+    try:
+        return tuple(shorthand("tool", part.strip()) for part in compiled.text.split("|"))
+    except BadPattern:
+        return (compiled,)
+
+
+def _named_servers(compiled: TextPattern) -> tuple[str, ...]:
+    """The MCP servers that the matcher names."""
+    return tuple(dict.fromkeys(_SERVER.findall(compiled.source.replace("\\", ""))))

@@ -1,0 +1,173 @@
+"""Guesses the kind of a tool that no table knows, from the words of its name and the fields of its input.
+
+An agent may rename its shell in any version, and an MCP server may name its tools as it likes. A guess makes a guard hold
+there too. It may be wrong, so a hook that only allows never relies on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from hookline.hooks.tools import FIELD_NAMES, ToolKind
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_MAX_NAME_CHARS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class KindGuess:
+    kind: ToolKind
+    why: str  # "its name (run, terminal)", "its field command"
+
+
+_COMMAND_FIELDS: Final = ("command", *FIELD_NAMES[ToolKind.SHELL]["command"], "commands")
+_PATH_FIELDS: Final = tuple(
+    dict.fromkeys(
+        (
+            "path",
+            *(name for kind in ToolKind for name in FIELD_NAMES[kind].get("path", ())),
+            "paths",
+            "file",
+            "filepath",
+        )
+    )
+)
+_CONTENT_FIELDS: Final = ("content", *FIELD_NAMES[ToolKind.WRITE]["content"])
+_OLD_FIELDS: Final = ("old_string", *FIELD_NAMES[ToolKind.EDIT]["old_string"], "edits", "diff", "patch")
+_URL_FIELDS: Final = ("url", *FIELD_NAMES[ToolKind.FETCH]["url"], "urls")
+SIGNAL_FIELDS: Final = tuple(
+    dict.fromkeys((*_COMMAND_FIELDS, *_PATH_FIELDS, *_CONTENT_FIELDS, *_OLD_FIELDS, *_URL_FIELDS))
+)
+"""The fields that a guess depends on."""
+
+_SHELLS: Final = frozenset(("bash", "zsh", "sh", "shell", "powershell", "pwsh", "terminal", "cmd", "subprocess"))
+_RUN_WORDS: Final = frozenset(("run", "exec", "execute", "executor", "launch", "spawn", "start", "invoke"))
+_COMMAND_WORDS: Final = frozenset(("command", "commands", "process", "program", "script"))
+_WATCH_WORDS: Final = frozenset(
+    ("read", "get", "list", "show", "view", "output", "kill", "stop", "close", "status", "help", "history", "wait", "log",
+     "logs", "info", "describe", "selection", "last")
+)  # fmt: skip
+"""With one of these, a shell's name means a tool that looks at it or ends it."""
+
+# The words of file tools. A verb in the second row needs an object that is a file, or a field with a path.
+_VERBS: Final = {
+    "write": ToolKind.WRITE, "writer": ToolKind.WRITE, "save": ToolKind.WRITE, "append": ToolKind.WRITE,
+    "overwrite": ToolKind.WRITE, "delete": ToolKind.WRITE, "remove": ToolKind.WRITE, "unlink": ToolKind.WRITE,
+    "edit": ToolKind.EDIT, "editor": ToolKind.EDIT, "patch": ToolKind.EDIT, "replace": ToolKind.EDIT,
+    "multiedit": ToolKind.EDIT, "read": ToolKind.READ, "reader": ToolKind.READ, "view": ToolKind.READ,
+    "cat": ToolKind.READ, "ls": ToolKind.LIST, "glob": ToolKind.GLOB, "grep": ToolKind.GREP, "ripgrep": ToolKind.GREP,
+    "fetch": ToolKind.FETCH, "curl": ToolKind.FETCH,
+}  # fmt: skip
+_WEAK_VERBS: Final = {
+    "create": ToolKind.WRITE, "put": ToolKind.WRITE, "new": ToolKind.WRITE, "rename": ToolKind.WRITE,
+    "move": ToolKind.WRITE, "copy": ToolKind.WRITE, "upload": ToolKind.WRITE, "update": ToolKind.EDIT,
+    "insert": ToolKind.EDIT, "modify": ToolKind.EDIT, "change": ToolKind.EDIT, "apply": ToolKind.EDIT,
+    "get": ToolKind.READ, "open": ToolKind.READ, "show": ToolKind.READ, "load": ToolKind.READ,
+    "list": ToolKind.LIST, "find": ToolKind.GLOB, "search": ToolKind.GREP,
+}  # fmt: skip
+_FILE_WORDS: Final = frozenset(
+    ("file", "files", "fs", "filesystem", "disk", "path", "notebook", "code", "content", "contents", "lines", "line",
+     "str", "string", "text", "diff", "directory", "dir", "folder", "document")
+)  # fmt: skip
+_NEUTRAL_WORDS: Final = frozenset(
+    ("to", "in", "into", "from", "of", "at", "by", "on", "the", "a", "an", "or", "and", "with", "multi", "multiple",
+     "many", "all", "local", "tool", "range", "block", "whole", "full", "raw", "safe", "user", "new", "existing",
+     "async", "background", "command", "based")
+)  # fmt: skip
+_FETCH_WORDS: Final = frozenset(
+    ("browse", "browser", "navigate", "http", "https", "download", "visit", "scrape", "crawl", "request", "web", "url",
+     "webfetch", "open", "goto")
+)  # fmt: skip
+_AGENT_WORDS: Final = frozenset(("agent", "subagent", "subagents", "delegate"))
+_START_WORDS: Final = frozenset(
+    ("spawn", "run", "start", "invoke", "launch", "call", "new", "create", "use", "dispatch")
+)
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name in any style: `run_terminal_cmd`, `localShell`, `launch-process`, `shell.run`."""
+    return tuple(word.lower() for word in _WORD.findall(name[:_MAX_NAME_CHARS]))
+
+
+@lru_cache(maxsize=4096)
+def guess_kind(
+    name: str, fields: tuple[str, ...] = (), *, reads_only: bool = False, destroys: bool = False
+) -> KindGuess | None:
+    """None if neither its name nor its fields say anything.
+
+    name: without the MCP server; fields: of its input, as far as they are in SIGNAL_FIELDS; the flags: what an MCP server
+    declares. A server's word adds a kind, but never takes one away.
+    """
+    words = words_of(name)
+    by_name = _guess_file_kind(words, fields)
+    if by_name is not None and (path := _first(_PATH_FIELDS, fields)):
+        return KindGuess(by_name, f"its name ({', '.join(words)}) and its field {path}")
+    command = _first(_COMMAND_FIELDS, fields)
+    if command:
+        return KindGuess(ToolKind.SHELL, f"its field {command}")
+    if _names_a_shell(words):
+        return KindGuess(ToolKind.SHELL, f"its name ({', '.join(words)})")
+    if by_name is not None:
+        return KindGuess(by_name, f"its name ({', '.join(words)})")
+    return _guess_from_fields(words, fields, reads_only=reads_only, destroys=destroys)
+
+
+def _guess_from_fields(
+    words: tuple[str, ...], fields: Container[str], *, reads_only: bool, destroys: bool
+) -> KindGuess | None:
+    path, content, url = (_first(names, fields) for names in (_PATH_FIELDS, _CONTENT_FIELDS, _URL_FIELDS))
+    old = _first(_OLD_FIELDS, fields)
+    if path and old:
+        return KindGuess(ToolKind.EDIT, f"its fields {path} and {old}")
+    if path and content:
+        return KindGuess(ToolKind.WRITE, f"its fields {path} and {content}")
+    if path and destroys:
+        return KindGuess(ToolKind.WRITE, f"its field {path}, and its server calls it destructive")
+    if path and reads_only:
+        return KindGuess(ToolKind.READ, f"its field {path}, and its server calls it read-only")
+    if url and not _FETCH_WORDS.isdisjoint(words):
+        return KindGuess(ToolKind.FETCH, f"its name ({', '.join(words)}) and its field {url}")
+    if not _AGENT_WORDS.isdisjoint(words) and (len(words) == 1 or not _START_WORDS.isdisjoint(words)):
+        return KindGuess(ToolKind.AGENT, f"its name ({', '.join(words)})")
+    return None
+
+
+def _names_a_shell(words: tuple[str, ...]) -> bool:
+    found = set(words)
+    if not found or not found.isdisjoint(_WATCH_WORDS):
+        return False
+    if not found.isdisjoint(_SHELLS):
+        return True
+    runs, commands = not found.isdisjoint(_RUN_WORDS), not found.isdisjoint(_COMMAND_WORDS)
+    rest = found - _RUN_WORDS - _COMMAND_WORDS - _NEUTRAL_WORDS
+    if commands and (runs or found <= {"command", "commands"}):
+        return True
+    return not rest and not found.isdisjoint(("exec", "execute", "executor", "run"))
+
+
+def _guess_file_kind(words: tuple[str, ...], fields: Container[str]) -> ToolKind | None:
+    """A strong verb counts if the name has no other object than a file; any verb counts if the input has a path."""
+    found = set(words)
+    if {"web", "search"} <= found or "websearch" in found:
+        return ToolKind.SEARCH
+    verb = next((_VERBS[word] for word in words if word in _VERBS), None)
+    weak = next((_WEAK_VERBS[word] for word in words if word in _WEAK_VERBS), None)
+    if _first(_PATH_FIELDS, fields):
+        if found & {"list", "tree"} and not found & _VERBS.keys():
+            return ToolKind.LIST
+        return verb or weak
+    rest = found - _VERBS.keys() - _NEUTRAL_WORDS - _FILE_WORDS
+    if verb is ToolKind.FETCH:
+        return verb if not rest - _FETCH_WORDS else None
+    if verb is not None:
+        return verb if not rest - _WEAK_VERBS.keys() else None
+    has_file = not found.isdisjoint(_FILE_WORDS - {"code", "text", "string", "content", "contents", "document"})
+    return weak if weak is not None and has_file and not rest - _WEAK_VERBS.keys() else None
+
+
+def _first(names: tuple[str, ...], given: Container[str]) -> str | None:
+    return next((name for name in names if name in given), None)

@@ -1,0 +1,276 @@
+"""The one name of a tool in a vocabulary.
+
+It is the tool's own name if the vocabulary has it, else the vocabulary's first name for its kind, else its own. Two things
+can leave it open: the kind of a tool that no table knows is a guess, and some hosts do not say which MCP server a tool
+belongs to. Then there are several *readings*: a guard holds if it holds for one, a hook that only allows must hold for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from hookline.errors import UndecidedError
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.host import current_hook
+from hookline.hooks.kind_guess import SIGNAL_FIELDS, KindGuess, guess_kind
+from hookline.hooks.protocols import AmbiguousTexts, TextPattern
+from hookline.hooks.tools import (
+    KIND_BY_VALUE,
+    MCP_CLAUDE,
+    MCP_DIGITORN,
+    MCP_NATIVE,
+    MCP_PREFIX,
+    NATIVE,
+    VOCABULARIES,
+    ToolKind,
+    Vocabulary,
+    is_known_name,
+    tool_kind,
+)
+
+UNKNOWN_SERVER: Final = "?"
+_SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
+_MAX_SPLITS: Final = 8  # readings of a name such as mcp_a_b_c
+_MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
+_CACHE_SIZE: Final = 1024
+
+Readings = tuple[tuple[str, ...], ...]
+McpAddress = tuple[str, str]  # server, tool
+
+
+class _AnyName:
+    """Matches every name."""
+
+    source = ""
+    prefilter: str | None = ""
+
+    def search(self, text: str, deadline: float = math.inf) -> bool:
+        return True
+
+    def replace(self, text: str, new: str, deadline: float = math.inf) -> str:
+        raise NotImplementedError
+
+
+HOST_NAMES: Final[tuple[TextPattern, ...]] = (_AnyName(),)
+"""For a matcher that speaks of the host's own names only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolName:
+    """The subject of a tool matcher."""
+
+    vocabulary: Vocabulary = NATIVE
+    own_names: tuple[TextPattern, ...] = ()  # a tool whose own name matches one is matched by it; HOST_NAMES: all are
+    servers: tuple[str, ...] = ()  # MCP servers that the matcher names, for tools whose server is unknown
+    _cache: dict[tuple[str, str | None], tuple[str, ...] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    is_cacheable = True
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        tool = event.facts.get("tool")
+        if not isinstance(tool, dict):
+            return ()
+        name, kind = tool.get("name"), tool.get("kind")
+        if not isinstance(name, str):
+            return ()
+        if not isinstance(kind, str):
+            kind = None
+        try:
+            certain = self._cache[name, kind]
+        except KeyError:
+            certain = self._certain_texts(name, kind)
+        return certain if certain is not None else self._uncertain_texts(event)
+
+    def _certain_texts(self, name: str, kind: str | None) -> tuple[str, ...] | None:
+        """The texts of a tool with one reading that depends on its name and kind only; otherwise None."""
+        known = None
+        if not _is_open(name, kind):
+            (names,) = _read_names(self, name, tool_kind({"name": name, "kind": kind}), (), None)
+            known = self._forms(names)
+        if len(name) <= _MAX_CACHED_CHARS and (kind is None or kind in KIND_BY_VALUE):
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[name, kind] = known
+        return known
+
+    def _uncertain_texts(self, event: Event) -> tuple[str, ...]:
+        readings = self.readings(event)
+        if len(readings) == 1:
+            return self._forms(readings[0])
+        return AmbiguousTexts(dict.fromkeys(form for names in readings for form in self._forms(names)))
+
+    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
+        readings = self.readings(event)
+        return tuple(self._forms(names) for names in readings) if len(readings) > 1 else ()
+
+    def readings(self, event: Event) -> Readings:
+        """Its names in each reading, most likely first. A reading has several only for an MCP tool's spellings."""
+        tool = event.facts.get("tool")
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if not isinstance(tool, dict) or not isinstance(name, str):
+            return ()
+        guess = guessed_kind(tool)
+        addresses = _possible_addresses(name, _host_vocabulary(event), self.servers)
+        return _read_names(self, name, tool_kind(tool), addresses, guess.kind if guess else None)
+
+    def _forms(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        if self.vocabulary.short_names is None:
+            return names
+        return tuple(dict.fromkeys(form for name in names for form in self.vocabulary.all_forms(name)))
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return (("tool", "name"), ("tool", "kind"))
+
+    def __str__(self) -> str:
+        return "tool"
+
+
+def _read_names(
+    subject: ToolName, name: str, kind: ToolKind, possible: tuple[McpAddress, ...], guess: ToolKind | None
+) -> Readings:
+    vocabulary, address = subject.vocabulary, mcp_address(name)
+    spellings = (*_spell(address, vocabulary), name) if address else (name,)
+    kept = _matched_own_name(subject, dict.fromkeys(spellings))
+    if subject.own_names is HOST_NAMES:
+        others = [_spell(other, vocabulary) for other in possible]
+        return _distinct([tuple(dict.fromkeys(spellings)), *others])
+    if kept is not None:
+        return ((kept,),)
+    named = next(iter(vocabulary.names.get(guess or kind, ())), None)  # by its kind
+    if address is not None:
+        found = [_spell(each, vocabulary)[:1] for each in (address, *possible)]
+        return _distinct([*found, *([(named,)] if named else [])])
+    if any(name in names for names in vocabulary.names.values()) or name in vocabulary.others:
+        return ((name,),)
+    if kind is not ToolKind.OTHER:
+        return ((named or name,),)
+    guessed = [(named,)] if named and guess else []
+    return _distinct([*guessed, (name,), *(_spell(each, vocabulary)[:1] for each in possible)])
+
+
+def _distinct(readings: list[tuple[str, ...]]) -> Readings:
+    return tuple(dict.fromkeys(readings))
+
+
+def _matched_own_name(subject: ToolName, spellings: dict[str, None]) -> str | None:
+    return next((name for name in spellings if any(each.search(name) for each in subject.own_names)), None)
+
+
+def _is_open(name: str, kind: str | None) -> bool:
+    """Whether the name depends on more than the tool's name and kind: a guess, or an MCP server."""
+    if is_known_name(name):
+        return False
+    return kind is None or kind not in KIND_BY_VALUE or kind == ToolKind.OTHER or mcp_address(name) is not None
+
+
+def guessed_kind(tool: Any) -> KindGuess | None:
+    """The likely kind of a tool whose kind is neither declared nor in the table. An MCP tool's kind is always a guess."""
+    name = tool.get("name") if isinstance(tool, dict) else None
+    if not isinstance(name, str) or is_known_name(name):
+        return None
+    kind, address, input = tool_kind(tool), mcp_address(name), tool.get("input")
+    if kind is not ToolKind.OTHER:
+        return KindGuess(kind, "what its server says about it") if address else None
+    fields = tuple(each for each in SIGNAL_FIELDS if each in input) if isinstance(input, dict) else ()
+    guess = guess_kind if len(name) <= _MAX_CACHED_CHARS else guess_kind.__wrapped__
+    return guess(address[1] if address else name, fields)
+
+
+def likely_kind(tool: Any) -> ToolKind:
+    """The kind of a tool, guessed if nobody declares it."""
+    kind = tool_kind(tool)
+    if kind is not ToolKind.OTHER or not isinstance(tool, dict):
+        return kind
+    guess = guessed_kind(tool)
+    return guess.kind if guess else kind
+
+
+@lru_cache(maxsize=1024)
+def mcp_address(name: str) -> McpAddress | None:
+    """The server and tool of an MCP tool's name; the server is UNKNOWN_SERVER if the host does not say it."""
+    return next(_parse_addresses(name), None)
+
+
+def _parse_addresses(name: str) -> Iterator[McpAddress]:
+    """Every way to read an MCP tool's name, the likeliest first: a server's name may contain the separator."""
+    if name.startswith(("MCP:", "mcp:")):
+        server, found, tool = name[4:].partition(":")
+        if found and server and tool:
+            yield server, tool
+        elif name[4:]:
+            yield UNKNOWN_SERVER, name[4:]
+    elif name.startswith("@") and "/" in name:
+        yield from _splits(name[1:], "/")
+    elif name.startswith("mcp__"):
+        yield from _splits(name[5:], "__")
+    elif name.startswith("mcp."):
+        yield from _splits(name[4:], ".")
+    elif name.startswith("mcp_"):
+        yield from _splits(name[4:], "." if "." in name else "_")
+
+
+def _splits(text: str, separator: str) -> Iterator[McpAddress]:
+    parts = text.split(separator, _MAX_SPLITS)
+    for at in range(1, len(parts)):
+        server, tool = separator.join(parts[:at]), separator.join(parts[at:])
+        if server and tool:
+            yield server, tool
+
+
+def _possible_addresses(name: str, host: Vocabulary | None, servers: tuple[str, ...]) -> tuple[McpAddress, ...]:
+    """Other servers that the tool may belong to. Only its host knows."""
+    if is_known_name(name):
+        return ()
+    found = list(_parse_addresses(name))
+    address = found[0] if found else None
+    if address is not None and address[0] == UNKNOWN_SERVER:
+        return tuple((server, address[1]) for server in servers)
+    if address is None and host is not None and host.mcp == MCP_PREFIX:
+        return tuple(_splits(name, "_"))
+    if address is None:
+        starts = ((server, name[: len(server) + 1], name[len(server) + 1 :]) for server in servers)
+        return tuple((server, tool) for server, start, tool in starts if tool and start in (f"{server}_", f"{server}."))
+    return tuple(found[1:])
+
+
+def _spell(address: McpAddress, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The spellings of an MCP tool's name, the vocabulary's own first."""
+    server, tool = address
+    formats = dict.fromkeys((vocabulary.mcp if vocabulary.mcp != MCP_PREFIX else MCP_NATIVE, *_SPELLINGS))
+    return tuple(each.format(server=server, tool=tool) for each in formats)
+
+
+def mcp_spellings(name: str) -> tuple[str, ...]:
+    """The spellings of an MCP tool's name: `mcp.<server>.<tool>` and the others. None for any other tool."""
+    address = mcp_address(name)
+    return _spell(address, NATIVE) if address else ()
+
+
+def _host_vocabulary(event: Event) -> Vocabulary | None:
+    host = event.read(("host", "name"))
+    return VOCABULARIES.get(host.replace("-", "_")) if isinstance(host, str) else None
+
+
+def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
+    """The tool's name in the vocabulary: the one that the running hook's own matcher matched, else the likeliest."""
+    hook = current_hook.get()
+    for need in hook.tool_matchers if hook is not None else ():
+        subject = need.subject
+        if isinstance(subject, ToolName) and subject.vocabulary == vocabulary:
+            for name in (name for names in subject.readings(event) for name in names):
+                if _matches_name(need.pattern, vocabulary.all_forms(name)):
+                    return name
+    readings = ToolName(vocabulary).readings(event)
+    return readings[0][0] if readings else ""
+
+
+def _matches_name(pattern: TextPattern, forms: tuple[str, ...]) -> bool:
+    try:
+        return any(pattern.search(form) for form in forms)
+    except UndecidedError:
+        return False

@@ -1,0 +1,112 @@
+"""The kind of a tool that no table knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.hooks.kind_guess import guess_kind, words_of
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("run_terminal_cmd", ("run", "terminal", "cmd")),
+        ("localShell", ("local", "shell")),
+        ("launch-process", ("launch", "process")),
+        ("shell.run", ("shell", "run")),
+        ("HTTPGet", ("http", "get")),
+        ("BASH", ("bash",)),
+        ("exec2", ("exec", "2")),
+        ("", ()),
+    ],
+)
+def test_the_words_of_a_name_in_any_style(name: str, words: tuple[str, ...]) -> None:
+    assert words_of(name) == words
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run_terminal_cmd", "run_terminal_command", "runTerminalCommand", "run_in_terminal", "execute_command", "shell_exec",
+        "localShell", "local_shell", "powershell", "terminal", "exec", "Execute", "execute", "run_command", "runCommand",
+        "run_commands", "command", "my_bash", "BASH", "zsh", "write_bash", "bash_tool", "shell_command", "cmd", "run",
+        "execute_bash_command", "start_process", "run_script", "execute_program", "sh",
+    ],
+)  # fmt: skip
+def test_a_shell_by_its_name(name: str) -> None:
+    guess = guess_kind(name)
+    assert guess is not None
+    assert guess.kind == "shell"
+    assert guess.why.startswith("its name")
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "kind"),
+    [
+        ("launch-process", ("command",), "shell"),
+        ("process", ("commands",), "shell"),
+        ("x", ("cmd",), "shell"),
+        ("background_process", ("command",), "shell"),
+        ("get_command_help", ("command",), "shell"),  # too much rather than too little
+        ("fs_write", ("command", "path"), "write"),
+        ("str_replace_editor", ("command", "path"), "edit"),
+        ("str_replace_editor", (), "edit"),
+        ("str_replace_based_edit_tool", ("command", "path"), "edit"),
+        ("search_replace", ("file_path", "old_string"), "edit"),
+        ("replace_in_file", (), "edit"),
+        ("replace_string_in_file", ("filePath",), "edit"),
+        ("apply_diff", ("path", "diff"), "edit"),
+        ("edit", (), "edit"),
+        ("multi_edit", (), "edit"),
+        ("insert_edit_into_file", ("filePath",), "edit"),
+        ("write", ("file_path", "content"), "write"),
+        ("write_to_file", (), "write"),
+        ("create_file", (), "write"),
+        ("Create", ("file_path", "content"), "write"),
+        ("save-file", (), "write"),
+        ("saveFile", (), "write"),
+        ("delete_file", (), "write"),
+        ("remove-files", (), "write"),
+        ("x", ("path", "content"), "write"),
+        ("x", ("path", "old_str"), "edit"),
+        ("view", (), "read"),
+        ("read_text_file", ("path",), "read"),
+        ("open_file", ("path",), "read"),
+        ("list_dir", ("target_directory",), "list"),
+        ("list_dir", (), "list"),
+        ("search_files", ("path",), "grep"),
+        ("web_search", (), "search"),
+        ("fetch_url", ("url",), "fetch"),
+        ("browser_navigate", ("url",), "fetch"),
+        ("spawn_subagent", (), "agent"),
+    ],
+)
+def test_a_kind_by_name_and_fields(name: str, fields: tuple[str, ...], kind: str) -> None:
+    guess = guess_kind(name, fields)
+    assert guess is not None
+    assert guess.kind == kind
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TodoWrite", "write_memory", "create_issue", "edit_message", "update_page", "send_message", "get_command_help",
+        "BashOutput", "KillShell", "read_terminal", "get_terminal_output", "list_shells", "execute_query", "run_tests",
+        "read_email", "save_note", "remove_label", "search_issues", "think", "bashful", "exclamation", "list_issues", "get",
+        "create", "open", "show", "find", "read_thread_terminal", "describe_process", "agent_status", "",
+    ],
+)  # fmt: skip
+def test_a_harmless_name_says_nothing(name: str) -> None:
+    assert guess_kind(name) is None
+
+
+def test_a_servers_word_adds_a_kind_but_takes_none_away() -> None:
+    def kind(name: str, fields: tuple[str, ...], **said: bool) -> str | None:
+        guess = guess_kind(name, fields, **said)
+        return None if guess is None else str(guess.kind)
+
+    assert kind("stat", ("path",)) is None
+    assert kind("stat", ("path",), reads_only=True) == "read"
+    assert kind("wipe", ("path",), destroys=True) == "write"
+    assert kind("write_file", ("path", "content"), reads_only=True) == "write"
+    assert kind("shell", (), reads_only=True) == "shell"
