@@ -154,15 +154,17 @@ def test_nothing_that_they_do_to_their_copies_is_seen() -> None:
     assert params_seen == [[1], [1]]
 
 
-def test_a_condition_that_raises_does_not_hold() -> None:
+def test_a_guard_whose_condition_raises_holds_and_anything_else_does_not() -> None:
     @register_condition("broken")
     def broken(params: Any, event: Event) -> bool:
         raise RuntimeError("x")
 
-    assert (
-        decide(load("hooks: [{id: h, on: tool.before, when: {custom: {broken: }}, then: deny}]")).verdict
-        is Verdict.SILENT
-    )
+    for then, verdict in (("deny", Verdict.DENY), ("ask", Verdict.ASK), ("allow", Verdict.SILENT)):
+        decision = decide(load(f"hooks: [{{id: h, on: tool.before, when: {{custom: {{broken: }}}}, then: {then}}}]"))
+        assert decision.verdict is verdict
+        assert [failure.text for failure in decision.failures] == [
+            "the condition of hook h could not be evaluated: broken raised RuntimeError"
+        ]
 
 
 @pytest.mark.parametrize(

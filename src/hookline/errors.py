@@ -9,7 +9,7 @@ HooklineError                 something you can fix; exit code 1
 └── Denied                    hooks, or the person they asked, denied a tool or a prompt; exit code 2
     └── Halted                hooks stopped the agent
 
-UndecidedError and AmbiguousField are internal: the code that evaluates conditions handles them. BadTemplate becomes a
+UndecidedError, ConditionError and AmbiguousField are internal: the code that evaluates conditions handles them. BadTemplate becomes a
 problem of the config.
 """
 
@@ -80,6 +80,10 @@ class UndecidedError(Exception):
 
     def __init__(self, why: str = "it took too long") -> None:
         super().__init__(why)
+
+
+class ConditionError(Exception):
+    """A condition cannot be computed. The message says why, without a text that may contain a secret."""
 
 
 class AmbiguousField(Exception):

@@ -108,7 +108,7 @@ ACTION_REGISTRY: Final = Registry(
 def register_condition(
     name: str, *, params: type[Any] | None = None
 ) -> Callable[[ConditionFunction], ConditionFunction]:
-    """Decorates `def x(params, event) -> bool`. It gets copies. If it raises, it does not hold and logs a warning."""
+    """Decorates `def x(params, event) -> bool`. It gets copies. If it raises, a hook that guards fires."""
 
     def register(function: ConditionFunction) -> ConditionFunction:
         if not callable(function) or inspect.iscoroutinefunction(function):

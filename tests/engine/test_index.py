@@ -26,6 +26,7 @@ from engine.hook_factories import (
     make_hook,
     tool_call_event,
 )
+from engine.reference import ReferenceRound
 from hookline.engine import match_budget
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
@@ -52,17 +53,6 @@ def time_enough() -> Iterator[None]:
         yield
 
 
-# The specification: one plain loop.
-
-
-@dataclass
-class Heard:
-    verdict: Verdict = Verdict.SILENT
-    reason: str = ""
-    by: str | None = None
-    halt: bool = False
-
-
 def holds(one: Hook, event: Event) -> bool:
     try:
         return one.when.holds(event)
@@ -71,46 +61,16 @@ def holds(one: Hook, event: Event) -> bool:
 
 
 def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
-    numbered = [(one.order, n, at, one) for n, hooks in enumerate(layers) for at, one in enumerate(hooks)]
-    ranked = [one for *_, one in sorted(numbered, key=lambda row: row[:3])]
-    heard, notes, asked, ended = Heard(), [], [], {}
-    changed_by = -1
-
-    def hear(one: Hook, outcome: Outcome) -> bool:
-        if outcome.verdict > heard.verdict or (outcome.halt and not heard.halt):
-            heard.verdict, heard.reason, heard.by = max(heard.verdict, outcome.verdict), outcome.reason, one.id
-        heard.halt = heard.halt or outcome.halt
-        return outcome.verdict is Verdict.DENY or outcome.halt
-
-    def applies(at: int, one: Hook) -> bool:
-        late = one.group in ended and at > ended[one.group]
-        return one.enabled and not late and one.scope.covers(event) and holds(one, event)
-
-    over = False
-    for at, one in enumerate(ranked):
-        if over or not applies(at, one):
-            continue
-        outcome = one.then.outcome
-        asked.append((one.id, False))
-        left = event.with_changes(outcome.changes) if outcome.verdict is not Verdict.DENY else event
-        if repr(left.facts) != repr(event.facts):
-            event, changed_by = left, at
-            if heard.verdict is Verdict.ALLOW:
-                heard.verdict, heard.reason, heard.by = Verdict.SILENT, "", None
-        over = hear(one, outcome)
-        notes += [note.text for note in outcome.notes]
-        if outcome.final and one.group:
-            ended.setdefault(one.group, at)
-    for at, one in enumerate(ranked[: max(changed_by, 0)]):
-        outcome = one.then.outcome
-        stops = outcome.verdict >= Verdict.ASK or outcome.halt
-        if not over and stops and applies(at, one):
-            asked.append((one.id, True))
-            over = hear(one, outcome)
-            notes += [note.text for note in outcome.notes if note.text not in notes]
-    verdict = Verdict.DENY if heard.halt else heard.verdict
-    reason = heard.reason or (f"Blocked by hook {heard.by}" if verdict is Verdict.DENY else "")
-    return {"verdict": verdict, "reason": reason, "by": heard.by, "halt": heard.halt, "facts": event.facts, "notes": notes, "asked": asked}  # fmt: skip
+    expected = ReferenceRound(layers, event).decide()
+    return {
+        "verdict": expected.verdict,
+        "reason": expected.reason,
+        "by": expected.by,
+        "halt": expected.halt,
+        "facts": expected.event.facts,
+        "notes": [note.text for note in expected.notes],
+        "asked": expected.asked,
+    }
 
 
 def summarize_decision(decision: Decision) -> dict[str, Any]:

@@ -22,11 +22,15 @@ from engine.hook_factories import (
     returning_action,
     tool_call_event,
 )
+from hookline.errors import UndecidedError
 from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.conditions.logic import All, AnyOf, Not
+from hookline.hooks.conditions.numbers import CustomCondition
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Limit
 from hookline.hooks.host import Host, NullHost
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.protocols import May
 
 CLOSED = Outcome(Verdict.DENY)
 
@@ -186,3 +190,51 @@ def test_a_background_hook_is_started_and_nothing_it_says_counts() -> None:
 def test_secrets_in_somebodys_exception_are_masked() -> None:
     decision = decide(make_book(make_hook(raising_action(ValueError("password=hunter2secret")))), tool_call_event())
     assert "hunter2secret" not in decision.failures[0].text
+
+
+def raise_error(params: Any, event: Event) -> bool:
+    raise params
+
+
+RAISING = [ValueError("token=secret"), KeyError("x"), RecursionError(), SystemExit(3), UndecidedError()]
+
+
+@pytest.mark.parametrize("error", RAISING, ids=repr)
+@pytest.mark.parametrize("wrap", [lambda part: part, Not, lambda part: All((part,)), lambda part: AnyOf((part,))])
+def test_a_guard_whose_condition_raises_holds(error: BaseException, wrap: Any) -> None:
+    guard = make_hook(DENY, wrap(CustomCondition("odd", raise_error, error)), id="guard")
+    for explain in (False, True):
+        decision = make_book(guard).decide_now(tool_call_event(), explain=explain)
+        assert (decision.verdict, decision.by) == (Verdict.DENY, "guard")
+        assert failure_kinds(decision) == [("guard", "raised")]
+        assert "secret" not in str(decision.failures)
+        assert "could not be evaluated" in decision.trace[0].why
+
+
+@pytest.mark.parametrize("then", [ALLOW, RecordingAction(may=May.NOTES), InvalidAction("?")])
+def test_any_other_hook_whose_condition_raises_counts_by_its_on_error(then: Any) -> None:
+    condition = CustomCondition("odd", raise_error, ValueError())
+    lenient = make_book(make_hook(then, condition, id="h")).decide_now(tool_call_event())
+    assert (lenient.verdict, failure_kinds(lenient)) == (Verdict.SILENT, [("h", "raised")])
+    strict = make_book(make_hook(then, condition, id="h", on_error=CLOSED)).decide_now(tool_call_event())
+    text = "the condition of hook h could not be evaluated: odd raised ValueError"
+    assert (strict.verdict, strict.reason) == (Verdict.DENY, text)
+    assert [failure.text for failure in strict.failures] == [text]
+
+
+def test_a_condition_of_third_parties_may_raise_anything() -> None:
+    class Odd:
+        def holds(self, event: Event, deadline: float = 0) -> bool:
+            raise ZeroDivisionError
+
+        def needs(self) -> tuple[Any, ...]:
+            return ()
+
+        def why_not(self, event: Event) -> str:
+            raise ZeroDivisionError
+
+    decision = make_book(make_hook(DENY, Odd(), id="guard")).decide_now(tool_call_event())
+    assert decision.failures[0].text == (
+        "the condition of hook guard could not be evaluated: it raised ZeroDivisionError"
+    )
+    assert decision.denied

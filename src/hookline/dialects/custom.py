@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Awaitable
 from typing import Any, Final, get_origin, get_type_hints
 
-from hookline.config.node import Node, enclosing_hook_id, format_value
+from hookline.config.node import Node, format_value
 from hookline.extensions import ACTION_REGISTRY, CONDITION_REGISTRY, CannotImport, Registration, Registry
 from hookline.formatting import closest_match
 from hookline.hooks.actions import python_function as actions
@@ -62,7 +62,7 @@ def build_registered_condition(
     def test(_: Any, event: Event) -> bool:
         return bool(entry.function(copy.deepcopy(checked[0]), event))
 
-    return conditions.CustomCondition(entry.name, test, params, enclosing_hook_id(at))
+    return conditions.CustomCondition(entry.name, test, params)
 
 
 def build_registered_action(entry: Registration, at: Node, params: dict[str, Any]) -> actions.CustomAction | None:

@@ -47,7 +47,7 @@ class TraceEntry:
     seconds: float = 0.0
     skip_reason: str = ""
     again: bool = False  # run once more, because a later hook changed the event
-    undecided: bool = False  # its condition could not be evaluated in time
+    undecided: str = ""  # why its condition could not be evaluated: "could not be evaluated in time"
 
     @property
     def applied(self) -> bool:
@@ -59,7 +59,7 @@ class TraceEntry:
             return self.skip_reason
         why = str(self.hook.when)
         if self.undecided:
-            why = f"could not be evaluated in time: {why}"
+            why = f"{self.undecided}: {why}"
         if self.outcome is not None and not self.outcome.applied:
             why += "; ran, nothing to do"
         return f"run again after a change: {why}" if self.again else why

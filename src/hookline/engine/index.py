@@ -206,11 +206,13 @@ class HookIndex:
         "_subjects",
         "_used_subjects",
         "entries",
+        "groups",
         "waits",
     )
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
         self.entries = tuple(IndexEntry(hook) for hook in hooks)
+        self.groups = frozenset(hook.group for hook in hooks)
         self.waits = any(not hook.then.instant or not hook.wait for hook in hooks)
         needs = [_indexable_needs(hook) if len(hooks) > _MAX_UNINDEXED_HOOKS else () for hook in hooks]
         self._subjects = _build_subject_indexes(needs)

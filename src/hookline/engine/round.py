@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,36 +15,42 @@ from hookline.engine.decision import Decision, TraceEntry, accept_outcome
 from hookline.engine.index import HookIndex, IndexEntry, SubjectIndex
 from hookline.engine.limits import session_id
 from hookline.engine.match_budget import MatchBudget
-from hookline.errors import AmbiguousField, UnavailableError, UndecidedError
+from hookline.errors import AmbiguousField, ConditionError, UnavailableError, UndecidedError
 from hookline.hooks.attempt import CombinedOutcome, attempt, outcome_of_failure
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS, METADATA_PATH
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import CurrentHook, Host, current_hook
-from hookline.hooks.outcome import Failure, FailureKind, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
 
 _log = getLogger("hookline")
 
 Rank = tuple[int, int, int]  # order, layer, position
 RankedEntry = tuple[Rank, IndexEntry]
+EndedGroup = tuple[Rank, Hook]  # the group's hooks after this rank do not run; the hook that ended it
 
-_UNDECIDED: Final = "its condition could not be evaluated in time"
-_UNDECIDED_FAILURE: Final = Failure(FailureKind.TIMEOUT, "did not run: " + _UNDECIDED)
+_NOT_IN_TIME: Final = Failure(FailureKind.TIMEOUT, "could not be evaluated in time")
+_GROUP_ENDED: Final = "skipped: an earlier hook ended its group"
+_BEFORE_ALL: Final[Rank] = (-sys.maxsize, -1, -1)
 _OWN_TEXT_KINDS: Final = {FailureKind.EXIT, FailureKind.RAISED}  # their text comes from the program or the exception
 _MESSAGE_EVENTS: Final = "message."  # a hook is also asked about the messages that it stores itself
 _logged_untrusted: set[str] = set()  # hooks whose missing trust is already logged
 
 # Shared empty values: most rounds never need their own.
-_NO_GROUPS: Final[Mapping[str, Rank]] = MappingProxyType({})
+_NO_GROUPS: Final[Mapping[str, EndedGroup]] = MappingProxyType({})
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 _NO_RANKS: Final[frozenset[Rank]] = frozenset()
 _NO_ASKS: Final[Mapping[Rank, tuple[str, str]]] = MappingProxyType({})
 
 
 class Round:
-    """One decision. Each hook sees the event as the hooks before it left it."""
+    """One decision. Each hook sees the event as the hooks before it left it.
+
+    A group is the hooks of one dialect. A deny ends the round for its own group: the hooks of other groups run as if it
+    had not happened, but the decision stays that deny, about the event as it was then. A halt ends the round for all.
+    """
 
     __slots__ = (
         "_asks",
@@ -51,15 +58,16 @@ class Round:
         "_call_stack",
         "_changed_by",
         "_claimed",
-        "_ended_by",
+        "_ended_background_groups",
         "_ended_groups",
         "_explain",
         "_failures",
+        "_halted_by",
         "_host",
         "_index_cache",
         "_indexes",
         "_possible",
-        "_silenced",
+        "_stopped_event",
         "_trace",
         "_undecided",
         "combined",
@@ -74,15 +82,16 @@ class Round:
         self._explain = explain
         self._budget = MatchBudget()
         self._index_cache: dict[int, dict[SubjectIndex, list[int]]] | None = None
-        self._silenced = _NO_GROUPS  # group → rank of the hook that ended it; earlier hooks of the group still count
-        self._ended_groups = _NO_NAMES
+        self._ended_groups = _NO_GROUPS
+        self._ended_background_groups = _NO_NAMES
+        self._halted_by = ""
+        self._stopped_event: Event | None = None  # as it was at the first deny or halt
         self._claimed = _NO_RANKS
         self._changed_by: Rank | None = None
         self._asks = _NO_ASKS  # the reason and id of each hook that asks for approval
-        self._failures: tuple[Failure, ...] = ()
+        self._failures: list[Failure] = []
         self._trace: list[TraceEntry] = []
-        self._ended_by = ""
-        self._undecided = False  # whether matching the current hook ran out of time
+        self._undecided: Failure | None = None  # why the condition of the current hook could not be evaluated
         self._possible: dict[int, frozenset[int]] | None = (
             None  # by layer: what the index did not rule out; only to explain
         )
@@ -99,20 +108,28 @@ class Round:
                 if self._explain:
                     self._trace.append(TraceEntry(entry.hook, skip_reason=skip_reason))
                 continue
-            if self._undecided and not entry.hook.guards:
-                changes = self._add_outcome(rank, entry.hook, self._resolve_outcome(entry.hook, _UNDECIDED_FAILURE))
-            elif entry.plain and entry.answer is not None:
-                self._trace.append(TraceEntry(entry.hook, entry.answer, undecided=self._undecided))
+            if self._undecided is not None and not entry.hook.guards:
+                changes = self._add_outcome(rank, entry.hook, self._resolve_undecided(entry.hook))
+            elif entry.plain and entry.answer is not None and self._undecided is None:
+                self._trace.append(TraceEntry(entry.hook, entry.answer))
                 changes = self._add_outcome(rank, entry.hook, entry.answer)
             else:
                 changes = await self._run_hook(rank, entry.hook)
-            if self._ended_by and not self._explain:
+            if self._stopped_event is not None and position < len(queue) and not self._explain and self._is_over():
                 break
             if changes:
                 queue, position = [later for later in self.candidates(changes) if later[0] > rank], 0
-        if self._changed_by is not None and not self._ended_by:
+        if self._changed_by is not None and not self._is_over():
             await self._recheck(self._changed_by)
         return self._build_decision()
+
+    def _is_over(self) -> bool:
+        """True after a halt, and once every group has denied."""
+        if self._halted_by or self._stopped_event is None:
+            return bool(self._halted_by)
+        ended = self._ended_groups
+        groups = {group for _, index in self._indexes for group in index.groups}
+        return all(group in ended and ended[group][0] is _BEFORE_ALL for group in groups)
 
     def candidates(self, changes: Changes = ()) -> list[RankedEntry]:
         """The hooks whose condition may hold, in order; to explain, every hook."""
@@ -134,16 +151,16 @@ class Round:
     def _skip_reason(self, rank: Rank, entry: IndexEntry) -> str | None:
         """Why the hook does not run for the event, or None if it does.
 
-        A hook that may stop the event is never skipped because its condition could not be decided in time: it runs if
-        it guards, and fails otherwise. If the event can be read in several ways, it is enough that the condition holds
-        for one of them, except for a hook that only allows.
+        A hook is never skipped because its condition could not be evaluated: it runs if it guards, and fails otherwise.
+        If the event can be read in several ways, it is enough that the condition holds for one of them, except for a
+        hook that only allows.
         """
         hook = entry.hook
-        self._undecided = False
-        if self._ended_by:
-            return f"skipped: {self._ended_by} already stopped the event"
-        if hook.group in self._silenced and rank > self._silenced[hook.group]:
-            return "skipped: an earlier hook ended its group"
+        self._undecided = None
+        if self._halted_by:
+            return f"skipped: {self._halted_by} already stopped the agent"
+        if hook.group in self._ended_groups and rank > self._ended_groups[hook.group][0]:
+            return self._why_ended(hook.group)
         if self._call_stack and hook_key(hook) in self._call_stack and not self.event.name.startswith(_MESSAGE_EVENTS):
             return "skipped: its own tool call caused this event"
         if not entry.plain:
@@ -157,31 +174,44 @@ class Round:
             holds = self._holds(hook)
         except AmbiguousField as ambiguity:
             return str(ambiguity) if hook.only_allows else None
-        if holds is None:
-            self._undecided = True
-            return None if hook.may_stop else _UNDECIDED
-        if holds:
+        if holds is None or holds:
             return None
         return self._why_not(hook) if self._explain else ""
 
+    def _why_ended(self, group: str) -> str:
+        rank, by = self._ended_groups[group]
+        return f"skipped: {by.id} already stopped the event" if rank is _BEFORE_ALL else _GROUP_ENDED
+
     def _holds(self, hook: Hook) -> bool | None:
-        """None if the match budget ran out. Quick conditions are still decided for a while after that."""
+        """None if the condition raised, or if the match budget ran out: `_undecided` says why.
+
+        Quick conditions are still decided for a while after the budget ran out.
+        """
         budget = self._budget
-        if budget.is_overdrawn():
-            return None
-        try:
-            return hook.when.holds(self.event, budget.deadline)
-        except UndecidedError:
-            return self._holds(hook) if budget.extend() else None
+        if not budget.is_overdrawn():
+            try:
+                return hook.when.holds(self.event, budget.deadline)
+            except UndecidedError:
+                if budget.extend():
+                    return self._holds(hook)
+            except AmbiguousField:
+                raise
+            except Exception as error:  # a condition may be third-party code
+                self._undecided = _condition_failure(error)
+                return None
+        self._undecided = _NOT_IN_TIME
+        return None
 
     def _why_not(self, hook: Hook) -> str:
         started, remaining = perf_counter(), self._budget.remaining()
         try:
             return hook.when.why_not(self.event)
         except UndecidedError:
-            return _UNDECIDED
+            return f"its condition {_NOT_IN_TIME.text}"
         except AmbiguousField as ambiguity:
             return str(ambiguity)
+        except Exception as error:
+            return f"its condition {_condition_failure(error).text}"
         finally:
             self._budget.resume(perf_counter() - started, remaining)  # explaining is not matching
 
@@ -194,6 +224,8 @@ class Round:
                     self._trace.append(TraceEntry(hook, skip_reason="skipped: max_fires or cooldown reached"))
                 return ()
             if not hook.wait:
+                if self._undecided is not None:
+                    self._record_undecided(hook, self._undecided)
                 self._start_background(hook, release_claim)
                 return ()
         except UnavailableError as missing:
@@ -239,18 +271,34 @@ class Round:
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False
     ) -> Outcome:
         """The part of the action's outcome that the event accepts; if the action failed, the hook's on_error."""
-        failure: Failure | None = None
+        undecided = "" if self._undecided is None else self._undecided.text
+        failure = None if self._undecided is None else self._record_undecided(hook, self._undecided)
         if isinstance(answer, Failure):
-            failure = self._record_failure(label_failure(answer, hook))
+            if failure is None or answer is not self._undecided:
+                failure = self._record_failure(label_failure(answer, hook))
             answer = outcome_of_failure(failure, hook.on_error)
         outcome, rejection = accept_outcome(answer, self.event.name)
         if rejection is not None:
             failure = self._record_failure(replace(rejection, hook=hook.id))
-        self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=self._undecided))
+        self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided))
         return outcome
 
+    def _resolve_undecided(self, hook: Hook, again: bool = False) -> Outcome:
+        """What a hook that does not guard answers if its condition could not be evaluated: its on_error."""
+        assert self._undecided is not None
+        outcome = self._resolve_outcome(hook, self._undecided, again=again)
+        if hook.wait and outcome != SILENT:
+            return outcome
+        self._trace[-1].skip_reason = f"its condition {self._undecided.text}"
+        return SILENT
+
+    def _record_undecided(self, hook: Hook, failure: Failure) -> Failure:
+        """Once for each hook, even if it is checked again."""
+        recorded = replace(failure, text=f"the condition of hook {hook.id} {failure.text}", hook=hook.id)
+        return recorded if recorded in self._failures else self._record_failure(recorded)
+
     def _record_failure(self, failure: Failure) -> Failure:
-        self._failures += (failure,)
+        self._failures.append(failure)
         _log_failure(failure, {"failure": failure})
         return failure
 
@@ -260,10 +308,17 @@ class Round:
         if outcome.verdict is Verdict.ASK:
             self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
         if outcome.final and hook.group:
-            self._silenced = {hook.group: rank, **self._silenced}
+            self._ended_groups = {hook.group: (rank, hook), **self._ended_groups}
         if outcome.verdict is Verdict.DENY or outcome.halt:
-            self._ended_by = hook.id
+            self._stop(hook, outcome.halt)
         return changes
+
+    def _stop(self, hook: Hook, halt: bool) -> None:
+        if self._stopped_event is None:
+            self._stopped_event = self.event
+        if halt:
+            self._halted_by = hook.id
+        self._ended_groups = {**self._ended_groups, hook.group: (_BEFORE_ALL, hook)}
 
     def _apply_changes(self, rank: Rank, outcome: Outcome) -> Changes:
         if not outcome.changes or outcome.verdict is Verdict.DENY:
@@ -295,13 +350,12 @@ class Round:
                 continue
             if rank not in self._claimed and not self._is_within_limit(hook):
                 continue
-            if self._undecided and not hook.guards:
-                outcome = self._resolve_outcome(hook, _UNDECIDED_FAILURE, again=True)
+            if self._undecided is not None and not hook.guards:
+                outcome = self._resolve_undecided(hook, again=True)
             else:
                 outcome, _ = await self._attempt(hook, again=True)
             self._add_recheck_outcome(rank, hook, outcome)
-            if outcome.verdict is Verdict.DENY or outcome.halt:
-                self._ended_by = hook.id
+            if self._is_over():
                 break
         self._explain = explain
         self._update_ask_reason()
@@ -314,6 +368,8 @@ class Round:
             self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
         new_notes = tuple(note for note in outcome.notes if note not in self.combined.notes)
         self.combined.add(replace(outcome, changes=(), requests=(), notes=new_notes), hook.id)
+        if outcome.verdict is Verdict.DENY or outcome.halt:
+            self._stop(hook, outcome.halt)
 
     def _update_ask_reason(self) -> None:
         """Shows the reason of the first hook that asks about the final event."""
@@ -336,7 +392,7 @@ class Round:
     async def _run_background(self, hook: Hook, event: Event, release_claim: Callable[[], None]) -> None:
         fired = False
         try:
-            if hook.group not in self._ended_groups:
+            if hook.group not in self._ended_background_groups:
                 fired = await self._attempt_background(hook, event)
         finally:
             if not fired:
@@ -349,7 +405,7 @@ class Round:
         failure = label_failure(answer, hook)
         _log_failure(failure)
         if outcome_of_failure(failure, hook.on_error).final and hook.group:
-            self._ended_groups |= {hook.group}
+            self._ended_background_groups |= {hook.group}
         return False
 
     def _build_decision(self) -> Decision:
@@ -360,16 +416,23 @@ class Round:
         if verdict is Verdict.DENY and not reason:
             reason = f"Blocked by hook {combined.by}"
         return Decision(
-            self.event,
+            self._final_event(),
             verdict,
             reason,
             combined.by,
             combined.halt,
             combined.notes,
             combined.requests,
-            self._failures,
+            tuple(self._failures),
             tuple(self._trace),
         )
+
+    def _final_event(self) -> Event:
+        """What hooks changed after a deny does not count, except what they leave for each other."""
+        stopped = self._stopped_event
+        if stopped is None or stopped is self.event:
+            return self.event
+        return stopped.with_changes(((METADATA_PATH, self.event.read(METADATA_PATH)),))
 
     def waiting_hook(self) -> Hook | None:
         """A hook that may need an event loop, as far as that can be known before any hook runs."""
@@ -384,6 +447,12 @@ class Round:
 
 def hook_key(hook: Hook) -> str:
     return "\0".join(hook.key)
+
+
+def _condition_failure(error: Exception) -> Failure:
+    """The text of an exception may contain a secret; that of a ConditionError is ours."""
+    why = str(error) if isinstance(error, ConditionError) else f"it raised {type(error).__name__}"
+    return Failure(FailureKind.RAISED, f"could not be evaluated: {why}")
 
 
 def label_failure(failure: Failure, hook: Hook) -> Failure:

@@ -74,7 +74,7 @@ class Hook:
     origin: Origin
     scope: Scope = GLOBAL_SCOPE
     order: int = 0  # lower runs first; ties keep the order of loading
-    group: str = ""  # a final outcome ends the hooks of the same group
+    group: str = ""  # a deny, or a final outcome, ends the hooks of the same group: its dialect's
     timeout: timedelta = timedelta(seconds=60)
     wait: bool = True  # False: it runs in the background
     on_error: Outcome = SILENT  # the answer to an error or a timeout; without a reason it gets the failure's text
@@ -89,8 +89,8 @@ class Hook:
 
     @property
     def guards(self) -> bool:
-        """It is instant and can only stop, so it fires if its condition cannot be evaluated."""
-        return self.then.instant and self.may_stop and not self.may & (May.ALLOW | May.CHANGE)
+        """Its action is instant and can only stop, so it fires if its condition cannot be evaluated."""
+        return self.then.instant and self.judges and not self.may & (May.ALLOW | May.CHANGE)
 
     @property
     def only_allows(self) -> bool:

@@ -73,6 +73,8 @@ class Expression:
     source: str
     names: frozenset[str]
     """The names that it uses."""
+    may_fail: bool
+    """True if it multiplies or divides, so that it may divide by zero or become too large."""
     _evaluator: Evaluator = field(repr=False, compare=False)
 
     def evaluate(self, values: Values) -> Number:
@@ -99,7 +101,10 @@ def expression(source: str, names: Iterable[str]) -> Expression:
     _check_depth(tree)
     compiler = _Compiler(frozenset(names), len(source) - len(source.lstrip()))
     evaluator = compiler.compile(tree)
-    return Expression(source, frozenset(compiler.used_names), evaluator)
+    may_fail = any(
+        isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Add | ast.Sub) for node in ast.walk(tree)
+    )
+    return Expression(source, frozenset(compiler.used_names), may_fail, evaluator)
 
 
 def _parse_source(source: str) -> ast.expr:

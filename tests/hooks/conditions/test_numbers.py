@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hookline.errors import ConditionError
 from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
 from hookline.hooks.event import Event
 from hookline.patterns.expressions import expression
@@ -66,14 +67,20 @@ def test_a_third_partys_condition_gets_a_copy_and_may_raise() -> None:
     event = with_fact([])
     assert CustomCondition("spoil", spoil, 1).holds(event)
     assert event.facts == {"x": []}
-    assert not CustomCondition("fail", fail).holds(event)
+    with pytest.raises(ConditionError, match="fail raised KeyError"):
+        CustomCondition("fail", fail).holds(event)
 
 
-def test_an_expression_that_cannot_be_computed_is_false() -> None:
-    condition = ExpressionCondition(expression("1 / x > 0", frozenset({"x"})), (("x", ("x",)),))
+def test_an_expression_that_cannot_be_computed_is_undecided_or_false() -> None:
+    formula, variables = expression("1 / x > 0", frozenset({"x"})), (("x", ("x",)),)
+    condition = ExpressionCondition(formula, variables)
     assert condition.holds(with_fact(2))
-    assert not condition.holds(with_fact(0))
-    assert not condition.holds(with_fact("text"))
+    for zero in (0, "text"):
+        with pytest.raises(ConditionError, match="1 / x > 0: it divides by zero"):
+            condition.holds(with_fact(zero))
+    false = ExpressionCondition(formula, variables, false_on_error=True)
+    assert not false.holds(with_fact(0))
+    assert not false.holds(with_fact("text"))
     assert "x = 0" in condition.why_not(with_fact(None))
 
 

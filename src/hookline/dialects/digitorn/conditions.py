@@ -174,8 +174,9 @@ def _parse_expression(at: Node) -> Condition | None:
     if place is None or text is None:
         return None
     try:
+        formula = expression(text, EXPRESSION_NAMES)
         return ExpressionCondition(
-            expression(text, EXPRESSION_NAMES), tuple(EXPRESSION_NAMES.items()), enclosing_hook_id(at)
+            formula, tuple(EXPRESSION_NAMES.items()), enclosing_hook_id(at), false_on_error=formula.may_fail
         )
     except BadExpression as bad:
         hint = f"It may use {', '.join(EXPRESSION_NAMES)}, numbers, comparisons, `in (1, 2)`, arithmetic, and/or/not, `a if b else c`."

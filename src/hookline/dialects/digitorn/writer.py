@@ -385,7 +385,9 @@ def _write_simple_condition(condition: Condition) -> dict[str, Any]:
             return {"type": "turn_count", "every": number}
         case Comparison():
             return _write_comparison(condition)
-        case ExpressionCondition(formula, places) if dict(places) == EXPRESSION_NAMES:
+        case ExpressionCondition(formula, places, _, false_on_error) if (
+            dict(places) == EXPRESSION_NAMES and false_on_error == formula.may_fail
+        ):
             return {"type": "expression", "expr": formula.source}
         case _:
             raise condition_not_expressible(condition)

@@ -326,12 +326,16 @@ def _write_error_code(condition: Condition) -> Any:
 
 
 def _parse_expr(at: Node, info: HookInfo) -> Condition | None:
-    text = at.text()
-    if text is None:
+    """The expression, or `{formula: expression, false_on_error: true}`."""
+    values = read_mapping(at, _EXPR_KEYS, "expr", info) if isinstance(at.value, dict) else {"formula": at.text()}
+    text = None if values is None else values.get("formula")
+    if values is None or text is None:
         return None
     names = EXPRESSION_NAMES
     try:
-        return ExpressionCondition(expression(text, names), tuple(names.items()), enclosing_hook_id(at))
+        formula = expression(text, names)
+        false_on_error = formula.may_fail and values.get("false_on_error") is True
+        return ExpressionCondition(formula, tuple(names.items()), enclosing_hook_id(at), false_on_error)
     except BadExpression as bad:
         hint = f"Use {', '.join(names)}, numbers, comparisons, `in (1, 2)`, arithmetic, and/or/not, `a if b else c`."
         at.add_problem("bad-expression", f"{at.location}: {bad}.", hint)
@@ -340,8 +344,8 @@ def _parse_expr(at: Node, info: HookInfo) -> Condition | None:
 
 def _write_expr(condition: Condition) -> Any:
     match condition:
-        case ExpressionCondition(formula, names) if dict(names) == EXPRESSION_NAMES:
-            return formula.source
+        case ExpressionCondition(formula, names, _, false_on_error) if dict(names) == EXPRESSION_NAMES:
+            return write_mapping(_EXPR_KEYS, condition) if false_on_error else formula.source
     return NOT_WRITTEN
 
 
@@ -546,6 +550,15 @@ _SAYS_KEYS: Final = key_table(
         "last", least=1, default="`5`", help="how many messages to look at", write=lambda condition: condition.last
     ),
 )
+_EXPR_KEYS: Final = key_table(
+    text_key("formula", required=True, help="the expression", write=lambda condition: condition.formula.source),
+    flag_key(
+        "false_on_error",
+        default="`false`",
+        help="if it cannot be computed, it is false instead of undecided",
+        write=lambda condition: condition.false_on_error,
+    ),
+)
 CONDITIONS: Final = key_table(
     Key(
         "tool",
@@ -668,7 +681,8 @@ CONDITIONS: Final = key_table(
         "expr",
         read=_parse_expr,
         write=_write_expr,
-        schema=TEXT,
+        schema={"anyOf": [TEXT, mapping_schema(_EXPR_KEYS)]},
+        mapping=_EXPR_KEYS,
         help="arithmetic with [six numbers](#says-error_code-expr)",
         example="expr: pressure > 0.5 and turn % 10 == 0",
     ),

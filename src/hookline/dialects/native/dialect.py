@@ -366,7 +366,7 @@ HOOK_KEYS: Final = key_table(
         "group",
         empty=True,
         default="`native`",
-        help="hooks that `on_error: stop` ends together",
+        help="hooks that a deny or `on_error: stop` ends together",
         write=lambda hook, _: NOT_WRITTEN if hook.group == NAME else hook.group,
     ),
     flag_key(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hookline.errors import AmbiguousField
+from hookline.errors import AmbiguousField, ConditionError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
 
@@ -50,20 +50,20 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Stops at the first part that does not hold. An ambiguous part counts only if all others hold."""
+    """Stops at the first part that does not hold. An ambiguous or undecided part counts only if all others hold."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        ambiguous: AmbiguousField | None = None
+        unknown: AmbiguousField | ConditionError | None = None
         for part in self.parts:
             try:
                 if not part.holds(event, deadline):
                     return False
-            except AmbiguousField as raised:
-                ambiguous = raised
-        if ambiguous is not None:
-            raise ambiguous
+            except (AmbiguousField, ConditionError) as raised:
+                unknown = _more_serious(unknown, raised)
+        if unknown is not None:
+            raise unknown
         return True
 
     def needs(self) -> tuple[Need, ...]:
@@ -81,20 +81,23 @@ class All:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Stops at the first part that holds. Without parts it never holds. An ambiguous part counts only if no other holds."""
+    """Stops at the first part that holds; without parts it never holds.
+
+    An ambiguous or undecided part counts only if no other holds.
+    """
 
     parts: tuple[Condition, ...]
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        ambiguous: AmbiguousField | None = None
+        unknown: AmbiguousField | ConditionError | None = None
         for part in self.parts:
             try:
                 if part.holds(event, deadline):
                     return True
-            except AmbiguousField as raised:
-                ambiguous = raised
-        if ambiguous is not None:
-            raise ambiguous
+            except (AmbiguousField, ConditionError) as raised:
+                unknown = _more_serious(unknown, raised)
+        if unknown is not None:
+            raise unknown
         return False
 
     def needs(self) -> tuple[Need, ...]:
@@ -133,8 +136,15 @@ class Not:
 def _is_certainly_false(part: Condition, event: Event) -> bool:
     try:
         return not part.holds(event)
-    except AmbiguousField:
+    except (AmbiguousField, ConditionError):
         return False
+
+
+def _more_serious(
+    first: AmbiguousField | ConditionError | None, second: AmbiguousField | ConditionError
+) -> AmbiguousField | ConditionError:
+    """A failure of a condition must be seen."""
+    return first if isinstance(first, ConditionError) else second
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from hookline.errors import ConditionError
 from hookline.hooks.conditions.text import format_fact
 from hookline.hooks.event import Event, FactPath, path_text
 from hookline.hooks.protocols import NO_DEADLINE, Need
@@ -107,21 +108,26 @@ class Formula(Protocol):
     def source(self) -> str: ...
     @property
     def names(self) -> frozenset[str]: ...
+    @property
+    def may_fail(self) -> bool: ...
     def holds(self, values: Mapping[str, float]) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExpressionCondition:
-    """An expression that cannot be computed does not hold and logs a warning. A missing fact counts as 0."""
+    """A missing fact counts as 0. An expression that cannot be computed is undecided, or false with a warning."""
 
     formula: Formula
     variables: tuple[tuple[str, FactPath], ...]  # name in the expression → the fact behind it
     hook: str = field(default="", compare=False)  # the hook's id, for the log
+    false_on_error: bool = False
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
             return self.formula.holds({name: number_at(event, path) or 0 for name, path in self.variables})
         except ArithmeticError as error:
+            if not self.false_on_error:
+                raise ConditionError(f"{self.formula.source}: {error}") from None
             _log.warning("[%s] expression %s: %s; it counts as false", self.hook, self.formula.source, error)
             return False
 
@@ -143,20 +149,17 @@ class ExpressionCondition:
 
 @dataclass(frozen=True, slots=True)
 class CustomCondition:
-    """A registered condition. It gets a copy of the event. If it raises, it does not hold and logs a warning."""
+    """A registered condition. It gets a copy of the event. If it raises, it is undecided."""
 
     name: str
     test: Callable[[Any, Event], bool] = field(compare=False, repr=False)
     params: Any = None
-    hook: str = field(default="", compare=False)  # the hook's id, for the log
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         try:
             return bool(self.test(self.params, Event(event.name, copy.deepcopy(event.facts))))
-        except Exception as error:  # third-party code may raise anything
-            what = type(error).__name__
-            _log.warning("[%s] condition %s raised %s; it counts as false", self.hook, self.name, what)
-            return False
+        except (Exception, SystemExit) as error:  # third-party code may raise anything
+            raise ConditionError(f"{self.name} raised {type(error).__name__}") from error
 
     def needs(self) -> tuple[Need, ...]:
         return ()

@@ -1,0 +1,311 @@
+"""The rules of a decision as plain loops, for tests: no index, no shortcuts. The engine must decide as this does.
+
+The hooks of one event are asked in order about the event as the hooks before them left it. Then those that may stop it
+and came before the last change are asked again. Then the background hooks run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hookline.errors import AmbiguousField, ConditionError, UnavailableError
+from hookline.hooks.event import Event
+from hookline.hooks.events import EVENTS
+from hookline.hooks.hook import Hook
+from hookline.hooks.host import NO_HOST, Host
+from hookline.hooks.outcome import SILENT, ActionError, Audience, Failure, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.protocols import May
+
+
+@dataclass
+class ReferenceDecision:
+    event: Event
+    verdict: Verdict = Verdict.SILENT
+    reason: str = ""
+    by: str | None = None
+    halt: bool = False
+    notes: list[Note] = field(default_factory=list)
+    requests: list[Any] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)  # hook and kind
+    asked: list[tuple[str, bool]] = field(default_factory=list)  # hook, and whether again
+
+
+@dataclass
+class Answer:
+    at: int  # the hook's place in the order
+    hook: Hook
+    outcome: Outcome
+    again: bool
+
+
+def in_order(layers: Sequence[Sequence[Hook]]) -> list[Hook]:
+    """Lower order first, then as loaded."""
+    places = [(hook.order, n, at) for n, layer in enumerate(layers) for at, hook in enumerate(layer)]
+    return [layers[n][at] for _, n, at in sorted(places)]
+
+
+class ReferenceRound:
+    def __init__(
+        self, layers: Sequence[Sequence[Hook]], event: Event, host: Host = NO_HOST, fires: Counter[str] | None = None
+    ) -> None:
+        self.hooks = [hook for hook in in_order(layers) if hook.event == event.name]
+        self.event = event
+        self.host = host
+        self.fires: Counter[str] = Counter() if fires is None else fires  # how often each hook fired in the session
+        self.answers: list[Answer] = []
+        self.found = ReferenceDecision(event)
+        self.fired: set[int] = set()
+        self.last_change = -1
+        self.stopped_event: Event | None = None  # as it was at the first deny
+        self.denied_groups: set[str] = set()
+        self.ended_groups: dict[str, int] = {}  # by an answer that is final
+        self.background: list[tuple[Hook, Event]] = []
+        self.undecided: set[str] = set()
+
+    def decide(self) -> ReferenceDecision:
+        for at, hook in enumerate(self.hooks):
+            self.ask(at, hook)
+        if self.last_change >= 0 and not self.is_over():
+            self.ask_again()
+        return self.decision()
+
+    # The first time.
+
+    def ask(self, at: int, hook: Hook) -> None:
+        holds = self.holds(at, hook)
+        if holds is False:
+            return
+        if isinstance(holds, Failure) and not hook.guards:
+            outcome = self.counted(hook, holds)
+            if hook.wait and outcome != SILENT:
+                self.hear(at, hook, outcome)
+            return
+        if hook.limit.max_fires is not None and self.fires[hook.id] >= hook.limit.max_fires:
+            return
+        if isinstance(holds, Failure):
+            self.note_failure(hook, holds)
+        self.fires[hook.id] += 1
+        self.fired.add(at)
+        if not hook.wait:
+            self.background.append((hook, self.event))
+            self.found.asked.append((hook.id, False))
+            return
+        answer = run(hook, self.event, self.host)
+        if isinstance(answer, Failure) or not answer.applied:
+            self.fires[hook.id] -= 1
+        self.hear(at, hook, self.counted(hook, answer))
+
+    def hear(self, at: int, hook: Hook, outcome: Outcome) -> None:
+        self.found.asked.append((hook.id, False))
+        if outcome.verdict is not Verdict.DENY:
+            before, self.event = self.event, self.event.with_changes(outcome.changes)
+            if what_runs(before) != what_runs(self.event):
+                self.last_change = at
+                self.answers = [given for given in self.answers if given.outcome.verdict is not Verdict.ALLOW]
+        self.count(Answer(at, hook, outcome, again=False))
+        self.found.notes += outcome.notes
+        self.found.requests += outcome.requests
+        if outcome.final and hook.group:
+            self.ended_groups.setdefault(hook.group, at)
+
+    # Once more, about the final event.
+
+    def ask_again(self) -> None:
+        final_asks = [a for a in self.answers if a.at >= self.last_change and a.outcome.verdict is Verdict.ASK]
+        for at, hook in enumerate(self.hooks[: self.last_change]):
+            holds = self.holds(at, hook)
+            if holds is False or not hook.wait or not hook.judges:
+                continue
+            limited = hook.limit.max_fires is not None and self.fires[hook.id] >= hook.limit.max_fires
+            if at not in self.fired and limited:
+                continue
+            if isinstance(holds, Failure) and not hook.guards:
+                outcome = self.counted(hook, holds)
+                if outcome == SILENT:
+                    continue
+            else:
+                if isinstance(holds, Failure):
+                    self.note_failure(hook, holds)
+                outcome = self.counted(hook, run(hook, self.event, self.host))
+            self.found.asked.append((hook.id, True))
+            if outcome.verdict >= Verdict.ASK or outcome.halt:
+                answer = Answer(at, hook, outcome, again=True)
+                self.count(answer)
+                self.found.notes += [note for note in outcome.notes if note not in self.found.notes]
+                if outcome.verdict is Verdict.ASK:
+                    final_asks.append(answer)
+        self.reword_ask(final_asks)
+
+    def reword_ask(self, final_asks: list[Answer]) -> None:
+        """A person reads the first question about the final event, or that the question is older."""
+        found = self.found
+        if found.verdict is Verdict.ASK and not found.halt:
+            if final_asks:
+                first = min(final_asks, key=lambda answer: (answer.at, not answer.again))
+                found.reason, found.by = first.outcome.reason, first.hook.id
+            else:
+                found.reason = f"{found.reason} (asked before a hook changed it)".lstrip()
+
+    # In the background, after the round.
+
+    def run_background(self) -> list[str]:
+        """The hooks whose action ran. Their answers do not count."""
+        ended: set[str] = set()
+        ran = []
+        for hook, event in self.background:
+            fired = False
+            if hook.group not in ended:
+                ran.append(hook.id)
+                answer = run(hook, event, self.host)
+                fired = isinstance(answer, Outcome) and answer.applied
+                if isinstance(answer, Failure) and answer_to(label(answer, hook), hook.on_error).final and hook.group:
+                    ended.add(hook.group)
+            if not fired:
+                self.fires[hook.id] -= 1
+        return ran
+
+    # Whether a hook is asked.
+
+    def holds(self, at: int, hook: Hook) -> bool | Failure:
+        """A failure if it cannot be known. A guard is asked all the same; for any other hook its on_error answers."""
+        if self.found.halt or hook.group in self.denied_groups:
+            return False
+        if hook.group in self.ended_groups and at > self.ended_groups[hook.group]:
+            return False
+        if not hook.enabled or not hook.scope.covers(self.event):
+            return False
+        try:
+            return hook.when.holds(self.event)
+        except AmbiguousField:
+            return not hook.only_allows
+        except Exception as error:
+            why = str(error) if isinstance(error, ConditionError) else f"it raised {type(error).__name__}"
+            text = f"the condition of hook {hook.id} could not be evaluated: {why}"
+            return Failure(FailureKind.RAISED, text)
+
+    def is_over(self) -> bool:
+        return self.found.halt or all(hook.group in self.denied_groups for hook in self.hooks)
+
+    # What an answer counts as.
+
+    def counted(self, hook: Hook, answer: Outcome | Failure) -> Outcome:
+        """The part of an answer that the event accepts; of a failure, the hook's on_error."""
+        if isinstance(answer, Failure):
+            failure = label(answer, hook)
+            self.note_failure(hook, failure)
+            answer = answer_to(failure, hook.on_error)
+        if answer == SILENT:
+            return answer
+        kind = EVENTS[self.event.name]
+        word = {Verdict.ALLOW: May.ALLOW, Verdict.ASK: May.ASK, Verdict.DENY: May.DENY}.get(answer.verdict)
+        takes_verdict = word is None or bool(kind.accepts & word)
+        takes_halt = not answer.halt or bool(kind.accepts & May.HALT)
+        accepted = replace(
+            answer,
+            verdict=answer.verdict if takes_verdict else Verdict.SILENT,
+            reason=answer.reason if takes_verdict or answer.halt else "",
+            changes=tuple(change for change in answer.changes if kind.accepts_change(change[0])),
+            notes=tuple(n for n in answer.notes if n.audience is Audience.USER or kind.accepts & May.NOTES),
+            requests=answer.requests if kind.accepts & May.COMPACT else (),
+            halt=answer.halt and takes_halt,
+        )
+        if accepted != answer:
+            self.found.failures.append((hook.id, str(FailureKind.NOT_ACCEPTED)))
+        return accepted
+
+    def count(self, answer: Answer) -> None:
+        """The strongest verdict wins, with the first reason given for it; a halt beats all."""
+        found, outcome = self.found, answer.outcome
+        self.answers.append(answer)
+        found.verdict = max(given.outcome.verdict for given in self.answers)
+        if outcome.halt:
+            found.halt, found.reason, found.by = True, outcome.reason, answer.hook.id
+        else:
+            first = next(given for given in self.answers if given.outcome.verdict is found.verdict)
+            speaks = found.verdict is not Verdict.SILENT
+            found.reason, found.by = (first.outcome.reason, first.hook.id) if speaks else ("", None)
+        if outcome.verdict is Verdict.DENY or outcome.halt:
+            self.denied_groups.add(answer.hook.group)
+            self.stopped_event = self.stopped_event or self.event
+
+    def note_failure(self, hook: Hook, failure: Failure) -> None:
+        """That a condition cannot be evaluated is said once."""
+        if failure.text.startswith("the condition of hook") and hook.id in self.undecided:
+            return
+        if failure.text.startswith("the condition of hook"):
+            self.undecided.add(hook.id)
+        self.found.failures.append((hook.id, str(failure.kind)))
+
+    def decision(self) -> ReferenceDecision:
+        """What hooks changed after a deny does not count, except what they leave for each other."""
+        found = self.found
+        found.event = self.event
+        if self.stopped_event is not None:
+            facts = {**self.stopped_event.facts}
+            if "metadata" in self.event.facts:
+                facts["metadata"] = self.event.facts["metadata"]
+            found.event = Event(self.event.name, facts)
+        if found.halt and EVENTS[self.event.name].accepts & May.DENY:
+            found.verdict = Verdict.DENY
+        if found.verdict is Verdict.DENY and not found.reason:
+            found.reason = f"Blocked by hook {found.by}"
+        return found
+
+
+def run(hook: Hook, event: Event, host: Host) -> Outcome | Failure:
+    """Actions of tests answer at once."""
+    if hook.then.constant is not None:
+        return hook.then.constant
+    running = hook.then.run(event, host)
+    try:
+        running.send(None)  # type: ignore[attr-defined]
+    except StopIteration as done:
+        answer: Outcome = done.value
+        return answer
+    except ActionError as error:
+        return error.failure
+    except UnavailableError as error:
+        return Failure(FailureKind.UNAVAILABLE, str(error))
+    except Exception as error:
+        return Failure(FailureKind.RAISED, f"{type(error).__name__}: {error}")
+    raise AssertionError(f"{hook.id} waits")
+
+
+def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
+    """The failure's own answer if it is as strong, else the declared one; with what was asked for before the failure."""
+    if failure.answer is not None and failure.answer.verdict >= on_error.verdict:
+        answer = failure.answer
+    else:
+        text = failure.detail or failure.text
+        answer = replace(on_error, reason=on_error.reason.replace("{failure}", text))
+        if not answer.reason and (answer.verdict > Verdict.ALLOW or answer.halt):
+            answer = replace(answer, reason=text)
+        notes = tuple(note if note.text else replace(note, text=failure.text) for note in answer.notes)
+        answer = replace(answer, notes=notes)
+    early = failure.partial_outcome
+    if early is None:
+        return answer
+    stronger = answer if answer.verdict > early.verdict or (answer.halt and not early.halt) else early
+    return Outcome(
+        max(early.verdict, answer.verdict),
+        stronger.reason if stronger.verdict or stronger.halt else "",
+        early.changes + answer.changes,
+        early.notes + answer.notes,
+        early.requests + answer.requests,
+        early.halt or answer.halt,
+        answer.final,
+    )
+
+
+def label(failure: Failure, hook: Hook) -> Failure:
+    if failure.kind in (FailureKind.EXIT, FailureKind.RAISED):
+        return failure
+    return replace(failure, text=f"hook {hook.id} {failure.text}")
+
+
+def what_runs(event: Event) -> str:
+    """Everything but the notes that hooks leave for each other."""
+    return repr({name: value for name, value in event.facts.items() if name != "metadata"})
