@@ -6,12 +6,14 @@ A hook's timeout is paused while a person is asked about a call that the hook ma
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+import logging
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Changes, Event
@@ -79,35 +81,116 @@ def pause_timeouts() -> Iterator[None]:
         yield
 
 
+_log = logging.getLogger("hookline")
+
 _MAX_ERROR_CHARS = 500  # characters of an exception in a message
+_CLEANUP_SECONDS: Final = 1.0  # for an action that was cancelled
+_abandoned_tasks: Final[set[asyncio.Task[Outcome | Failure]]] = set()  # the event loop keeps no reference to them
 
 
 async def attempt(
     action: Action, event: Event, host: Host, timeout: timedelta, who: CurrentHook | None = None
 ) -> Outcome | Failure:
-    """Returns what the action asks for, or how it failed. Only cancellation is raised."""
+    """Returns what the action asks for, or how it failed. Only cancellation is raised.
+
+    The timeout also ends an action that catches its cancellation: after a moment to clean up it is abandoned.
+    """
     if action.constant is not None:
         return action.constant
     token = current_hook.set(who) if who is not None else None
-    deadline: asyncio.Timeout | None = None
     try:
-        if action.instant:
-            return _check_outcome(await action.run(event, host))
-        async with asyncio.timeout(timeout.total_seconds()) as deadline:
-            with track_timeout(deadline):
-                return _check_outcome(await action.run(event, host))
+        running = _run_action(action, event, host)
+        return await (running if action.instant else _run_until(timeout, running))
+    finally:
+        if token is not None:
+            current_hook.reset(token)
+
+
+async def _run_action(action: Action, event: Event, host: Host) -> Outcome | Failure:
+    try:
+        return _check_outcome(await action.run(event, host))
     except ActionError as failed:
         return failed.failure
     except TimeoutError:
-        took = f"did not answer within {timeout.total_seconds():g} s"
-        return Failure(FailureKind.TIMEOUT, took if deadline and deadline.expired() else "timed out")
+        return Failure(FailureKind.TIMEOUT, "timed out")
     except UnavailableError as missing:
         return Failure(FailureKind.UNAVAILABLE, str(missing))
     except (Exception, SystemExit) as error:  # an action may be third-party code
         return Failure(FailureKind.RAISED, mask(_describe_error(error)[:_MAX_ERROR_CHARS]))
-    finally:
-        if token is not None:
-            current_hook.reset(token)
+
+
+async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | Failure]) -> Outcome | Failure:
+    work = _AbandonableWork(running)
+    try:
+        async with asyncio.timeout(timeout.total_seconds()) as deadline:
+            with track_timeout(deadline):
+                task = asyncio.create_task(work.run())
+                await asyncio.wait({task})
+    except TimeoutError:
+        await work.end(task)
+        return Failure(FailureKind.TIMEOUT, f"did not answer within {timeout.total_seconds():g} s")
+    except asyncio.CancelledError:
+        await work.end(task)
+        raise
+    # Cancelled by itself: nobody cancelled the hook.
+    return Failure(FailureKind.RAISED, "CancelledError") if task.cancelled() else task.result()
+
+
+class _AbandonableWork:
+    """A coroutine that may catch its cancellation. Once abandoned, it is dropped when it is cancelled again."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Outcome | Failure]) -> None:
+        self._coroutine = coroutine
+        self._is_abandoned = False
+
+    async def run(self) -> Outcome | Failure:
+        return await self
+
+    async def end(self, task: asyncio.Task[Outcome | Failure]) -> None:
+        """Cancels the task, and abandons it if it does not end soon."""
+        task.cancel()
+        try:
+            await asyncio.wait({task}, timeout=_CLEANUP_SECONDS)
+        finally:
+            if not task.done():
+                self._is_abandoned = True
+                _abandoned_tasks.add(task)
+                task.add_done_callback(_forget_abandoned)
+                who = current_hook.get()
+                _log.warning("[%s] does not end when cancelled; its result is ignored", who.hook if who else "")
+
+    def __await__(self) -> Generator[Any, Any, Outcome | Failure]:
+        """Forwards everything, so that the coroutine runs as if it were awaited."""
+        resume: Callable[[], Any] = partial(self._coroutine.send, None)
+        while True:
+            try:
+                waiting_for = resume()
+            except StopIteration as done:
+                answer: Outcome | Failure = done.value
+                return answer
+            try:
+                yield waiting_for
+                resume = partial(self._coroutine.send, None)
+            except asyncio.CancelledError as cancelled:
+                if self._is_abandoned:
+                    self._drop()
+                    raise
+                resume = partial(self._coroutine.throw, cancelled)
+            except GeneratorExit:
+                self._drop()
+                raise
+            except Exception as error:
+                resume = partial(self._coroutine.throw, error)
+
+    def _drop(self) -> None:
+        with suppress(RuntimeError):  # it catches even this
+            self._coroutine.close()
+
+
+def _forget_abandoned(task: asyncio.Task[Outcome | Failure]) -> None:
+    _abandoned_tasks.discard(task)
+    if not task.cancelled():
+        task.exception()  # retrieved, so that it is not reported
 
 
 def _check_outcome(answer: Outcome) -> Outcome | Failure:
