@@ -90,7 +90,8 @@ class Hook:
     @property
     def guards(self) -> bool:
         """Its action is instant and can only stop, so it fires if its condition cannot be evaluated."""
-        return self.then.instant and self.judges and not self.may & (May.ALLOW | May.CHANGE)
+        stops = self.may_stop and bool(self.then.may & (May.DENY | May.ASK | May.HALT))
+        return self.then.instant and stops and not self.may & (May.ALLOW | May.CHANGE)
 
     @property
     def only_allows(self) -> bool:
@@ -114,8 +115,8 @@ class Hook:
 
     @property
     def judges(self) -> bool:
-        """Its action may stop the event; a hook that stops it only by failing has nothing to say about a change."""
-        return self.may_stop and bool(self.then.may & (May.DENY | May.ASK | May.HALT))
+        """It may stop the event, and not only because it fails to change it."""
+        return self.may_stop and (bool(self.then.may & (May.DENY | May.ASK | May.HALT)) or not self.may_change)
 
     def reads(self) -> Iterator[FactPath]:
         """Every fact that it reads, to decide whether to fire and to act."""
