@@ -15,6 +15,7 @@ from typing import Any
 
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.protocol import AgentCall
+from hookline.project import Trust, find_sources, trust_file_path
 
 GUARD = "hooks:\n  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: 'rm'}}, then: {deny: Never.}}\n"
 
@@ -43,10 +44,13 @@ class BridgeSandbox:
         kept = {"PATH": os.environ["PATH"], "CLAUDECODE": "1"}
         return {**kept, "HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.root / "run"), **self.variables}
 
-    def write_hooks(self, text: str, *, users: bool = False) -> None:
+    def write_hooks(self, text: str, *, users: bool = False, trusted: bool = True) -> None:
+        """A project's hooks are trusted at once, unless the test is about that."""
         path = self.home / ".config" / "hookline" / "hookline.yaml" if users else self.project / "hookline.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        if trusted:
+            Trust(trust_file_path(self.home)).accept(find_sources(self.project, self.home))
 
     def payload(self, command: str = "rm x", **more: Any) -> bytes:
         told = {"session_id": "s", "cwd": str(self.project), "tool_name": "Bash", "tool_input": {"command": command}}

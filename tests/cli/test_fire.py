@@ -116,6 +116,7 @@ def test_after_a_tool_it_is_known_whether_it_failed(fire):
 
 def test_without_a_config_the_files_in_force_here_are_asked(hookline):
     Path("hookline.yaml").write_text("hooks: [{id: a, on: stop, then: {deny: go on}}]")
+    hookline("trust", "--yes")
     assert hookline("fire", "Stop").stdout == "deny: go on\n  by a  hookline.yaml:1\n"
 
 

@@ -34,7 +34,7 @@ def test_a_projects_program_waits_for_trust_and_a_named_files_does_not(hookline)
     named = [
         hook["waits_for_trust"] for hook in json.loads(hookline("list", "--json", "--config", "hookline.yaml").stdout)
     ]
-    assert (waiting, named) == ([False, True], [False, False])
+    assert (waiting, named) == ([True, True], [False, False])
     assert "not trusted yet" in hookline("list").stdout
 
 

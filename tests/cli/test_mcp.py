@@ -64,12 +64,13 @@ def test_a_project_that_nobody_trusted_may_deny_but_run_nothing(process, project
     )
     done = process("mcp", "--name", "cat", "--", "cat", input=CALL % "bad")
     assert done.returncode == 0
-    assert json.loads(done.stdout)["result"] == {
-        "content": [{"type": "text", "text": "not this (hook no, hookline.yaml:2)"}],
-        "isError": True,
-    }
+    result = json.loads(done.stdout)["result"]
+    assert result["isError"] is True
+    assert "nobody has trusted" in result["content"][0]["text"]
+    assert "not this" not in done.stdout
     assert not Path("ran").exists()
     assert "trust" in done.stderr
+    assert "no (hookline.yaml:2): not this" in done.stderr
 
 
 def test_a_plain_file_can_be_the_client(process):

@@ -17,7 +17,7 @@ def test_it_shows_the_commands_asks_and_accepts(hookline):
     result = hookline("trust", input="y\n")
     assert result.exit_code == 0
     assert "run: sh ./check.sh" in result.stdout
-    assert "check.sh" in result.stdout.split("refers to the file")[1]
+    assert "check.sh" in result.stdout.split("runs the file")[1]
     assert hookline("fire", "stop").exit_code == 2
 
 
@@ -46,3 +46,35 @@ def test_json_for_programs(hookline):
 def test_what_a_failure_counts_as_is_shown(hookline):
     Path("hookline.yaml").write_text("hooks: [{id: runs, on: stop, then: {run: 'sh ./check.sh'}, on_error: closed}]")
     assert "    if it fails, deny" in hookline("trust", input="n\n").stdout.splitlines()
+
+
+def test_a_change_is_shown_and_what_was_accepted_stays_in_force(hookline):
+    Path("hookline.yaml").write_text("hooks: [{id: wall, on: tool.before, then: {deny: Not here.}}]\n")
+    assert hookline("trust", "--yes").exit_code == 0
+    assert "Nothing changed" in hookline("trust", "--diff").stdout
+    Path("hookline.yaml").unlink()
+    shown = hookline("trust", "--diff")
+    assert shown.exit_code == 3
+    assert "-hooks: [{id: wall, on: tool.before, then: {deny: Not here.}}]" in shown.stdout
+    (change,) = json.loads(hookline("trust", "--diff", "--json").stdout)
+    assert change["file"] == "hookline.yaml"
+    assert "deny: Not here." in hookline("fire", "tool.before", "--tool", "bash").stdout
+    asked = hookline("trust", input="n\n")
+    assert "deleted since you trusted it" in asked.stdout
+    assert "stays in force" in asked.stdout
+    assert hookline("trust", "--yes").exit_code == 0
+    assert hookline("fire", "tool.before", "--tool", "bash").exit_code == 0
+
+
+def test_trust_can_be_withdrawn(hookline):
+    assert "Nothing here was trusted" in hookline("trust", "--revoke").stdout
+    hookline("trust", "--yes")
+    assert hookline("trust", "--revoke").stdout == "No longer trusted: hookline.yaml\n"
+    assert hookline("trust", input="n\n").exit_code == 3
+    hookline("trust", "--yes")
+    assert json.loads(hookline("trust", "--revoke", "--json").stdout) == ["hookline.yaml"]
+    assert hookline("trust", "--revoke", "--yes").exit_code != 0
+
+
+def test_a_file_that_was_never_trusted_has_no_difference(hookline):
+    assert "was never trusted" in hookline("trust", "--diff").stdout

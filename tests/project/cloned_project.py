@@ -3,9 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from hookline.config.problem import Severity
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
-from hookline.project import Source, Trust, find_sources, load_all
+from hookline.project import Source, Trust, load_all
 
 CALL = Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
 
@@ -30,7 +31,7 @@ class Project:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        return find_sources(self.root, self.home)
+        return self.trust.sources(self.root, self.home)
 
     def accept(self) -> None:
         self.trust.accept(self.sources)
@@ -40,6 +41,7 @@ class Project:
         return not self.trust.untrusted_sources(self.sources)
 
     def decide(self, event: Event = CALL) -> Decision:
+        """In a process of its own, so to speak: everything is read again."""
         book = load_all(self.sources, self.trust)
-        assert book.problems == ()
+        assert all(problem.severity is Severity.WARNING for problem in book.problems), book.problems
         return asyncio.run(book.decide(event))

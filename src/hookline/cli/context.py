@@ -10,7 +10,7 @@ from pathlib import Path
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.host import Host
-from hookline.project import Source, Trust, find_sources, load_all, load_file, trust_file_path
+from hookline.project import Source, Trust, load_all, load_file, trust_file_path
 
 
 def current_directory() -> Path:
@@ -42,7 +42,7 @@ def trust() -> Trust:
 
 def sources(below: Path | None = None) -> tuple[Source, ...]:
     """The config files that apply to a session there, or else in the current directory."""
-    return find_sources(below or current_directory(), home(), _absolute_variable("XDG_CONFIG_HOME"))
+    return trust().sources(below or current_directory(), home(), _absolute_variable("XDG_CONFIG_HOME"))
 
 
 def skill_files() -> tuple[Source, ...]:

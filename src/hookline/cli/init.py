@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from hookline.cli.context import sources, trust
 from hookline.cli.options import Verb
 from hookline.cli.output import out
 from hookline.errors import HooklineError
@@ -41,7 +42,7 @@ hooks:
 @click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks.")
 @click.option("--force", is_flag=True, help="Overwrite an existing hookline.yaml.")
 def verb(force: bool) -> None:
-    """Write a commented hookline.yaml with two example hooks into the current directory.
+    """Write a commented hookline.yaml with two example hooks into the current directory, and trust it.
 
     \b
     hookline init
@@ -55,5 +56,6 @@ def verb(force: bool) -> None:
         raise HooklineError(f"{FILE_NAME} already exists. Use --force to overwrite it.") from None
     except OSError as error:
         raise HooklineError(f"{FILE_NAME} cannot be written: {error.strerror}") from None
+    trust().accept(source for source in sources() if source.path == path.resolve())
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
     out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')

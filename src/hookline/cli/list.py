@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from hookline.cli.options import Verb, config_option, dialect_option, json_optio
 from hookline.cli.output import err, out, out_json, print_table
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
+from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome
 
@@ -86,7 +88,7 @@ def _scope_json(scope: Scope) -> dict[str, str]:
 
 def _exit_code_format(hook: Hook) -> str | None:
     """How the exit code of its program is read, if it runs one. With on_error, this says what a failure means."""
-    action = hook.then.action if isinstance(hook.then, UntrustedAction) else hook.then
+    action = hook.then.action if isinstance(hook.then, (UntrustedAction, VerifiedAction)) else hook.then
     return str(action.result_parser.format) if isinstance(action, RunProgram) else None
 
 
@@ -98,4 +100,5 @@ def error_word(outcome: Outcome) -> str:
     from hookline.dialects.native.on_error import ON_ERROR, undo_withhold_result
 
     answer = undo_withhold_result(outcome)
-    return next((word for word, known in ON_ERROR.items() if known == answer), answer.verdict.word)
+    answers = (answer, replace(answer, reason=""))  # a hook that is not trusted yet has a reason of ours
+    return next((word for word, known in ON_ERROR.items() if known in answers), answer.verdict.word)

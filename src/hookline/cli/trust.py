@@ -11,38 +11,77 @@ from hookline.cli.context import skill_files, sources, trust
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json
 from hookline.errors import HooklineError
-from hookline.project import Review
+from hookline.formatting import printable
+from hookline.project import Review, Source, Trust
 
 NOT_ACCEPTED: Final = 3
+_STATES: Final = {"new": "", "changed": "  changed since you trusted it", "deleted": "  deleted since you trusted it"}
 
 
-@click.command(cls=Verb, short_help="Review and accept what a project's hooks run.")
+@click.command(cls=Verb, short_help="Review and accept what a project's hooks do.")
 @click.option("--yes", is_flag=True, help="Accept without asking.")
+@click.option("--diff", "show_diff", is_flag=True, help="Show what changed since you accepted it, and accept nothing.")
+@click.option("--revoke", is_flag=True, help="Withdraw your trust in the files of this project.")
 @json_option
-def verb(yes: bool, as_json: bool) -> int:
-    """Show what the hooks of this project do beyond denying, asking and logging, what an agent here starts and reads,
-    and its skills, and ask you to accept it. Until you accept, none of it takes effect. When a file changes, or
-    a file that it refers to, you have to accept again.
+def verb(yes: bool, show_diff: bool, revoke: bool, as_json: bool) -> int:
+    """Show what the hooks of this project do, what an agent here starts and reads, and its skills, and ask you to accept
+    it. Until you accept, its hooks can only deny and ask, in hookline's words. When a file changes, or a file that it
+    runs, what you accepted stays in force until you accept the change.
 
     \b
     hookline trust
+    hookline trust --diff
     hookline trust --yes --json
+    hookline trust --revoke
 
     Exit codes: 0 everything is trusted, 1 something cannot be trusted, 3 something is not trusted yet.
     """
-    store = trust()
-    waiting, refused = [], False
-    for source in store.untrusted_sources((*sources(), *skill_files())):
-        try:
-            waiting.append(store.review(source))
-        except HooklineError as error:
-            refused = True
-            err(f"{source.display_path}: {error}, so it cannot be trusted")
+    if revoke and (yes or show_diff):
+        raise click.UsageError("--revoke cannot be combined with --yes or --diff")
+    store, files = trust(), (*sources(), *skill_files())
+    if revoke:
+        return _revoke(store, files, as_json)
+    waiting, refused = _review_untrusted(store, files)
+    if show_diff:
+        return _show_diff(store, waiting, as_json)
     accepted = bool(waiting) and (yes or (not as_json and _confirm_reviews(waiting)))
     if accepted:
         store.accept(waiting)
     _print_result(waiting, accepted, as_json, yes)
     return 1 if refused else 0 if accepted or not waiting else NOT_ACCEPTED
+
+
+def _review_untrusted(store: Trust, files: Sequence[Source]) -> tuple[list[Review], bool]:
+    """The reviews of what is not trusted, and whether something cannot be."""
+    waiting, refused = [], False
+    for source in store.untrusted_sources(files):
+        try:
+            waiting.append(store.review(source))
+        except HooklineError as error:
+            refused = True
+            err(f"{source.display_path}: {error}, so it cannot be trusted")
+    return waiting, refused
+
+
+def _revoke(store: Trust, files: Sequence[Source], as_json: bool) -> int:
+    revoked = [source.display_path for source in store.revoke(files)]
+    if as_json:
+        out_json(revoked)
+    else:
+        out(f"No longer trusted: {', '.join(revoked)}" if revoked else "Nothing here was trusted.")
+    return 0
+
+
+def _show_diff(store: Trust, waiting: Sequence[Review], as_json: bool) -> int:
+    changes = {review.source.display_path: store.diff(review.source) for review in waiting}
+    if as_json:
+        out_json([{"file": file, "diff": text} for file, text in changes.items()])
+    for file, text in () if as_json else changes.items():
+        for line in text.splitlines() or [f"{file} was never trusted. Review it with `hookline trust`."]:
+            out(printable(line))
+    if not changes and not as_json:
+        out("Nothing changed since you trusted it.")
+    return NOT_ACCEPTED if changes else 0
 
 
 def _confirm_reviews(waiting: Sequence[Review]) -> bool:
@@ -57,7 +96,7 @@ def _confirm_reviews(waiting: Sequence[Review]) -> bool:
 
 def _print_reviews(waiting: Sequence[Review]) -> None:
     for review in waiting:
-        out(review.source.display_path)
+        out(f"{review.source.display_path}{_STATES[review.state]}")
         for hook in review.hook_effects:
             event = f"  on {hook.event}" if hook.event else ""
             out(f"  {hook.hook}{event}  line {hook.line}")
@@ -67,7 +106,7 @@ def _print_reviews(waiting: Sequence[Review]) -> None:
                 for line in more:
                     out(f"      {line}")
         for name in review.names:
-            out(f"  refers to the file {name}")
+            out(f"  runs the file {name}")
 
 
 def _print_result(waiting: Sequence[Review], accepted: bool, as_json: bool, yes: bool) -> None:
@@ -79,5 +118,7 @@ def _print_result(waiting: Sequence[Review], accepted: bool, as_json: bool, yes:
         if yes:
             _print_reviews(waiting)
         out(f"Trusted: {', '.join(review.source.display_path for review in waiting)}")
+    elif all(review.state != "new" for review in waiting):
+        out("Not trusted. What you trusted before stays in force.")
     else:
         out("Not trusted. Until you accept, these hooks answer as if they had failed.")

@@ -96,14 +96,23 @@ class Decision:
     @property
     def origin(self) -> Origin | None:
         """Where the hook that decided is written."""
-        asked = (entry.hook.origin for entry in self.trace if entry.hook.id == self.by and not entry.skip_reason)
-        return next(asked, None)
+        hook = self._deciding_hook
+        return hook.origin if hook is not None else None
 
     @property
     def source(self) -> str:
-        """The end of every reason that people and agents read: ` (hook no-rm, hookline.yaml:3)`."""
-        origin = self.origin
-        return f" (hook {self.by}, {origin.file}:{origin.line})" if origin else ""
+        """The end of every reason that people and agents read: ` (hook no-rm, hookline.yaml:3)`.
+
+        Empty for a hook that nobody trusts: its id may be an instruction.
+        """
+        hook = self._deciding_hook
+        if hook is None or not hook.is_trusted:
+            return ""
+        return f" (hook {self.by}, {hook.origin.file}:{hook.origin.line})"
+
+    @property
+    def _deciding_hook(self) -> Hook | None:
+        return next((entry.hook for entry in self.trace if entry.hook.id == self.by and not entry.skip_reason), None)
 
     @property
     def full_reason(self) -> str:

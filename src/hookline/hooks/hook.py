@@ -81,6 +81,7 @@ class Hook:
     limit: Limit = UNLIMITED
     enabled: bool = True
     tags: tuple[str, ...] = ()
+    is_trusted: bool = True  # False: nothing that its file says may reach an agent
 
     @property
     def key(self) -> tuple[str, str, str]:

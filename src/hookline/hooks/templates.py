@@ -64,14 +64,16 @@ class Template:
     def constant(self) -> bool:
         return not self.names
 
+    @property
+    def is_single_placeholder(self) -> bool:
+        return len(self._pieces) == 1 and not isinstance(self._pieces[0], str)
+
     def render(self, event: Event) -> str:
         return "".join(piece if isinstance(piece, str) else as_text(piece(event)) for piece in self._pieces)
 
     def value(self, event: Event) -> Any:
         """A template that is exactly one placeholder keeps the type of its value; a missing value is empty text."""
-        if len(self._pieces) != 1 or isinstance(self._pieces[0], str):
-            return self.render(event)
-        value = self._pieces[0](event)
+        value = self.value_or_missing(event)
         return "" if value is MISSING else value
 
     def value_or_missing(self, event: Event) -> Any:

@@ -14,6 +14,7 @@ from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
+from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import FactPath, path_text
@@ -126,7 +127,7 @@ def leaf_actions(action: Action) -> Iterator[Action]:
         case Chain(steps):
             for step in steps:
                 yield from leaf_actions(step.action)
-        case UntrustedAction(inner):
+        case UntrustedAction(inner) | VerifiedAction(inner):
             yield from leaf_actions(inner)
         case _:
             yield action

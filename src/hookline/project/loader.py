@@ -12,7 +12,7 @@ from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
 from hookline.hooks.host import Host
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
-from hookline.project.sources import Source, SourceLayer, find_sources, named_source
+from hookline.project.sources import Source, SourceLayer, named_source
 from hookline.project.trust_store import EffectiveFile, Trust, trust_file_path
 
 
@@ -69,7 +69,8 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
     """The active hooks for a session in this directory; without `trust`, with what the user trusts in this home."""
-    return load_all(find_sources(directory, home), trust or Trust(trust_file_path(home)))
+    known = trust or Trust(trust_file_path(home))
+    return load_all(known.sources(directory, home), known)
 
 
 def make_local_host() -> Host:

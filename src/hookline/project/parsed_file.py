@@ -64,14 +64,15 @@ def read_source(source: Source) -> ParsedFile:
     return ParsedFile(source, problems=problems) if document is None else parse_document(document, source)
 
 
-def parse_document(document: Document, source: Source) -> ParsedFile:
+def parse_document(document: Document, source: Source, *, must_exist: bool = True) -> ParsedFile:
+    """With `must_exist=False`, folders of code count even if they are gone."""
     dialect = _choose_dialect(document, source)
     if isinstance(dialect, Problem):
         return ParsedFile(source, problems=(*document.syntax_problems, dialect))
     if dialect is None:
         return ParsedFile(source)
     loaded = dialect.load(document)
-    folders, problems = _find_folders(loaded.folders, source)
+    folders, problems = _find_folders(loaded.folders, source, must_exist)
     all_problems = tuple(dict.fromkeys((*loaded.problems, *_downgrade_unrelated(document, loaded), *problems)))
     return ParsedFile(source, loaded.hooks, all_problems, dialect.name, document.text, folders, loaded.capabilities)
 
@@ -97,7 +98,9 @@ def _code_folder(source: Source) -> CodeFolder | None:
     return CodeFolder(dialect, Path(os.path.abspath(source.path)), source.display_path)
 
 
-def _find_folders(named: tuple[NamedFolder, ...], source: Source) -> tuple[tuple[CodeFolder, ...], tuple[Problem, ...]]:
+def _find_folders(
+    named: tuple[NamedFolder, ...], source: Source, must_exist: bool
+) -> tuple[tuple[CodeFolder, ...], tuple[Problem, ...]]:
     found: list[CodeFolder] = []
     problems: list[Problem] = []
     for each in named:
@@ -109,14 +112,14 @@ def _find_folders(named: tuple[NamedFolder, ...], source: Source) -> tuple[tuple
             problems.append(
                 Problem("outside-project", source.display_path, each.line, what, "Name a folder inside the project.")
             )
-        elif not path.is_dir():
+        elif must_exist and not path.is_dir():
             what = f"there is no folder {each.path} next to this file."
             problems.append(
                 Problem("no-folder", source.display_path, each.line, what, "Name a folder with Python files.")
             )
         elif isinstance(dialect, FolderDialect):
             found.append(CodeFolder(dialect, path, shown, each.line))
-            problems += dialect.check(path, shown)
+            problems += dialect.check(path, shown) if path.is_dir() else ()
     return tuple(found), tuple(problems)
 
 

@@ -1,4 +1,4 @@
-"""Finds the files of a project that its hooks name by path, in any spelling.
+"""Finds the files of a project that its hooks run, in any spelling.
 
 It finds too many rather than too few. An extra file is only checked again when it changes; a missed one could be changed
 after the user trusted the hooks. Shell is therefore read loosely, and other languages as if they were shell.
@@ -11,7 +11,7 @@ import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -26,8 +26,9 @@ from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.actions.run_program import CommandTemplate
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
-from hookline.shell.programs import program_name
-from hookline.shell.words import GLOB_BRACKETS, find_run_patterns, tokenize
+from hookline.hooks.tools import ToolKind, kind_of_name
+from hookline.shell.file_words import find_code_words, find_file_words
+from hookline.shell.words import GLOB_BRACKETS
 
 MAX_WORDS: Final = 50_000
 MAX_FILES: Final = 1_000
@@ -36,14 +37,11 @@ _MAX_DIRECTORIES: Final = 64
 _MAX_CHARACTERS: Final = 8_000_000  # of all words together
 _MAX_BRACE_WORDS: Final = 256  # that one word with braces may expand to
 _MAX_PATH_LENGTH: Final = 4_096
-_MAX_COMMAND_DEPTH: Final = 4  # commands quoted inside commands
-_SHELLS: Final = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "su", "ssh", "watch", "parallel"))
-
-_WORD_BREAK: Final = re.compile(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
-_OUTPUT_REDIRECTION: Final = re.compile(
-    r"""(?<![<=\-\\])(?:&|\d)?(?<![<=\-\\])>{1,2}\|?[ \t]*(?:"[^"$`\\]*"|'[^']*'|[\w./~+-]+)(?=[\s;&|)]|$)"""
+_FILE_TOOLS: Final = frozenset(
+    (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT, ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP)
 )
-"""A command does not run the file that it writes."""
+"""Kinds of tools that read or write the files in their input, and run none of them."""
+_FILE_CALL: Final = re.compile(r"""callTool\(\s*(['"`])([\w.]+)\1\s*,\s*\{[^{}]*\}\s*\)""")
 _VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|\$")
 _GLOB_CHARACTERS: Final = re.compile(rf"[*?]|{GLOB_BRACKETS.pattern}")
 _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -71,13 +69,18 @@ def find_references(hooks: Iterable[Hook], texts: Iterable[str] = (), prose: Ite
     """
     found = _ReferenceCollector()
     for text, is_command in dict.fromkeys(each for hook in hooks for each in _action_texts(hook.then)):
-        for word, is_searched in _words_in_text(text, is_command):
-            found.add(word, found.searched if is_searched else found.words)
+        for word in find_file_words(text) if is_command else find_code_words(_without_file_calls(text)):
+            for each in _expand_word(word.text):
+                if word.is_searched:
+                    found.add(_normalize_word(each), found.searched)
+                for part in () if word.is_searched else _split_word(each):
+                    found.add(part, found.words)
     for given, target in ((texts, found.words), (prose, found.beside)):
         for text in given:
-            for word, _ in _words_in_text(text, is_command=False):
-                found.add(word, target)
-                found.add(word.rstrip(".") or word, target)  # at the end of a sentence
+            for word in find_code_words(text):
+                for part in _split_word(word.text):
+                    found.add(part, target)
+                    found.add(part.rstrip(".") or part, target)  # at the end of a sentence
     return FileReferences(tuple(found.words), tuple(found.searched), tuple(found.beside))
 
 
@@ -87,39 +90,13 @@ class _ReferenceCollector:
         self._word_count = self._character_count = 0
 
     def add(self, word: str, target: dict[str, None]) -> None:
-        if word in target:
+        if not word or word in target:
             return
         target[word] = None
         self._word_count += 1
         self._character_count += len(word)
         if self._word_count > MAX_WORDS or self._character_count > _MAX_CHARACTERS:
             raise TooManyReferencesError(f"its commands have more than {MAX_WORDS} words")
-
-
-def _words_in_text(text: str, is_command: bool) -> Iterator[tuple[str, bool]]:
-    """Each word, and whether it is searched for files."""
-    text = _OUTPUT_REDIRECTION.sub(" ", text)
-    words = (text, *_WORD_BREAK.split(text))
-    yield from ((word, False) for word in map(_normalize_word, words) if word)
-    yield from _words_in_shell(text, is_command, _MAX_COMMAND_DEPTH)
-
-
-def _words_in_shell(text: str, is_command: bool, depth: int) -> Iterator[tuple[str, bool]]:
-    """A quoted word is a command if a shell gets it, or if it contains one: `"$(…)"`."""
-    tokens = list(tokenize(text))
-    for_shell = False
-    for token in tokens:
-        if token.is_operator:
-            for_shell = False
-            continue
-        for each in _expand_word(token.text):
-            yield from ((word, False) for word in _split_word(each))
-        if depth and any(char in token.text for char in " \t\n;"):
-            is_nested = for_shell or "$(" in token.text or "`" in token.text
-            yield from _words_in_shell(token.text, is_command and is_nested, depth - 1)
-        for_shell = for_shell or program_name(token.text) in _SHELLS
-    for found in find_run_patterns(tokens) if is_command else ():
-        yield from ((word, True) for word in map(_normalize_word, _expand_word(found)) if word)
 
 
 def _split_word(word: str) -> Iterator[str]:
@@ -179,14 +156,21 @@ def _action_texts(value: Any) -> Iterator[tuple[str, bool]]:
             queue += [(part, is_command) for part in _child_values(each)]
 
 
+def _without_file_calls(script: str) -> str:
+    """The script without its calls of tools that only read or write a file."""
+    return _FILE_CALL.sub(lambda call: " " if kind_of_name(call[2]) in _FILE_TOOLS else call[0], script)
+
+
 def _child_values(value: Any) -> list[Any]:
     """All parts of it except text for people and models: naming a file there does not run it."""
     if isinstance(value, Outcome):
         return [value.changes]
     if isinstance(value, TemplateAnswer):
         return [value.outcome]
-    if isinstance(value, (Log, Notify, AskModel)):
+    if isinstance(value, (Log, Notify, AskModel)) or (isinstance(value, CallTool) and _only_handles_files(value)):
         return []
+    if isinstance(value, CommandTemplate) and value.argv:  # read as one command
+        value = replace(value, argv=())
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, (tuple, list, set, frozenset)):
@@ -196,13 +180,21 @@ def _child_values(value: Any) -> list[Any]:
     return []
 
 
-def find_referenced_files(references: FileReferences, root: Path, directory: Path) -> tuple[Path, ...]:
+def _only_handles_files(call: CallTool) -> bool:
+    """Whether the tool reads or writes the files that its input names, and runs none of them."""
+    return kind_of_name(call.tool) in _FILE_TOOLS
+
+
+def find_referenced_files(
+    references: FileReferences, root: Path, directory: Path, expected: Iterable[Path] = ()
+) -> tuple[Path, ...]:
     """The regular files inside `root` that the references name. Raises TooManyReferencesError.
 
     A word may be relative to `root`, to `directory`, or to a directory that another word names, as in
-    `cd tools && ./check`. All files in searched directories and patterns count.
+    `cd tools && ./check`. All files in searched directories and patterns count. The `expected` files count as if they
+    existed, whatever is in their place.
     """
-    disk = _FileFinder(root)
+    disk = _FileFinder(root, expected)
     bases = dict.fromkeys(map(str, (root, directory)))
     done = 0
     while done < len(bases):
@@ -215,7 +207,7 @@ def find_referenced_files(references: FileReferences, root: Path, directory: Pat
             raise TooManyReferencesError(f"its commands name more than {_MAX_DIRECTORIES} directories")
         for word in references.searched:
             disk.search(base, word)
-    beside = _FileFinder(directory)
+    beside = _FileFinder(directory, expected)
     for word in references.beside:
         beside.resolve_directory(os.path.join(directory, word))
     return tuple(sorted(map(Path, {**disk.files, **beside.files})))
@@ -234,8 +226,10 @@ def _path_variants(word: str) -> Iterator[str]:
 class _FileFinder:
     """Finds files inside one project, with a limited number of disk lookups."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, expected: Iterable[Path] = ()) -> None:
         self.files: dict[str, None] = {}
+        self._expected = frozenset(map(str, expected))
+        self._expected_names = _names_by_directory(self._expected, str(root))
         self._roots = (str(root), os.path.realpath(root))
         self._lookups_left = MAX_DISK_LOOKUPS
         self._walked: set[str] = set()
@@ -243,7 +237,7 @@ class _FileFinder:
     def resolve_directory(self, path: str) -> tuple[str, ...]:
         """The path, if it is a directory inside the project. A file is added to `files`."""
         mode = self._stat_mode(path)
-        if mode is None or not self._is_inside(path := _normalize_path(path)):
+        if mode is None or not self._is_inside(path := self._normalize(path)):
             return ()
         if stat.S_ISREG(mode):
             self._add_file(path)
@@ -272,8 +266,8 @@ class _FileFinder:
         while queue:
             path = queue.pop()
             mode = self._stat_mode(path)
-            if mode is not None and stat.S_ISREG(mode) and self._is_inside(_normalize_path(path)):
-                self._add_file(_normalize_path(path))
+            if mode is not None and stat.S_ISREG(mode) and self._is_inside(self._normalize(path)):
+                self._add_file(self._normalize(path))
             elif mode is not None and stat.S_ISDIR(mode) and (real := os.path.realpath(path)) not in self._walked:
                 self._walked.add(real)
                 queue += [os.path.join(path, name) for name in self._list_names(path) if name != ".git"]
@@ -282,15 +276,15 @@ class _FileFinder:
         """The names in a directory inside the project, or in its root."""
         if not self._is_inside(_normalize_path(path)) and os.path.realpath(path) != self._roots[1]:
             return []
-        names = []
+        names = list(self._expected_names.get(os.path.normpath(path), ()))
         try:
             with os.scandir(path) as entries:
                 for entry in entries:
                     self._count_lookup()
                     names.append(entry.name)
         except OSError:
-            return []
-        return names
+            pass
+        return list(dict.fromkeys(names))
 
     def _add_file(self, path: str) -> None:
         self.files[path] = None
@@ -299,10 +293,20 @@ class _FileFinder:
 
     def _stat_mode(self, path: str) -> int | None:
         self._count_lookup()
+        if self._expected:
+            normal = os.path.normpath(path)
+            if normal in self._expected:
+                return stat.S_IFREG
+            if normal in self._expected_names:
+                return stat.S_IFDIR
         try:
             return os.stat(path).st_mode
         except (OSError, ValueError):
             return None
+
+    def _normalize(self, path: str) -> str:
+        normal = os.path.normpath(path)
+        return normal if normal in self._expected else _normalize_path(path)
 
     def _count_lookup(self) -> None:
         self._lookups_left -= 1
@@ -315,6 +319,17 @@ class _FileFinder:
             for root in self._roots
             for each in (path, os.path.realpath(path))
         )
+
+
+def _names_by_directory(paths: Iterable[str], root: str) -> dict[str, dict[str, None]]:
+    """What is in each directory above the paths, up to the root."""
+    names: dict[str, dict[str, None]] = {}
+    for path in paths:
+        while path != root and len(path) > len(root):
+            directory, name = os.path.split(path)
+            names.setdefault(directory, {})[name] = None
+            path = directory
+    return names
 
 
 def _normalize_path(path: str) -> str:

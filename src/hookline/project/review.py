@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.dialects.dialect import Capability
@@ -10,6 +11,7 @@ from hookline.formatting import printable
 from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.hook import Hook
 from hookline.project.parsed_file import CodeFolder
+from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
 
 
@@ -33,13 +35,16 @@ class HookEffects:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`hash` identifies exactly this: the text, and the content of the referenced files."""
+    """`hash` identifies exactly this: the text, and the content of the files that it runs."""
 
     source: Source
     hash: str
     accepted: bool
     hook_effects: tuple[HookEffects, ...]
-    names: tuple[str, ...]  # files inside the project that the hooks name, from its root
+    names: tuple[str, ...]  # files inside the project that the hooks run, from its root
+    state: str = "new"  # or changed or deleted, since the user accepted it
+    text: str = field(default="", repr=False)
+    contents: Mapping[str, FileContent] = field(default_factory=dict, repr=False)  # of the files in `names`
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -47,6 +52,7 @@ class Review:
             "path": str(self.source.path),
             "hash": self.hash,
             "trusted": self.accepted,
+            "state": self.state,
             "hooks": [
                 {
                     "id": wish.hook,

@@ -1,51 +1,44 @@
-"""Which project files the user trusts, and what their hooks may do before that.
+"""Which project files the user trusts, and which hooks are in force because of it.
 
-Trust covers the exact text of a file and the content of the files that it names. Without it, hooks may only deny, ask,
-log and notify, with constant text. All of the user's processes share one trust file.
+Trust covers the exact text of a file and of every file of the project that it runs. A change never loosens: the version that
+the user accepted stays in force until the user accepts the change or withdraws the trust.
 """
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-import json
 import logging
 import os
-import stat
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 from hookline.config.problem import Problem, Severity
+from hookline.config.reader import salvage_text
+from hookline.dialects.dialect import all_dialects
 from hookline.errors import HooklineError
-from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
-from hookline.hooks.actions.chain import Chain, ChainStep
-from hookline.hooks.actions.failing import UntrustedAction
-from hookline.hooks.actions.notify import Log, Notify
+from hookline.hooks.actions.verified import FileChangedError, VerifiedAction
 from hookline.hooks.hook import Hook
-from hookline.hooks.outcome import Audience, Note, Outcome, Verdict
-from hookline.hooks.protocols import Action
-from hookline.project.parsed_file import CodeFolder, ParsedFile, read_source
+from hookline.project.parsed_file import CodeFolder, ParsedFile, parse_document, read_source
 from hookline.project.referenced_files import (
     NO_REFERENCES,
     FileReferences,
     TooManyReferencesError,
-    find_referenced_files,
     find_references,
 )
+from hookline.project.restrictions import blocks_untrusted, is_restricted, restrict_hook
 from hookline.project.review import Review, effects_of_capability, effects_of_folder, effects_of_hook
-from hookline.project.sources import Source
+from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, read_content
+from hookline.project.sources import Source, SourceLayer, find_sources
+from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, write_private_file
 
 _log = logging.getLogger("hookline")
 
-TRUST_FILE_VERSION: Final = 1
-_MAX_TRUST_FILE_BYTES: Final = 50_000_000
-_MAX_HASHED_BYTES: Final = 64_000_000  # of referenced files; larger ones are identified by inode, size and times
-_warned_trust_files: set[str] = set()
+_LAYER_ORDER: Final = tuple(SourceLayer)
+_NOT_TRUSTED_YET: Final = " (not trusted yet)"
 _warned_versions: set[tuple[Path, str]] = set()
 _warned_lock = Lock()
 
@@ -57,11 +50,11 @@ def trust_file_path(home: Path, state_home: Path | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveFile:
-    """A file's hooks as they may act now, restricted if the file is not trusted."""
+    """The hooks of a file that are in force. `parsed` is the version that counts, which may be an earlier one."""
 
     parsed: ParsedFile
     hooks: tuple[Hook, ...]
-    references: FileReferences = NO_REFERENCES  # a file that appears at one of them changes what is trusted
+    run_files: tuple[Path, ...] = ()  # a change of one of them changes what is in force
     folders: tuple[CodeFolder, ...] = ()  # folders whose code may be imported now
     problems: tuple[Problem, ...] = ()  # in addition to those of `parsed`
     trusted: bool = True  # covers the file's capabilities, too
@@ -70,8 +63,9 @@ class EffectiveFile:
     def is_valid(self) -> bool:
         return self.parsed.is_valid and all(problem.severity is not Severity.ERROR for problem in self.problems)
 
-    def referenced_files(self) -> tuple[Path, ...]:
-        return (*_referenced_files(self.parsed.source, self.references), *_folder_files(self.parsed))
+    def watched_files(self) -> tuple[Path, ...]:
+        """Raises TooManyReferencesError."""
+        return (*self.run_files, *(file for folder in self.parsed.folders for file in _folder_files(folder)))
 
     def import_folders(self) -> EffectiveFile:
         """Adds the hooks of its folders. This runs their code."""
@@ -101,290 +95,363 @@ class Trust:
         self.path = path
         self._accepted = TrustFile(path)
 
+    def sources(self, directory: Path, home: Path, config_home: Path | None = None) -> tuple[Source, ...]:
+        """The files that apply to a session in this directory: those on disk, and accepted ones that are gone."""
+        found = find_sources(directory, home, config_home)
+        versions = self._accepted.versions()
+        if not versions:
+            return found
+        places = {os.path.realpath(directory), os.path.abspath(directory)}
+        known = {str(source.path) for source in found}
+        missing = [
+            Source(version.path, os.path.relpath(version.path, here), version.dialect, version.layer, version.project)
+            for here in sorted(places)
+            for version in versions.values()
+            if str(version.path) not in known and _applies_to(version, Path(here))
+        ]
+        if not missing:
+            return found
+        return tuple(sorted((*found, *dict.fromkeys(missing)), key=lambda source: _LAYER_ORDER.index(source.layer)))
+
     def effective_file(self, parsed: ParsedFile) -> EffectiveFile:
-        """The file's hooks, restricted if the file is not trusted. Logs that once for each version of the file."""
-        hooks = _hooks_needing_trust(parsed)
-        if not parsed.source.is_from_project:
+        """The hooks in force because of this file. Logs once for each version that it is not trusted."""
+        source = parsed.source
+        if source.project is None:
             return EffectiveFile(parsed, parsed.hooks, folders=parsed.folders)
-        if not hooks and not parsed.folders and not parsed.capabilities:
-            return EffectiveFile(parsed, _restrict_all(parsed))
-        affects_hooks = bool(hooks or parsed.folders)
-        try:
-            references = _references_of(parsed, hooks)
-            hash = _trust_hash(parsed, (*_referenced_files(parsed.source, references), *_folder_files(parsed)))
-        except TooManyReferencesError as too_many:
-            if affects_hooks:
-                _warn_untrusted(parsed, str(too_many), too_many)
-            return EffectiveFile(parsed, _restrict_all(parsed), trusted=False)
-        if self._accepted.accepted_hash(parsed.source.path) == hash:
-            return EffectiveFile(parsed, parsed.hooks, references, parsed.folders)
-        if affects_hooks:
-            _warn_untrusted(parsed, hash)
-        return EffectiveFile(parsed, _restrict_all(parsed), references, trusted=False)
+        version = self._accepted.get(source.path)
+        accepted = self._read_accepted(version, parsed) if version is not None else None
+        if version is None or accepted is None:
+            needs_trust = _needs_trust(parsed)
+            if needs_trust:
+                _warn_untrusted(parsed, self._find_obstacle(parsed))
+            return EffectiveFile(parsed, tuple(map(restrict_hook, parsed.hooks)), trusted=not needs_trust)
+        in_force = self._verify(accepted, version)
+        if accepted is parsed:
+            return in_force
+        unreadable = parsed.problems if os.path.lexists(source.path) else ()
+        return replace(
+            in_force,
+            hooks=(*in_force.hooks, *_new_guards(parsed, accepted)),
+            problems=(*in_force.problems, *unreadable, _warn_changed(parsed)),
+        )
 
     def trusts(self, source: Source) -> bool:
         """True for the user's own files, and for a file with nothing in it that needs trust."""
         return not self.untrusted_sources((source,))
 
     def untrusted_sources(self, sources: Iterable[Source]) -> tuple[Source, ...]:
-        """The sources in which something needs the user's trust."""
+        """The sources in which something needs the user's trust, or is not as the user accepted it."""
         return tuple(source for source in sources if not self._is_accepted(read_source(source)))
 
     def review(self, source: Source) -> Review:
         """Raises TooManyReferencesError if the file names more files than can be watched."""
         parsed = read_source(source)
-        hooks = _hooks_needing_trust(parsed)
-        files = (*_referenced_files(source, _references_of(parsed, hooks)), *_folder_files(parsed))
-        root = source.project or source.path.parent
-        names = tuple(os.path.relpath(file, root) for file in files)
+        contents = self._read_contents(parsed)
         effects = (
-            *map(effects_of_hook, hooks),
+            *(effects_of_hook(hook) for hook in parsed.hooks if hook.enabled),
             *map(effects_of_folder, parsed.folders),
             *map(effects_of_capability, parsed.capabilities),
         )
-        return Review(source, _trust_hash(parsed, files), self._is_accepted(parsed), effects, names)
+        version = self._accepted.get(source.path)
+        state = "new" if version is None else "deleted" if not os.path.lexists(source.path) else "changed"
+        return Review(
+            source,
+            _review_hash(parsed, contents),
+            self._is_accepted(parsed),
+            effects,
+            tuple(contents),
+            state,
+            parsed.text,
+            contents,
+        )
 
     def accept(self, what: Iterable[Source | Review]) -> None:
         """Trusts exactly what a review showed, even if the files changed since; or what a source says now."""
         reviews = [each if isinstance(each, Review) else self.review(each) for each in what]
-        hashes = {review.source.path: review.hash for review in reviews if review.source.is_from_project}
-        if hashes:
-            self._accepted.add(hashes)
+        reviews = [review for review in reviews if review.source.is_from_project]
+        gone = [review.source.path for review in reviews if review.state == "deleted" or not review.hook_effects]
+        kept = [review for review in reviews if review.source.path not in gone]
+        if gone:
+            self._accepted.remove(gone)
+        if kept:
+            self._accepted.add(map(_version_of, kept), (copy for review in kept for copy in _copies_of(review)))
+
+    def revoke(self, sources: Iterable[Source]) -> tuple[Source, ...]:
+        """Withdraws the trust in these files. Returns those that were trusted."""
+        trusted = tuple(source for source in sources if self._accepted.get(source.path) is not None)
+        if trusted:
+            self._accepted.remove(source.path for source in trusted)
+        return trusted
+
+    def diff(self, source: Source) -> str:
+        """What changed since the user accepted the file, in it and in the files that it runs, as a unified diff."""
+        version = self._accepted.get(source.path)
+        if version is None:
+            return ""
+        parsed = read_source(source)
+        try:
+            present = self._read_contents(parsed)
+        except TooManyReferencesError:
+            present = {}
+        accepted = {name: self._accepted.read_copy(digest) for name, digest in version.runs.items()}
+        own = os.path.relpath(source.path, source.project)
+        pieces = [_unified_diff(own, self._accepted.read_copy(version.text), _read_bytes(source.path))]
+        for name in sorted({*accepted, *present}):
+            now = present.get(name) or read_content(version.project / name)
+            if now.digest != version.runs.get(name):
+                pieces.append(_unified_diff(name, accepted.get(name), now.data))
+        return "".join(pieces)
+
+    def verify_stored_hooks(self, hooks: Sequence[Hook], directory: Path) -> tuple[Hook, ...]:
+        """Hooks that a session has stored, such as those of a skill, as they may act in this directory."""
+        here = os.path.realpath(directory)
+        versions = [self._accepted.get(Path(os.path.normpath(os.path.join(here, hook.origin.file)))) for hook in hooks]
+        return tuple(
+            hook if version is None else _verify_hook(hook, version)
+            for hook, version in zip(hooks, versions, strict=True)
+        )
+
+    def _read_accepted(self, version: AcceptedVersion, parsed: ParsedFile) -> ParsedFile | None:
+        """`parsed` itself if it is the accepted version. None if there is no copy of it."""
+        has_folders = all(problem.code != "no-folder" for problem in parsed.problems)
+        if content_digest(_encode(parsed.text)) == version.text and parsed.dialect is not None and has_folders:
+            return parsed
+        copy = self._accepted.read_copy(version.text)
+        if copy is None:
+            return None
+        document, _ = salvage_text(copy, parsed.source.display_path)
+        return None if document is None else parse_document(document, parsed.source, must_exist=False)
+
+    def _verify(self, parsed: ParsedFile, version: AcceptedVersion) -> EffectiveFile:
+        """The accepted version in force. Its hooks check their files when they run."""
+        hooks = tuple(_verify_hook(hook, version) for hook in parsed.hooks)
+        needed = RunFiles(
+            _capability_references(parsed), version.project, version.path.parent, version.runs, version.path
+        )
+        problems: list[Problem] = []
+        is_trusted, watched, folders = True, list[Path](), list[CodeFolder]()
+        try:
+            needed.read()
+        except FileChangedError as changed:
+            is_trusted = False
+            problems.append(_warn_run_file(parsed, f"{changed}, so nothing that needs it is started", Severity.WARNING))
+        watched += (version.project / name for name in version.runs if parsed.folders or parsed.capabilities)
+        for folder in parsed.folders:
+            try:
+                folders.append(self._accepted_folder(folder, version))
+            except (FileChangedError, TooManyReferencesError) as changed:
+                problems.append(_warn_run_file(parsed, f"{changed}, and there is no copy of them", Severity.ERROR))
+        return EffectiveFile(parsed, hooks, tuple(watched), tuple(folders), tuple(problems), is_trusted)
+
+    def _accepted_folder(self, folder: CodeFolder, version: AcceptedVersion) -> CodeFolder:
+        """The folder itself, or a copy of the accepted one if a file in it has changed. Raises FileChangedError."""
+        prefix = os.path.relpath(folder.path, version.project)
+        names = [name for name in version.runs if PurePath(name).is_relative_to(prefix) and name.endswith(".py")]
+        paths = dict.fromkeys((*_folder_files(folder), *(version.project / name for name in names)))
+        try:
+            check_contents(paths, version.project, version.runs)
+        except FileChangedError:
+            return replace(folder, path=self._write_folder_copy(prefix, names, version))
+        return folder
+
+    def _write_folder_copy(self, prefix: str, names: Iterable[str], version: AcceptedVersion) -> Path:
+        copies = {name: self._accepted.read_copy(version.runs[name]) for name in names}
+        lost = next((name for name, data in copies.items() if data is None), None)
+        if lost is not None or not copies:
+            raise FileChangedError(f"the files in {prefix} were changed since you trusted them")
+        digest = hashlib.sha256("".join(f"{name}\0{version.runs[name]}\0" for name in sorted(copies)).encode())
+        directory = self._accepted.copies_below(f"folder-{digest.hexdigest()[:32]}")
+        for name, data in copies.items():
+            file = directory / name
+            if data is not None and _read_bytes(file) != data:
+                file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                write_private_file(file, data)
+        return directory / prefix
 
     def _is_accepted(self, parsed: ParsedFile) -> bool:
-        hooks = _hooks_needing_trust(parsed)
-        if not hooks and not (parsed.source.is_from_project and (parsed.folders or parsed.capabilities)):
+        if not parsed.source.is_from_project:
             return True
+        version = self._accepted.get(parsed.source.path)
+        if version is None:
+            return not _needs_trust(parsed)
+        if content_digest(_encode(parsed.text)) != version.text or parsed.dialect is None:
+            return False
         try:
-            references = _references_of(parsed, hooks)
-            hash = _trust_hash(parsed, (*_referenced_files(parsed.source, references), *_folder_files(parsed)))
+            contents = self._read_contents(parsed)
         except TooManyReferencesError:
             return False
-        return self._accepted.accepted_hash(parsed.source.path) == hash
+        return {name: content.digest for name, content in contents.items()} == dict(version.runs)
+
+    def _find_obstacle(self, parsed: ParsedFile) -> TooManyReferencesError | None:
+        try:
+            self._read_contents(parsed)
+        except TooManyReferencesError as too_many:
+            return too_many
+        return None
+
+    def _read_contents(self, parsed: ParsedFile) -> dict[str, FileContent]:
+        """The files that it runs, by their path from the project's root. Raises TooManyReferencesError."""
+        source = parsed.source
+        if source.project is None:
+            return {}
+        references = find_references(
+            (hook for hook in parsed.hooks if hook.enabled),
+            (capability.paths_text for capability in parsed.capabilities),
+            (capability.prose for capability in parsed.capabilities),
+        )
+        found = RunFiles(references, source.project, source.path.parent, {}, source.path).paths()
+        files = dict.fromkeys((*found, *(file for folder in parsed.folders for file in _folder_files(folder))))
+        return {os.path.relpath(file, source.project): read_content(file) for file in files}
 
 
-def _hooks_needing_trust(parsed: ParsedFile) -> list[Hook]:
-    """The hooks of a project's file that need trust; disabled hooks do not."""
-    if not parsed.source.is_from_project:
-        return []
-    return [hook for hook in parsed.hooks if hook.enabled and needs_trust(hook)]
+def _applies_to(version: AcceptedVersion, here: Path) -> bool:
+    """Whether a session in this directory would find the file if it still existed.
+
+    A repository's files count in every directory below it, even if there is another .git in between now.
+    """
+    if version.layer is SourceLayer.NAMED or (here != version.project and not version.in_repository):
+        return False
+    if here != version.project and version.project not in here.parents:
+        return False
+    dialect = all_dialects().get(version.dialect or "")
+    patterns = [place.pattern for place in dialect.places if not place.user] if dialect is not None else []
+    inner = [here, *(parent for parent in here.parents if parent.is_relative_to(version.project))]
+    return any(
+        version.path.is_relative_to(directory) and _matches(version.path.relative_to(directory), pattern)
+        for directory in inner
+        for pattern in patterns
+    )
 
 
-def _references_of(parsed: ParsedFile, hooks: Iterable[Hook]) -> FileReferences:
+def _matches(path: PurePath, pattern: str) -> bool:
+    return len(path.parts) == len(PurePath(pattern).parts) and path.match(pattern)
+
+
+def _needs_trust(parsed: ParsedFile) -> bool:
+    return any(map(is_restricted, parsed.hooks)) or bool(parsed.folders or parsed.capabilities)
+
+
+def _new_guards(parsed: ParsedFile, accepted: ParsedFile) -> Iterator[Hook]:
+    """The constant denies and asks of a text that is not trusted yet, beside those of the accepted one.
+
+    They have ids of their own: what they fire does not count against the limits of the accepted hooks.
+    """
+    known = {(hook.id, hook.event, str(hook.when), hook.then.constant) for hook in accepted.hooks}
+    for hook in parsed.hooks:
+        if blocks_untrusted(hook) and (hook.id, hook.event, str(hook.when), hook.then.constant) not in known:
+            yield replace(restrict_hook(hook), id=f"{hook.id}{_NOT_TRUSTED_YET}")
+
+
+def _verify_hook(hook: Hook, version: AcceptedVersion) -> Hook:
+    try:
+        references = find_references((hook,))
+    except TooManyReferencesError:  # it was never accepted like this
+        return restrict_hook(hook)
+    if references == NO_REFERENCES:
+        return hook
+    files = RunFiles(references, version.project, version.path.parent, version.runs, version.path)
+    return replace(hook, then=VerifiedAction(hook.then, files, hook.may_stop))
+
+
+def _capability_references(parsed: ParsedFile) -> FileReferences:
     return find_references(
-        hooks,
+        (),
         (capability.paths_text for capability in parsed.capabilities),
         (capability.prose for capability in parsed.capabilities),
     )
 
 
-def _restrict_all(parsed: ParsedFile) -> tuple[Hook, ...]:
-    return tuple(restrict_hook(hook) for hook in parsed.hooks)
-
-
-def _referenced_files(source: Source, references: FileReferences) -> tuple[Path, ...]:
-    if source.project is None:
-        return ()
-    return tuple(
-        file for file in find_referenced_files(references, source.project, source.path.parent) if file != source.path
-    )
-
-
-def _folder_files(parsed: ParsedFile) -> tuple[Path, ...]:
-    """Every file that importing the folders could run. Raises TooManyReferencesError."""
+def _folder_files(folder: CodeFolder) -> tuple[Path, ...]:
+    """Every file that importing the folder could run. Raises TooManyReferencesError."""
     try:
-        return tuple(dict.fromkeys(file for folder in parsed.folders for file in folder.files()))
+        return folder.files()
     except HooklineError as too_many:
         raise TooManyReferencesError(str(too_many)) from None
 
 
-def _warn_untrusted(parsed: ParsedFile, version: str, too_many: TooManyReferencesError | None = None) -> None:
-    with _warned_lock:
-        if (parsed.source.path, version) in _warned_versions:
-            return
-        _warned_versions.add((parsed.source.path, version))
-    _log.warning(
-        "%s %s: its hooks may only deny, ask, log and notify, with constant text%s. %s",
-        parsed.source.display_path,
-        f"cannot be trusted, because {too_many}" if too_many else "is not trusted yet",
-        ", and its Python files are not imported" if parsed.folders else "",
-        "Name fewer files, then run `hookline trust`." if too_many else "Review it with `hookline trust`.",
+def _version_of(review: Review) -> AcceptedVersion:
+    source = review.source
+    if source.project is None:
+        raise ValueError("only a project's file needs trust")
+    return AcceptedVersion(
+        source.path,
+        source.project,
+        source.dialect,
+        source.layer,
+        os.path.lexists(source.project / ".git"),
+        content_digest(_encode(review.text)),
+        {name: content.digest for name, content in review.contents.items()},
     )
 
 
-def _trust_hash(parsed: ParsedFile, files: Iterable[Path]) -> str:
+def _copies_of(review: Review) -> Iterator[bytes]:
+    """Of the files that it runs: all Python files, which can be imported from the copy, and the small ones, to compare."""
+    yield _encode(review.text)
+    for name, content in review.contents.items():
+        if content.data is not None and (len(content.data) <= MAX_COPY_BYTES or name.endswith(".py")):
+            yield content.data
+
+
+def _warn_once(path: Path, version: str, text: str) -> None:
+    with _warned_lock:
+        if (path, version) in _warned_versions:
+            return
+        _warned_versions.add((path, version))
+    _log.warning("%s", text)
+
+
+def _warn_untrusted(parsed: ParsedFile, too_many: TooManyReferencesError | None) -> None:
+    why = f"cannot be trusted, because {too_many}" if too_many else "is not trusted yet"
+    more = ", and its Python files are not imported" if parsed.folders else ""
+    hint = "Name fewer files, then run `hookline trust`." if too_many else "Review it with `hookline trust`."
+    text = f"its hooks may only deny, ask, log and notify, with constant text{more}. {hint}"
+    _warn_once(parsed.source.path, content_digest(_encode(parsed.text)), f"{parsed.source.display_path} {why}: {text}")
+
+
+def _warn_changed(parsed: ParsedFile) -> Problem:
+    source = parsed.source
+    what = "was changed" if os.path.lexists(source.path) else "was deleted"
+    text = f"this file {what} since you trusted it; the version that you trusted stays in force."
+    hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
+    _warn_once(source.path, what + content_digest(_encode(parsed.text)), f"{source.display_path}: {text} {hint}")
+    return Problem("changed-since-trusted", source.display_path, 1, text, hint, Severity.WARNING)
+
+
+def _warn_run_file(parsed: ParsedFile, what: str, severity: Severity) -> Problem:
+    hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
+    _warn_once(parsed.source.path, what, f"{parsed.source.display_path}: {what}. {hint}")
+    return Problem("changed-since-trusted", parsed.source.display_path, 1, f"{what}.", hint, severity)
+
+
+def _review_hash(parsed: ParsedFile, contents: Mapping[str, FileContent]) -> str:
     digest = hashlib.sha256()
-    pieces = ["hookline trust 1", parsed.dialect or "", parsed.text]
-    remaining = _MAX_HASHED_BYTES
-    for file in files:
-        content, size = _content_digest(file, remaining)
-        remaining -= size
-        pieces += [os.path.relpath(file, parsed.source.project), content]
+    pieces = ["hookline trust 2", parsed.dialect or "", parsed.text]
+    for name, content in contents.items():
+        pieces += [name, content.digest]
     for piece in pieces:
-        data = piece.encode("utf-8", "surrogatepass")
+        data = _encode(piece)
         digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
 
 
-def _content_digest(path: Path, max_bytes: int) -> tuple[str, int]:
-    """A text that identifies the file's content, and how many bytes were read for it."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-        with open(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            data = file.read(max_bytes + 1) if stat.S_ISREG(status.st_mode) and status.st_size <= max_bytes else None
-    except OSError as error:
-        return f"cannot be read: {error.errno}", 0
-    if data is not None and len(data) <= max_bytes:
-        return hashlib.sha256(data).hexdigest(), len(data)
-    identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return " ".join(map(str, identity)), 0
-
-
-def restrict_hook(hook: Hook) -> Hook:
-    if not needs_trust(hook):
-        return hook
-    return replace(hook, then=_restrict_action(hook.then), on_error=restrict_outcome(hook.on_error))
-
-
-def _restrict_action(action: Action) -> Action:
-    """A guard whose reason has placeholders still guards, and shows them unfilled."""
-    if is_permitted(action):
-        return action
-    if isinstance(action, TemplateAnswer) and (action.outcome.verdict >= Verdict.ASK or action.outcome.halt):
-        reason = action.reason.source if action.reason else action.outcome.reason
-        return FixedAnswer(replace(restrict_outcome(action.outcome), reason=reason))
-    return UntrustedAction(action)
-
-
-def needs_trust(hook: Hook) -> bool:
-    """A constant answer cannot fail, so on_error does not matter for it."""
-    fails_harmlessly = hook.then.constant is not None or hook.on_error == restrict_outcome(hook.on_error)
-    return not (is_permitted(hook.then) and fails_harmlessly)
-
-
-def is_permitted(action: Action) -> bool:
-    match action:
-        case FixedAnswer(constant):
-            return constant == restrict_outcome(constant)
-        case Log(text):
-            return text.constant
-        case Notify(message, title):
-            return message.constant and title.constant
-        case Chain(steps):
-            return all(is_permitted(step.action) and _fails_harmlessly(step) for step in steps)
-        case _:
-            return False
-
-
-def _fails_harmlessly(step: ChainStep) -> bool:
-    return step.on_error is None or step.on_error == restrict_outcome(step.on_error)
-
-
-def restrict_outcome(outcome: Outcome) -> Outcome:
-    """Removes what could grant something: allow, changes, text for the agent, requests, ending a group."""
-    return replace(
-        outcome,
-        verdict=outcome.verdict if outcome.verdict >= Verdict.ASK else Verdict.SILENT,
-        changes=(),
-        notes=tuple(note for note in outcome.notes if _is_for_user(note)),
-        requests=(),
-        final=False,
+def _unified_diff(name: str, before: bytes | None, after: bytes | None) -> str:
+    """Says so instead if a version is not text, or was too large to keep."""
+    old, new = ("" if data is None else data.decode("utf-8", "replace") for data in (before, after))
+    if old == new:
+        return "" if before == after else f"{name}: the binary content changed\n"
+    lines = difflib.unified_diff(
+        old.splitlines(),
+        new.splitlines(),
+        f"trusted/{name}",
+        f"now/{name}" if after is not None else "/dev/null",
+        lineterm="",
     )
+    return "".join(f"{line}\n" for line in lines) or f"{name}: only line ends changed\n"
 
 
-def _is_for_user(note: Note) -> bool:
-    """A note without text shows the failure's text, which hookline writes."""
-    return note.audience is Audience.USER or not note.text
+def _read_bytes(path: Path) -> bytes | None:
+    return read_content(path).data
 
 
-class TrustFile:
-    """`{"version": 1, "files": {path: {"hash": …, "at": …}}}`. If it cannot be read, nothing is trusted."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def accepted_hash(self, file: Path) -> str | None:
-        entry = self._read_files().get(str(file))
-        found = entry.get("hash") if isinstance(entry, dict) else None
-        return found if isinstance(found, str) else None
-
-    def add(self, hashes: Mapping[Path, str]) -> None:
-        """Safe while other processes add too. Raises HooklineError if the file cannot be written."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with _file_lock(self.path.with_name(self.path.name + ".lock")):
-                self._refuse_newer_version()
-                new = {str(file): {"hash": hash, "at": now} for file, hash in hashes.items()}
-                _write_atomically(self.path, {"version": TRUST_FILE_VERSION, "files": {**self._read_files(), **new}})
-        except OSError as error:
-            raise HooklineError(f"{self.path} cannot be written: {error.strerror or error}") from error
-
-    def _read_files(self) -> dict[str, Any]:
-        try:
-            content = self._read_json()
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, RecursionError) as error:
-            self._warn_once(f"cannot be read ({type(error).__name__})")
-            return {}
-        files = content.get("files") if isinstance(content, dict) else None
-        if not isinstance(files, dict) or content.get("version") != TRUST_FILE_VERSION:
-            self._warn_once(f"is not a trust file of version {TRUST_FILE_VERSION}")
-            return {}
-        return files
-
-    def _refuse_newer_version(self) -> None:
-        """Overwrites a broken file, but never the file of a newer hookline."""
-        try:
-            content = self._read_json()
-        except (OSError, ValueError, RecursionError):
-            return
-        version = content.get("version") if isinstance(content, dict) else None
-        if isinstance(version, int) and version > TRUST_FILE_VERSION:
-            raise HooklineError(
-                f"{self.path} has version {version}, but this hookline supports {TRUST_FILE_VERSION}. Upgrade hookline."
-            )
-
-    def _read_json(self) -> Any:
-        with self.path.open("rb") as file:
-            return json.loads(file.read(_MAX_TRUST_FILE_BYTES))
-
-    def _warn_once(self, what: str) -> None:
-        with _warned_lock:
-            if str(self.path) in _warned_trust_files:
-                return
-            _warned_trust_files.add(str(self.path))
-        _log.warning("%s %s, so no project file is trusted. Run `hookline trust` to write it again.", self.path, what)
-
-
-def _write_atomically(path: Path, value: Any) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)  # readable by its owner only
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1, sort_keys=True)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-@contextmanager
-def _file_lock(path: Path) -> Iterator[None]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        _lock_descriptor(descriptor)
-        yield
-    finally:
-        os.close(descriptor)  # also releases the lock
-
-
-def _lock_descriptor(descriptor: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows has no fcntl: the last writer wins
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -194,7 +194,7 @@ def _files_of_layer(files: dict[Source, WatchedFile], layering: SourceLayer) -> 
 
 def _reference_stamps(effective: EffectiveFile) -> FileStamp:
     try:
-        return tuple((path, _file_stamp(path)) for path in effective.referenced_files())
+        return tuple((path, _file_stamp(path)) for path in effective.watched_files())
     except TooManyReferencesError:
         return ("too many",)
 

@@ -90,7 +90,7 @@ class AgentSession:
             return base
         if self._joined is None or self._joined[0] is not base:
             parts = [part for part in self._parts if not self._is_file_present(part, base)]
-            own = load_session_hooks(dump_session_hooks(parts)).hooks
+            own = self.runtime.verify_stored_hooks(load_session_hooks(dump_session_hooks(parts)).hooks)
             self._joined = (base, base.with_layer(Layer("session", own)) if own else base)
         return self._joined[1]
 

@@ -17,10 +17,11 @@ from weakref import WeakValueDictionary
 from hookline.config.problem import Problem, errors_of, refuse_errors
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
+from hookline.hooks.hook import Hook
 from hookline.hooks.host import Clock
 from hookline.project.loader import load_file
 from hookline.project.parsed_file import read_source
-from hookline.project.sources import Source, find_sources, named_source
+from hookline.project.sources import Source, named_source
 from hookline.project.trust_store import EffectiveFile
 from hookline.project.watch import BookWatcher
 from hookline.runners.process import ProcessLimit
@@ -151,7 +152,8 @@ class Runtime:
 
     def _sources(self) -> tuple[Source, ...]:
         """The hook files of the workspace. An app file that the user named counts as named, wherever it is."""
-        found = find_sources(self.workspace, self._settings.home, self._settings.env_path("XDG_CONFIG_HOME"))
+        settings = self._settings
+        found = settings.trust.sources(self.workspace, settings.home, settings.env_path("XDG_CONFIG_HOME"))
         file = self._settings.app_file
         if file is None:
             return found
@@ -167,6 +169,10 @@ class Runtime:
             for each in files
             if each.trusted and each.parsed.dialect is not None and is_agent_file(each.parsed.source.path)
         ]
+
+    def verify_stored_hooks(self, hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
+        """The hooks of a stored session, as far as the files that they run are trusted."""
+        return self._settings.trust.verify_stored_hooks(hooks, self.workspace)
 
     @property
     def book(self) -> Book:

@@ -258,10 +258,13 @@ def skill_problems(sources: Iterable[Source]) -> tuple[Problem, ...]:
 
 
 def _load_skill(source: Source, trust: Trust | None, problems: list[Problem]) -> Skill | None:
-    parsed = read_source(source)
-    if source.is_from_project and (
-        trust is None or not parsed.capabilities or not trust.effective_file(parsed).trusted
-    ):
+    parsed, is_trusted = read_source(source), True
+    if source.is_from_project and trust is not None:
+        effective = trust.effective_file(parsed)
+        parsed, is_trusted = effective.parsed, effective.trusted and bool(effective.parsed.capabilities)
+    elif source.is_from_project:
+        is_trusted = False
+    if not is_trusted:
         what = "this skill is not trusted yet, so it cannot be invoked."
         hint = "Review it and run `hookline trust`."
         problems.append(Problem("not-trusted", source.display_path, 1, what, hint, Severity.WARNING))

@@ -77,7 +77,7 @@ def test_without_a_model_one_line_says_what_to_write(project: Path, here: Proces
 
 def test_a_model_in_a_file_that_is_not_trusted_says_so(project: Path, here: Process) -> None:
     write_scripted_project(project, CALLS)
-    (project / "hookline.yaml").write_text(f"{HOOKS}# changed since\n", encoding="utf-8")
+    here("trust", "--revoke")
     ended = here("run", "-p", "hello")
     assert ended.returncode == 1
     assert "hookline.yaml:2  this file is not trusted yet" in ended.stderr

@@ -75,7 +75,7 @@ def write_project(tmp_path: Path, text: str = SHOUT) -> tuple[tuple[Source, ...]
     return find_sources(here, tmp_path / "home"), Trust(trust_file_path(tmp_path / "home"))
 
 
-def test_code_is_imported_once_it_is_trusted_and_not_after_it_changed(tmp_path: Path) -> None:
+def test_code_is_imported_once_it_is_trusted_and_as_it_was_after_a_change(tmp_path: Path) -> None:
     sources, trust = write_project(tmp_path)
     assert decide_system(load_all(sources, trust)) == "x"
     assert trust.untrusted_sources(sources) == sources
@@ -85,12 +85,14 @@ def test_code_is_imported_once_it_is_trusted_and_not_after_it_changed(tmp_path: 
     trust.accept(sources)
     assert trust.trusts(sources[0])
     assert decide_system(load_all(sources, trust)) == "X"
-    write_folder(tmp_path / "project" / "agents", sub__more="x = 1\n")
-    assert decide_system(load_all(sources, trust)) == "x"
-    (tmp_path / "project" / "agents" / "sub" / "more.py").unlink()
-    assert decide_system(load_all(sources, trust)) == "X"
-    write_folder(tmp_path / "project" / "agents", hooks=SHOUT.replace("upper", "title"))
+    write_folder(tmp_path / "project" / "agents", sub__more="1 / 0\n")
     assert not trust.trusts(sources[0])
+    assert decide_system(load_all(sources, trust)) == "X"
+    (tmp_path / "project" / "agents" / "sub" / "more.py").unlink()
+    assert trust.trusts(sources[0])
+    write_folder(tmp_path / "project" / "agents", hooks=SHOUT.replace("upper", "lower"))
+    assert not trust.trusts(sources[0])
+    assert decide_system(load_all(sources, trust)) == "X"
 
 
 def test_looking_at_a_trusted_project_says_what_was_not_imported(tmp_path: Path) -> None:

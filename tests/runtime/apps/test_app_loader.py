@@ -213,7 +213,7 @@ def test_trust_shows_what_it_accepts(project: Any) -> None:
     project.write(".hookline/skills/x/SKILL.md", "---\nname: x\n---\nDo it.\n")
     done = hookline(project, "trust", "--yes")
     assert done.returncode == 0, done.stderr
-    for line in ("  mcp.git  line 1", "    run: python server.py", "  refers to the file server.py", "      Do it."):
+    for line in ("  mcp.git  line 1", "    run: python server.py", "  runs the file server.py", "      Do it."):
         assert line in done.stdout.splitlines()
     assert "ruff server" in done.stdout
     assert json.loads(hookline(project, "trust", "--json").stdout) == []

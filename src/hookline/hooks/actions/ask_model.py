@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hookline.hooks.actions.description import describe_input
 from hookline.hooks.actions.json_result import (
     DuplicateKey,
     block_outcome,
@@ -48,6 +49,7 @@ class AskModel:
 
     def describe(self) -> Iterator[tuple[str, str]]:
         yield "ask the model", self.prompt
+        yield from describe_input("arguments", self.arguments)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         arguments = self.arguments.render_json(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from datetime import timedelta
@@ -13,11 +14,13 @@ from hookline.hooks.event import REMOVED, path_text
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
 
-_MAX_VALUE_LENGTH: Final = 4_000  # characters of one value
+_IDENTIFIER: Final = re.compile(r"\w*", re.ASCII)
 
 
 def describe_outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    if outcome.verdict:
+    if outcome.halt:
+        yield "halt", outcome.reason
+    elif outcome.verdict:
         yield outcome.verdict.word, outcome.reason
     for path, new in outcome.changes:
         yield ("remove", path_text(path)) if new is REMOVED else ("set", f"{path_text(path)} = {describe_value(new)}")
@@ -26,10 +29,24 @@ def describe_outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def describe_value(value: Any) -> str:
-    text = value.source if isinstance(value, Template) else value if isinstance(value, str) else describe_json(value)
-    if len(text) <= _MAX_VALUE_LENGTH:
-        return text
-    return f"{text[:_MAX_VALUE_LENGTH]}… ({len(text) - _MAX_VALUE_LENGTH} more characters)"
+    """The whole value: what is cut off could be what matters."""
+    return value.source if isinstance(value, Template) else value if isinstance(value, str) else describe_json(value)
+
+
+def describe_input(what: str, data: DataTemplate | None) -> Iterator[tuple[str, str]]:
+    """Data that a program, a script or a URL gets, unless it is only facts of the event under their names."""
+    if data is not None and not _is_facts_only(data.value, is_top=True):
+        yield what, describe_value(data.value)
+
+
+def _is_facts_only(value: Any, *, is_top: bool = False) -> bool:
+    if isinstance(value, Template):
+        return value.is_single_placeholder
+    if isinstance(value, dict):
+        return all(map(_is_facts_only, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_facts_only, value))
+    return not is_top and (not isinstance(value, str) or _IDENTIFIER.fullmatch(value) is not None)
 
 
 def describe_json(value: Any) -> str:

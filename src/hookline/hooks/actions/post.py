@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from hookline.hooks.actions.description import describe_input
 from hookline.hooks.actions.json_result import strip_padding
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.event import Event, FactPath
@@ -44,6 +45,7 @@ class PostEvent:
     def describe(self) -> Iterator[tuple[str, str]]:
         yield "post", self.url
         yield from (("header", f"{name}: {text}") for name, text in self.headers)
+        yield from describe_input("body", self.body)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         body = self.body.render_json(event).encode("utf-8", "backslashreplace")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hookline.hooks.actions.description import describe_input
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import MISSING, Event, FactPath
@@ -87,8 +88,11 @@ class RunProgram:
 
     def describe(self) -> Iterator[tuple[str, str]]:
         yield "run", self.program.describe()
+        yield from describe_input("stdin", self.program.stdin)
         if self.only_if is not None:
             yield "only_if", self.only_if.describe()
+            if self.only_if.stdin != self.program.stdin:
+                yield from describe_input("stdin of only_if", self.only_if.stdin)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         if self.only_if is not None and not await self._should_run(self.only_if, event, host):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from hookline.hooks.actions.description import describe_input
 from hookline.hooks.event import Changes, Event, FactPath
 from hookline.hooks.host import Host, ScriptCall
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome, Verdict
@@ -37,6 +38,7 @@ class RunScript:
 
     def describe(self) -> Iterator[tuple[str, str]]:
         yield "script", self.source
+        yield from describe_input("variables", self.variables)
 
     async def run(self, event: Event, host: Host) -> Outcome:
         returned = await host.run_script(ScriptCall(self.source, self.variables.render(event), self.timeout))

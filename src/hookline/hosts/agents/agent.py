@@ -122,7 +122,9 @@ class CodingAgent(ABC):
             return self.empty_reply()
         answer = limit_to(merge_decisions(parsed.events, decisions), known.ability)
         reply = self.render(parsed, answer)
-        return reply if known.ability.user or not answer.message else _append_stderr(reply, answer.message)
+        if known.ability.user or not answer.message or reply.exit_code:  # an agent reads the stderr of a denying hook
+            return reply
+        return _append_stderr(reply, answer.message)
 
     @abstractmethod
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:

@@ -18,7 +18,7 @@ from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, 
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_entries
 from hookline.hosts.agents.machine import InstallScope, Machine
-from hookline.hosts.agents.merged_decision import MergedDecision, json_line, value_text
+from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import (
     Facts,
     decode_object,
@@ -87,7 +87,8 @@ class Cursor(CodingAgent):
         output: dict[str, Any] = {}
         match answer.event:
             case "tool.before" | "subagent.start" if answer.is_denied:
-                output = {"permission": "deny", "user_message": answer.reason, "agent_message": answer.reason}
+                for_user = join_texts((answer.reason, answer.message))
+                output = {"permission": "deny", "user_message": for_user, "agent_message": answer.reason}
             case "tool.before" | "subagent.start" if answer.verdict is Verdict.ALLOW:
                 output = {"permission": "allow"}
             case "prompt.submit" if answer.is_denied:

@@ -18,7 +18,7 @@ from hookline.hosts.agents.agent import DialectLayer
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
 from hookline.hosts.bridge.session_state import SessionStore
-from hookline.project import BookWatcher, Source, Trust, find_sources, load_all, trust_file_path
+from hookline.project import BookWatcher, Source, Trust, load_all, trust_file_path
 from hookline.runners.local_host import LocalHost
 
 _MAX_BOOKS: Final = 64
@@ -39,7 +39,7 @@ class CacheKey:
     excluded_layers: frozenset[DialectLayer] = frozenset()
 
     def sources(self) -> list[Source]:
-        found = find_sources(self.directory, self.directories.home, self.directories.config)
+        found = self.trust().sources(self.directory, self.directories.home, self.directories.config)
         return [source for source in found if (source.dialect, source.layer) not in self.excluded_layers]
 
     def trust(self) -> Trust:

@@ -14,7 +14,7 @@ from hookline.dialects.dialect import recognise_dialect
 from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.standard_agents.folder import DefinitionsFolder
 from hookline.formatting import closest_match
-from hookline.project import Source, SourceLayer, Trust, find_sources, named_source, trust_file_path
+from hookline.project import Source, SourceLayer, Trust, named_source, trust_file_path
 from hookline.project.parsed_file import CodeFolder, ParsedFile, read_source
 from hookline.runtime.apps import digitorn, native, standard_agents
 from hookline.runtime.apps.app import Agent, AgentSide, App
@@ -176,7 +176,7 @@ def load_app(
     Python folders of trusted files are imported.
     """
     known = trust or Trust(trust_file_path(home))
-    sources = find_sources(directory, home, config_home) if file is None else (app_source(file),)
+    sources = known.sources(directory, home, config_home) if file is None else (app_source(file),)
     part = merge_apps(_sort_by_layer([_load_file(read_source(source), known) for source in sources]))
     return build_app(replace(part, problems=(*part.problems, *reference_problems(part))))
 
@@ -214,6 +214,7 @@ def _sort_by_layer(files: Sequence[_AppFile]) -> list[LayeredApp]:
 
 def _load_file(parsed: ParsedFile, trust: Trust) -> _AppFile:
     effective = trust.effective_file(parsed)
+    parsed = effective.parsed
     part = list(_read_parts(parsed))
     if not effective.trusted:
         return _AppFile(

@@ -1,0 +1,102 @@
+"""Runs an action only while the files that it runs are those that the user accepted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, NoReturn, Protocol
+
+from hookline.hooks.actions.hold import holding_verdict
+from hookline.hooks.event import Event, FactPath
+from hookline.hooks.host import Host
+from hookline.hooks.outcome import ActionError, FailureKind, Outcome, Verdict
+from hookline.hooks.protocols import Action, May
+
+_SETTLE_SECONDS: Final = 0.03
+_SETTLE_TRIES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """Identifies files and their content."""
+
+    stamps: tuple[object, ...]
+    is_settled: bool = field(default=True, compare=False)  # False: one changed so recently that its times prove nothing
+
+
+class FileCheck(Protocol):
+    def read(self) -> FileState:
+        """Raises FileChangedError if a file is not as the user accepted it."""
+
+
+class FileChangedError(Exception):
+    """Its text names the file and says what happened to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedAction:
+    """The files are read just before the action runs, and again after it.
+
+    If one has changed, what the action said does not count. A hook that could deny or ask then holds the event: a person
+    is asked, and it is denied if the event cannot be asked about. Any other hook answers its on_error.
+    """
+
+    action: Action
+    files: FileCheck
+    holds: bool  # its hook could deny or ask
+
+    @property
+    def instant(self) -> bool:
+        return self.action.instant
+
+    constant = None
+
+    @property
+    def label(self) -> str:
+        return self.action.label
+
+    @property
+    def may(self) -> May:
+        return self.action.may
+
+    def changes(self) -> tuple[FactPath, ...]:
+        return tuple(self.action.changes())
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return tuple(self.action.reads())
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        yield from self.action.describe()
+
+    async def run(self, event: Event, host: Host) -> Outcome:
+        before = await self._read_files(event)
+        try:
+            outcome = await self.action.run(event, host)
+        except ActionError:
+            await self._refuse_change_since(before, event)
+            raise
+        await self._refuse_change_since(before, event)
+        return outcome
+
+    async def _refuse_change_since(self, before: FileState, event: Event) -> None:
+        if await self._read_files(event, settle=False) != before:
+            self._hold(event, "a file that it runs was changed while it ran")
+
+    async def _read_files(self, event: Event, *, settle: bool = True) -> FileState:
+        try:
+            state = self.files.read()
+            for _ in range(_SETTLE_TRIES if settle and not self.action.instant else 0):
+                if state.is_settled:
+                    break
+                await asyncio.sleep(_SETTLE_SECONDS)
+                state = self.files.read()
+        except FileChangedError as changed:
+            self._hold(event, str(changed))
+        return state
+
+    def _hold(self, event: Event, what: str) -> NoReturn:
+        verdict = holding_verdict(event.name) if self.holds else Verdict.SILENT
+        text = f"{what[0].upper()}{what[1:]}. Review it with `hookline trust`."
+        answer = Outcome(verdict, text) if verdict is not Verdict.SILENT else None
+        raise ActionError(FailureKind.NOT_TRUSTED, f"did not count: {what}; review it with `hookline trust`", answer)

@@ -1,0 +1,87 @@
+"""The content of the files that hooks run: what it was when the user accepted it, and whether it still is."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hookline.hooks.actions.verified import FileChangedError, FileState
+from hookline.project.referenced_files import FileReferences, TooManyReferencesError, find_referenced_files
+from hookline.project.trust_file import content_digest
+
+MAX_COPY_BYTES: Final = 1_000_000  # of one file; of larger ones only the digest is kept
+_MAX_HASHED_BYTES: Final = 64_000_000  # larger files are identified by inode, size and times
+_SETTLE_NANOSECONDS: Final = 20_000_000  # file systems count time in steps of up to 10 ms
+_OPEN_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    digest: str
+    stamp: tuple[int, ...]
+    data: bytes | None = None  # None: it is too large, or cannot be read
+
+
+def read_content(path: str | Path) -> FileContent:
+    """Always reads the whole file: times alone would miss a write through a memory map."""
+    try:
+        descriptor = os.open(path, _OPEN_FLAGS)
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            is_small = stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_HASHED_BYTES
+            data = file.read(_MAX_HASHED_BYTES + 1) if is_small else None
+    except (OSError, ValueError) as error:
+        return FileContent(f"cannot be read: {getattr(error, 'errno', error)}", ())
+    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if data is None or len(data) > _MAX_HASHED_BYTES:
+        return FileContent(" ".join(map(str, stamp)), stamp)
+    return FileContent(content_digest(data), stamp, data)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The files that one hook runs. `accepted` has the digest of each by its path from the project's root."""
+
+    references: FileReferences
+    root: Path
+    directory: Path  # of the file that has the hook
+    accepted: Mapping[str, str]
+    document: Path  # the file itself is not one of them
+
+    def paths(self) -> tuple[Path, ...]:
+        """Raises TooManyReferencesError."""
+        expected = (self.root / name for name in self.accepted)
+        found = find_referenced_files(self.references, self.root, self.directory, expected)
+        return tuple(path for path in found if path != self.document)
+
+    def read(self) -> FileState:
+        try:
+            paths = self.paths()
+        except TooManyReferencesError as too_many:
+            raise FileChangedError(f"its files cannot be checked, because {too_many}") from None
+        return check_contents(paths, self.root, self.accepted)
+
+
+def check_contents(paths: Iterable[Path], root: Path, accepted: Mapping[str, str]) -> FileState:
+    """Raises FileChangedError for the first file that is not as it was accepted."""
+    stamps, newest = [], 0
+    for path in paths:
+        name = os.path.relpath(path, root)
+        content = read_content(path)
+        if content.digest != accepted.get(name):
+            raise FileChangedError(f"the file {name} {_what_happened(name, content, accepted)} since you trusted it")
+        stamps.append((name, *content.stamp))
+        newest = max(newest, content.stamp[4] if content.stamp else 0)
+    age = time.time_ns() - newest
+    return FileState(tuple(stamps), is_settled=not 0 <= age < _SETTLE_NANOSECONDS)
+
+
+def _what_happened(name: str, content: FileContent, accepted: Mapping[str, str]) -> str:
+    if name not in accepted:
+        return "has appeared"
+    return "was changed" if content.stamp else "was deleted or cannot be read"
