@@ -201,7 +201,8 @@ def test_leaving_the_project_does_not_leave_its_guards(desk: BridgeSandbox) -> N
 
 def test_a_project_that_is_merely_opened_runs_nothing(desk: BridgeSandbox) -> None:
     ran = desk.root / "ran"
-    desk.write_hooks(f"hooks:\n  - {{id: run, on: tool.before, then: {{run: 'touch {ran}'}}, on_error: open}}\n")
+    hooks = f"hooks:\n  - {{id: run, on: tool.before, then: {{run: 'touch {ran}'}}, on_error: open}}\n"
+    desk.write_hooks(hooks, trusted=False)
     first, second = decided(desk.call()), decided(desk.call())
     assert not ran.exists()
     assert "hookline trust" in json.loads(first.stdout)["systemMessage"]
