@@ -1,9 +1,9 @@
 """Runs programs. This is the only place that starts one for a hook.
 
 A program gets its own session and process group. It has ended when its main process has: other processes of its group then
-get a tenth of a second to close their output and are killed, as everything is at the deadline and on cancellation. Only a
-child that left the session (setsid) survives. Under a supervisor, on Linux, not even that one does, and everything ends with
-this process, however it ends.
+get a tenth of a second to close their output and are killed, as everything is at the deadline and on cancellation. On Linux
+that includes processes that left the session (setsid, a daemon). Under a supervisor everything ends with this process too,
+however it ends.
 
 Processes are started with subprocess and watched through a pidfd instead of asyncio's child watcher, which on Python 3.11
 uses a thread per process unless the interpreter's global policy is changed. Without pidfd, as on macOS, the main process is
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +33,7 @@ from typing import IO, Final
 from hookline.hooks.host import Command, ProgramResult, current_hook
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.runners.descendants import Descendants
 from hookline.runners.environment import build_environment
 from hookline.runners.warm.command import encode_for_process, parse_python_command
 from hookline.runners.warm.pool import ForkedProcess, InterpreterPool
@@ -150,6 +152,7 @@ _LONGEST_ARGUMENT: Final = 100 * 1024
 _LINUX_MAX_ARGUMENT: Final = 128 * 1024
 _REAP_TIMEOUT: Final = 5.0  # seconds; a killed process can hang in the kernel
 _POLL_INTERVAL: Final = 0.005
+_ORPHAN_INTERVAL: Final = 0.001
 
 log = logging.getLogger("hookline")
 
@@ -211,6 +214,8 @@ class _RunningProgram:
         self._pipes = Pipes(self._loop, command.stdin)
         self._child: _SpawnedProcess | ForkedProcess | None = None
         self._killed = False
+        self._descendants: Descendants | None = None
+        self._orphans_until = 0.0
 
     async def run(self) -> None:
         try:
@@ -219,11 +224,13 @@ class _RunningProgram:
         except GeneratorExit:  # the coroutine was discarded: there is no loop to wait on
             self._kill()
             self._reap(waiting=True)
+            self._block_until_orphans_end()
             raise
         finally:
             self._kill()
             self._pipes.close()
             await self._wait_until_reaped()
+            await self._end_orphans()
 
     def get_result(self) -> ProgramResult:
         status = self._child.status if self._child is not None else None
@@ -244,12 +251,17 @@ class _RunningProgram:
         self._began = self._loop.time()
         try:
             self._pipes.open()
-            self._child = await self._try_fork() or _SpawnedProcess(_spawn(self._command, self._pipes, self._under))
+            self._child = await self._try_fork() or self._spawn()
         except (OSError, ValueError) as error:
             raise ActionError(FailureKind.CANNOT_START, mask(_describe_start_error(error, self._command))) from None
+        self._descendants = self._child.descendants
         self.has_started = True
         self._pipes.begin()
         self._child.watch(self._on_exit)
+
+    def _spawn(self) -> _SpawnedProcess:
+        start = functools.partial(_spawn, self._command, self._pipes, self._under)
+        return _SpawnedProcess(start()) if self._under else _SpawnedProcess(*Descendants.of_started(start))
 
     async def _try_fork(self) -> ForkedProcess | None:
         call = parse_python_command(self._command, build_environment(self._command)) if self._warm is not None else None
@@ -302,12 +314,48 @@ class _RunningProgram:
     def _reap(self, *, waiting: bool = False) -> bool:
         return self._child is None or self._child.reap(waiting=waiting)
 
+    async def _end_orphans(self) -> None:
+        """Ends what the program has left behind, even if cancelled meanwhile, then re-raises the cancellation."""
+        cancelled: asyncio.CancelledError | None = None
+        while self._kill_orphans():
+            try:
+                await asyncio.sleep(_ORPHAN_INTERVAL)
+            except asyncio.CancelledError as raised:
+                cancelled = raised
+        if cancelled is not None:
+            raise cancelled
+
+    def _block_until_orphans_end(self) -> None:
+        while self._kill_orphans():
+            time.sleep(_ORPHAN_INTERVAL)
+
+    def _kill_orphans(self) -> bool:
+        """True if there may be more: what a killed process had started becomes an orphan, too."""
+        if self._descendants is None:
+            return False
+        orphans = self._descendants.orphans()
+        for pid in orphans:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        now = time.monotonic()
+        self._orphans_until = self._orphans_until or now + _REAP_TIMEOUT
+        if orphans and now < self._orphans_until:
+            return True
+        if orphans:
+            log.warning("processes that a program left behind have not exited")
+        self._descendants.release()
+        self._descendants = None
+        return False
+
 
 class _SpawnedProcess:
     """A child process."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], descendants: Descendants | None = None) -> None:
         self.pid = process.pid
+        self.descendants = descendants
         self.status: int | None = None
         self._process = process
         self._loop = asyncio.get_running_loop()

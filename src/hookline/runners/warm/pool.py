@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from hookline.runners.descendants import Descendants
 from hookline.runners.warm.command import PythonFile
 
 _STATUS_LINES: Final = re.compile(
@@ -89,6 +90,7 @@ class ForkedProcess:
 
     def __init__(self, pid: int, channel: socket.socket, ended: Callable[[], None]) -> None:
         self.pid = pid
+        self.descendants = Descendants.of_waiting(pid)
         self.status: int | None = None
         self._channel = channel
         self._on_release = ended
@@ -237,7 +239,11 @@ class _Interpreter:
                 return None
             child = ForkedProcess(int(answer.split()[1]), ours, functools.partial(self._release, token))
             self._children[token] = child
-            ours.send(b"go")
+            try:
+                ours.send(b"go")
+            except OSError:
+                child.descendants.release()
+                raise
             handed_over = True
         except TimeoutError:
             self.gone = True

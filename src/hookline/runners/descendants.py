@@ -1,0 +1,143 @@
+"""Finds what a program has started, also what left its group and session, so that nothing outlives the program.
+
+On Linux, a process whose parent has ended becomes a child of ours while a program runs. To tell the processes of one
+program from those of another, and from those of whoever uses this library, each program gets its own limit for message
+queues a little below the usual one: processes inherit it, whatever they do with their environment, session and files.
+
+Elsewhere nothing is found; a program then ends with its group.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, TypeVar
+
+if sys.platform == "linux":
+    import resource
+
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_MAX_MARKS: Final = 200_000  # bytes below the usual limit, of 819,200 on most systems
+_marks: Final = itertools.count(os.getpid() % _MAX_MARKS)
+_lock: Final = threading.Lock()
+_running_programs = 0
+
+P = TypeVar("P", bound="subprocess.Popen[bytes]")
+
+
+class Descendants:
+    """The processes of one running program. Orphans come to us until `release` is called."""
+
+    def __init__(self, pid: int, mark: int | None) -> None:
+        self._pid = pid
+        self._mark = mark
+        self._is_released = False
+
+    @classmethod
+    def of_waiting(cls, pid: int) -> Descendants:
+        """Of a process that has not started anything yet, and waits for us."""
+        found = cls(pid, _next_mark())
+        if sys.platform == "linux" and found._mark is not None:
+            with suppress(OSError):
+                resource.prlimit(pid, resource.RLIMIT_MSGQUEUE, (found._mark, _hard_limit()))
+        with _lock:
+            _change_running_programs(1)
+        return found
+
+    @classmethod
+    def of_started(cls, start: Callable[[], P]) -> tuple[P, Descendants]:
+        """Starts a process in its own session. It inherits its mark from us, as it may start others at once."""
+        with _lock:
+            _change_running_programs(1)
+            try:
+                mark = _next_mark()
+                with _own_limit(mark):
+                    process = start()
+            except BaseException:
+                _change_running_programs(-1)
+                raise
+        return process, cls(process.pid, mark)
+
+    def orphans(self) -> list[int]:
+        """Children of ours that the program, or one of its processes, has left behind. They may have ended."""
+        return [pid for pid in _children() if pid != self._pid and self._is_descendant(pid)]
+
+    def release(self) -> None:
+        with _lock:
+            if not self._is_released:
+                self._is_released = True
+                _change_running_programs(-1)
+
+    def _is_descendant(self, pid: int) -> bool:
+        try:
+            session = os.getsid(pid)
+            if session == self._pid:
+                return True
+            return self._mark is not None and session != os.getsid(0) and _soft_limit(pid) == self._mark
+        except OSError:  # it belongs to another user, or has ended
+            return False
+
+
+def _next_mark() -> int | None:
+    """None if processes cannot be marked."""
+    if sys.platform != "linux":
+        return None
+    hard = _hard_limit()
+    highest = 819_200 if hard == resource.RLIM_INFINITY else hard
+    return highest - 1 - next(_marks) % _MAX_MARKS if highest > _MAX_MARKS else None
+
+
+@contextmanager
+def _own_limit(mark: int | None) -> Iterator[None]:
+    if sys.platform != "linux" or mark is None:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
+    resource.setrlimit(resource.RLIMIT_MSGQUEUE, (mark, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_MSGQUEUE, before)
+
+
+def _hard_limit() -> int:
+    return resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1] if sys.platform == "linux" else 0
+
+
+def _soft_limit(pid: int) -> int:
+    if sys.platform != "linux":
+        raise OSError
+    return resource.prlimit(pid, resource.RLIMIT_MSGQUEUE)[0]
+
+
+def _children() -> list[int]:
+    """Of our main thread: orphans come to that one."""
+    pid = os.getpid()
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+            return [int(each) for each in file.read().split()]
+    except OSError:
+        return []
+
+
+def _change_running_programs(by: int) -> None:
+    """Orphans come to us only while programs run: those of others are not ours to reap. Call it with the lock."""
+    global _running_programs
+    before, _running_programs = _running_programs, _running_programs + by
+    if bool(before) != bool(_running_programs):
+        _adopt_orphans(bool(_running_programs))
+
+
+def _adopt_orphans(adopt: bool) -> None:
+    if sys.platform != "linux":
+        return
+    with suppress(ImportError, AttributeError, OSError):
+        import _ctypes  # ctypes itself takes longer to import than a program to start
+
+        prctl = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), "prctl")
+        _ctypes.call_function(prctl, (_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0))
