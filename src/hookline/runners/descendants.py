@@ -139,5 +139,5 @@ def _adopt_orphans(adopt: bool) -> None:
     with suppress(ImportError, AttributeError, OSError):
         import _ctypes  # ctypes itself takes longer to import than a program to start
 
-        prctl = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), "prctl")
+        prctl = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), "prctl")  # type: ignore[arg-type]
         _ctypes.call_function(prctl, (_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0))

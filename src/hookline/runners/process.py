@@ -254,21 +254,31 @@ class _RunningProgram:
             self._child = await self._try_fork() or self._spawn()
         except (OSError, ValueError) as error:
             raise ActionError(FailureKind.CANNOT_START, mask(_describe_start_error(error, self._command))) from None
-        self._descendants = self._child.descendants
         self.has_started = True
         self._pipes.begin()
         self._child.watch(self._on_exit)
 
     def _spawn(self) -> _SpawnedProcess:
         start = functools.partial(_spawn, self._command, self._pipes, self._under)
-        return _SpawnedProcess(start()) if self._under else _SpawnedProcess(*Descendants.of_started(start))
+        if self._under:
+            return _SpawnedProcess(start())
+        process, self._descendants = Descendants.of_started(start)
+        return _SpawnedProcess(process)
+
+    def _watch_descendants(self, pid: int) -> None:
+        self._descendants = Descendants.of_waiting(pid)
 
     async def _try_fork(self) -> ForkedProcess | None:
         call = parse_python_command(self._command, build_environment(self._command)) if self._warm is not None else None
         if self._warm is None or call is None or (call.shell and not _find_shell().endswith("/bash")):
             return None
         streams = (self._pipes.stdin, self._pipes.stdout, self._pipes.stderr)
-        return await self._warm.fork(call, _find_shell(), streams, self._command.timeout.total_seconds())
+        seconds = self._command.timeout.total_seconds()
+        child = await self._warm.fork(call, _find_shell(), streams, seconds, self._watch_descendants)
+        if child is None and self._descendants is not None:  # it broke before it started
+            self._descendants.release()
+            self._descendants = None
+        return child
 
     def _on_exit(self) -> None:
         self._exited.set()
@@ -353,9 +363,8 @@ class _RunningProgram:
 class _SpawnedProcess:
     """A child process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], descendants: Descendants | None = None) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.pid = process.pid
-        self.descendants = descendants
         self.status: int | None = None
         self._process = process
         self._loop = asyncio.get_running_loop()

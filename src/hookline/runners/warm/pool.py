@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.runners.descendants import Descendants
 from hookline.runners.warm.command import PythonFile
 
 _STATUS_LINES: Final = re.compile(
@@ -90,7 +89,6 @@ class ForkedProcess:
 
     def __init__(self, pid: int, channel: socket.socket, ended: Callable[[], None]) -> None:
         self.pid = pid
-        self.descendants = Descendants.of_waiting(pid)
         self.status: int | None = None
         self._channel = channel
         self._on_release = ended
@@ -220,7 +218,9 @@ class _Interpreter:
     def is_outdated(self) -> bool:
         return any(file_stamp(path) != before for path, before in self._marks.items())
 
-    async def fork(self, call: PythonFile, streams: Iterable[int], patience: float) -> ForkedProcess | None:
+    async def fork(
+        self, call: PythonFile, streams: Iterable[int], patience: float, before_start: Callable[[int], None]
+    ) -> ForkedProcess | None:
         """None if the call must be spawned; then nothing of it has run."""
         token = os.urandom(_TOKEN_BYTES)
         request = json.dumps(self._build_request(call, token)).encode()
@@ -239,11 +239,8 @@ class _Interpreter:
                 return None
             child = ForkedProcess(int(answer.split()[1]), ours, functools.partial(self._release, token))
             self._children[token] = child
-            try:
-                ours.send(b"go")
-            except OSError:
-                child.descendants.release()
-                raise
+            before_start(child.pid)
+            ours.send(b"go")
             handed_over = True
         except TimeoutError:
             self.gone = True
@@ -309,8 +306,15 @@ class InterpreterPool:
         self._seen: OrderedDict[InterpreterKey, None] = OrderedDict()
         self._held: OrderedDict[InterpreterKey, _Interpreter] = OrderedDict()
 
-    async def fork(self, call: PythonFile, shell: str, streams: Iterable[int], seconds: float) -> ForkedProcess | None:
-        """A child that runs the hook, or None if it must be spawned."""
+    async def fork(
+        self,
+        call: PythonFile,
+        shell: str,
+        streams: Iterable[int],
+        seconds: float,
+        before_start: Callable[[int], None] = lambda pid: None,
+    ) -> ForkedProcess | None:
+        """A child that runs the hook, or None if it must be spawned. `before_start` gets the id of the waiting child."""
         relative = "/" in call.name and not os.path.isabs(call.name)
         kind = InterpreterKey(
             call.name,
@@ -323,7 +327,7 @@ class InterpreterPool:
         interpreter = self._find_or_start(kind)
         if interpreter is None:
             return None
-        child = await interpreter.fork(call, streams, min(_FORK_TIMEOUT, seconds / 4))
+        child = await interpreter.fork(call, streams, min(_FORK_TIMEOUT, seconds / 4), before_start)
         if interpreter.gone:
             self._drop(kind)
         self.forked += child is not None
