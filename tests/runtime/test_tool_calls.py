@@ -61,3 +61,12 @@ def test_a_refused_call_is_kept_as_it_was_asked_about(tmp_path: Path) -> None:
 """
     tool = stored(tmp_path, hooks, ("bash", {"command": "echo orig"}), unattended=True)
     assert tool["input"] == {"command": "echo changed"}
+
+
+def test_a_result_that_could_not_be_checked_is_an_error_for_the_model(tmp_path: Path) -> None:
+    hooks = """
+  - {id: redact, on: tool.after, when: {expr: 1 / (max_turns - max_turns) > 0}, then: {replace: {in: result, pattern: x, with: y}}}
+"""
+    tool = stored(tmp_path, hooks, ("bash", {"command": "echo token 123"}))
+    assert tool["error"] == tool["result"] == "[withheld: hook redact could not check it]"
+    assert "123" not in str({**tool, "input": None})

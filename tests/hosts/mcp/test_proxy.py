@@ -327,6 +327,21 @@ def test_a_changed_result_is_what_the_client_gets(project: Project) -> None:
     driven(project.hooks(hook), play)
 
 
+def test_a_result_that_could_not_be_checked_is_an_error(project: Project) -> None:
+    hook = {"id": "redact", "on": "tool.after", "when": {"expr": "1 / max_turns > 0"}, "then": {"set": {"result": "x"}}}
+
+    async def play(client: RawClient) -> None:
+        client.call(1, "echo", x="token 123")
+        answer = await client.answer(1)
+        assert answer["result"]["isError"] is True
+        assert text_of(answer) == "[withheld: hook redact could not check it]"
+        assert "123" not in str(answer)
+        client.call(2, "error", text="token 123")
+        assert "123" not in str(await client.answer(2))
+
+    driven(project.hooks(hook), play)
+
+
 def test_notes_for_the_agent_stand_with_the_result(project: Project) -> None:
     before = {"id": "before", "on": "tool.before", "then": {"tell": "mind the gap"}}
     after = {"id": "after", "on": "tool.after", "then": {"tell": "and the step"}}

@@ -170,3 +170,23 @@ def test_arguments_are_bound_as_the_tool_itself_would() -> None:
     assert bind_arguments(tool, (1, 5), {"c": 3}).input == {"a": 1, "rest": [5], "b": 2, "c": 3}
     with pytest.raises(TypeError):
         bind_arguments(tool, (), {})
+
+
+def test_a_result_that_could_not_be_checked_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "hookline.yaml"
+    file.write_text(
+        "hooks: [{id: redact, on: tool.after, when: {expr: 1 / max_turns > 0}, then: {set: {result: '***'}}}]"
+    )
+
+    @hookline.guard(name="bash")
+    def run(command: str) -> str:
+        if command == "fail":
+            raise ValueError("token 123")
+        return "token 123"
+
+    with begun(file):
+        for command in ("ls", "fail"):
+            with pytest.raises(ToolFailed, match="withheld: hook redact could not check it") as caught:
+                run(command)
+            assert "123" not in str(caught.value)
+            assert caught.value.__cause__ is None

@@ -47,6 +47,7 @@ from hookline.dialects.native.on_error import (
     ON_ERROR,
     ON_ERROR_SCHEMA,
     parse_on_error,
+    redacts,
     withhold_result,
     write_on_error,
 )
@@ -188,9 +189,7 @@ def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook |
         then=then,
         origin=Origin(at.document.file, at.line, NAME),
         timeout=total_timeout(then, timeout),
-        on_error=withhold_result(values["on_error"], event, id)
-        if "on_error" in values
-        else _default_on_error(at, then),
+        on_error=withhold_result(values.get("on_error") or _default_on_error(at, then, event), event, id),
         order=values.get("order", 0),
         group=values.get("group", NAME),
         wait=not values.get("background", False),
@@ -206,8 +205,12 @@ def _build_limit(values: dict[str, Any]) -> Limit:
     return UNLIMITED if fires is cooldown is turns is None else Limit(fires, cooldown, turns)
 
 
-def _default_on_error(at: Node, then: Action) -> Outcome:
-    if at.get("on_error") is not None or not may_fail(then) or not may_stop(then):
+def _default_on_error(at: Node, then: Action, event: str) -> Outcome:
+    if at.get("on_error") is not None:
+        return SILENT
+    if then.instant and redacts(then, event):
+        return ON_ERROR["closed"]
+    if not may_fail(then) or not (may_stop(then) or redacts(then, event)):
         return SILENT
     text = f"{at.location}: on_error is not written; it counts as closed."
     hint = "Write on_error: closed, or open to let the event proceed when the hook fails."
@@ -276,7 +279,8 @@ def _write_timeout(hook: Hook, info: HookInfo) -> Any:
 
 
 def _write_on_error(hook: Hook, info: HookInfo) -> Any:
-    return NOT_WRITTEN if hook.then.instant and hook.on_error == SILENT else write_on_error(hook.on_error)
+    is_open_by_default = hook.then.instant and not redacts(hook.then, hook.event)
+    return NOT_WRITTEN if is_open_by_default and hook.on_error == SILENT else write_on_error(hook.on_error)
 
 
 def _write_scope(hook: Hook, info: HookInfo) -> Any:
@@ -344,7 +348,7 @@ HOOK_KEYS: Final = key_table(
         read=parse_on_error,
         write=_write_on_error,
         schema=ON_ERROR_SCHEMA,
-        default="`open`, or `closed` for a waiting action that may deny or ask",
+        default="`open`; `closed` for a waiting action that may deny or ask, and for one that changes a tool's result",
         help="[what a failure counts as](../actions.md#when-an-action-fails)",
     ),
     choice_key(

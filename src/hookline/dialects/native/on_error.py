@@ -8,10 +8,12 @@ from typing import Any, Final
 from hookline.config.node import Node
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.keys import TEXT, Schema, enum_schema, object_schema
-from hookline.hooks.event import REMOVED, FactPath
+from hookline.hooks.actions.chain import Chain
+from hookline.hooks.actions.change import Append, ChangeFacts
+from hookline.hooks.event import REMOVED, FactPath, overlaps
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
-from hookline.hooks.protocols import May
+from hookline.hooks.protocols import Action, May
 
 ON_ERROR: Final = {
     "open": SILENT,
@@ -26,6 +28,7 @@ ON_ERROR_SCHEMA: Final[Schema] = {
     "anyOf": [enum_schema(ON_ERROR), *(object_schema({word: TEXT}, (word,)) for word in _WITH_REASON)]
 }
 _RESULT_PATH: Final[FactPath] = ("tool", "result")
+_ERROR_PATH: Final[FactPath] = ("tool", "error")
 _OK_PATH: Final[FactPath] = ("tool", "ok")
 
 
@@ -59,13 +62,26 @@ def write_on_error(outcome: Outcome) -> Any:
 
 
 def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
-    """After a tool has run it is too late to deny: there, `closed` keeps the whole result from the agent."""
+    """After a tool has run it is too late to deny: there, `closed` gives the agent an error instead of the result."""
     kind = EVENTS[event]
     if on_error.verdict is not Verdict.DENY or kind.accepts & May.DENY or not kind.accepts_change(_RESULT_PATH):
         return on_error
-    removed = tuple((path, REMOVED) for path in kind.changeable if path not in (_RESULT_PATH, _OK_PATH))
-    notice = (_RESULT_PATH, f"[withheld: hook {hook_id} could not check it]")
-    return replace(on_error, verdict=Verdict.SILENT, changes=(notice, *removed))
+    text = f"[withheld: hook {hook_id} could not check it]"
+    instead = {_RESULT_PATH: text, _ERROR_PATH: text, _OK_PATH: False}
+    changes = tuple((path, instead.get(path, REMOVED)) for path in kind.changeable)
+    return replace(on_error, verdict=Verdict.SILENT, changes=changes)
+
+
+def redacts(action: Action, event: str) -> bool:
+    """Whether it changes a tool's result in another way than by adding to it."""
+    if not EVENTS[event].accepts_change(_RESULT_PATH):
+        return False
+    if isinstance(action, Chain):
+        return any(redacts(step.action, event) for step in action.steps)
+    if isinstance(action, ChangeFacts):
+        paths = [edit.path for edit in action.edits if not isinstance(edit, Append)]
+        return any(overlaps(path, place) for path in paths for place in (_RESULT_PATH, _ERROR_PATH))
+    return bool(action.may & May.CHANGE)
 
 
 def undo_withhold_result(on_error: Outcome) -> Outcome:

@@ -103,8 +103,9 @@ class Replace:
     def _replace_in(self, value: Any, deadline: float, depth: int) -> Any:
         if isinstance(value, str):
             return self.pattern.replace(value, self.new, deadline)
-        if depth > _MAX_DEPTH:
-            return value
+        if depth > _MAX_DEPTH and isinstance(value, (dict, list)):
+            what = f"could not replace {self.pattern.source} in {path_text(self.path)}: it is nested too deeply"
+            raise ActionError(FailureKind.RAISED, what)
         if isinstance(value, dict):
             return {key: self._replace_in(held, deadline, depth + 1) for key, held in value.items()}
         if isinstance(value, list):

@@ -248,6 +248,8 @@ class _GuardedTool:
             if left is None:
                 raise error
             raise ToolFailed(left) from None
+        if decision.event.read(("tool", "ok")) is False:
+            raise ToolFailed(_error_from_hooks(decision))
         return _result_after_hooks(decision, ended, result)
 
     async def call_from_hook(self, input: dict[str, Any]) -> Any:
@@ -265,6 +267,12 @@ def _changed_error(decision: Decision, original: str) -> str | None:
         return None
     changed = next((each for each in (result, error) if each not in (MISSING, None, original)), "Withheld by a hook")
     return value_text(changed)
+
+
+def _error_from_hooks(decision: Decision) -> str:
+    """Why a call that succeeded counts as failed."""
+    tool = decision.event.facts["tool"]
+    return value_text(tool.get("error") or tool.get("result") or "Withheld by a hook")
 
 
 def _result_after_hooks(decision: Decision, ended: dict[str, Any], result: Any) -> Any:

@@ -1,0 +1,103 @@
+"""Texts, numbers and functions that keep a condition or a change from being computed never switch a hook off."""
+
+import itertools
+import math
+from typing import Any
+
+from attempts import Attempt
+
+from hookline.hooks.event import Event
+from hookline.register import register_condition
+from hookline.testing import fire
+
+SECRET = "sk-0123456789abcdef"
+LOOK_BEHIND = r"(?<=key=)sk-\w+"
+
+
+def result_event(name: str, result: Any) -> dict[str, Any]:
+    return {"name": name, "tool": {"name": "read_file", "input": {"path": "a"}, "result": result, "ok": True}}
+
+
+def deep(levels: int) -> Any:
+    value: Any = f"key={SECRET}"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def paddings() -> list[Any]:
+    """Results that are long, nested or slow to search, with the secret at the start, in the middle or at the end."""
+    texts = ["x " * 1_000_000, "key= " * 400_000, "s" * 2_100_000, "key=sk" * 3_500_000, "\n" * 20_000_000]
+    found: list[Any] = [f"key={SECRET} {text}" for text in texts]
+    found += [f"{text} key={SECRET}" for text in texts]
+    found += [f"{texts[0]} key={SECRET} {texts[1]}", {"a": texts[2], "b": [f"key={SECRET}"]}]
+    return [*found, *(deep(levels) for levels in (3, 99, 100, 101, 102, 500))]
+
+
+def test_a_result_never_passes_its_redaction(attempt: Attempt) -> None:
+    replace = {"replace": {"in": "result", "pattern": LOOK_BEHIND, "with": "***"}}
+    configs = [
+        {"id": "redact", "on": "tool.after", "then": replace},
+        {"id": "redact", "on": "tool.after", "when": {"result": LOOK_BEHIND}, "then": {"set": {"result": "***"}}},
+        {"id": "redact", "on": "tool.after", "when": {"result": LOOK_BEHIND}, "then": replace, "on_error": "closed"},
+        {"id": "redact", "on": "tool.after", "then": [replace, {"log": "redacted"}]},
+    ]
+    for (n, hook), (m, result) in itertools.product(enumerate(configs), enumerate(paddings())):
+        if "when" in hook and not isinstance(result, str):
+            continue  # how a condition reads a structured result is not the question here
+        tool = fire({"hooks": [hook]}, result_event("tool.after", result)).event.facts["tool"]
+        attempt("a result past its redaction", SECRET in repr(tool), f"config {n}, result {m}")
+
+
+def raising(error: BaseException) -> Any:
+    def test(params: Any, event: Event) -> bool:
+        raise error
+
+    return test
+
+
+ERRORS = [
+    ValueError(),
+    KeyError("x"),
+    RecursionError(),
+    MemoryError(),
+    StopIteration(),
+    AssertionError(),
+    SystemExit(0),
+]
+for number, error in enumerate(ERRORS):
+    register_condition(f"raises-{number}")(raising(error))
+
+
+def test_no_condition_that_fails_switches_a_guard_off(attempt: Attempt) -> None:
+    broken = [{"custom": {f"raises-{number}": {}}} for number in range(len(ERRORS))]
+    broken += [
+        {"expr": text} for text in ("1 / turn > 0", "5 % tools == 0", "tokens // tools > 1", "messages ** 64 > 1")
+    ]
+    wraps = [
+        lambda part: part,
+        lambda part: {"not": part},
+        lambda part: {"all": [part, {"kind": "shell"}]},
+        lambda part: {"all": [{"kind": "shell"}, part]},
+        lambda part: {"any": [part, {"tool": "other"}]},
+        lambda part: {"not": {"any": [{"tool": "other"}, {"not": part}]}},
+    ]
+    facts = {"messages": [{}] * 3, "context": {"tokens": math.inf}}
+    for (part, wrap), then in itertools.product(itertools.product(broken, wraps), ({"deny": "no"}, {"ask": "sure?"})):
+        for on_error in ({}, {"on_error": "closed"}, {"on_error": "open"}):
+            hook = {"id": "guard", "on": "tool.before", "when": wrap(part), "then": then, **on_error}
+            event = {"name": "tool.before", "tool": {"name": "bash", "input": {"command": "rm -rf /"}}, **facts}
+            decision = fire({"hooks": [hook]}, event)
+            computed = not decision.failures  # then the condition had an answer, which may be no
+            attempt("a condition that fails", decision.verdict < 2 and not computed, f"{hook['when']} {then}")
+            if "custom" in part:
+                attempt("a condition that fails unseen", computed, f"{hook['when']} {then}")
+
+
+def test_a_closed_hook_of_any_kind_holds(attempt: Attempt) -> None:
+    actions = [{"run": "true"}, {"log": "x"}, {"tell": "x"}, {"allow": "yes"}, {"set": {"input.command": "ls"}}]
+    for then in actions:
+        hook = {"id": "h", "on": "tool.before", "when": {"expr": "1 / turn > 0"}, "then": then, "on_error": "closed"}
+        event = {"name": "tool.before", "tool": {"name": "bash", "input": {"command": "rm -rf /"}}}
+        decision = fire({"hooks": [hook]}, event)
+        attempt("past on_error: closed", not decision.denied, str(then))
