@@ -41,7 +41,7 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
     },
     ToolKind.WRITE: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
-        "content": ("contents", "text", "file_text", "file_content"),
+        "content": ("contents", "text", "file_text", "file_content", "new_text"),
     },
     ToolKind.EDIT: {
         "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "notebook_path"),

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from agent_payloads import decisions, event_name, payloads
+from dialect_conversion import load_hooks
+from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
 from hookline.hooks.outcome import Note
 from hookline.hosts.agents import get_agent
@@ -42,3 +44,35 @@ def test_context_is_cut_to_what_cline_reads() -> None:
     )
     assert len(output["contextModification"]) <= MAX_CONTEXT
     assert output["contextModification"].endswith(TRUNCATION_MARK)
+
+
+def _judge(config: dict[str, object], name: str, payload: dict[str, object]) -> list[str]:
+    book = Book([Layer("x", load_hooks("native", config, "hookline.json"))])
+    return [book.decide_now(event).verdict.word for event in CLINE.read(name, payload).events]
+
+
+def _version_3(tool: str, input: dict[str, object]) -> dict[str, object]:
+    """As version 3.0 sends it: the parameters are texts, `tool_call` has the real input."""
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in input.items()}
+    return {
+        "taskId": "conv_1",
+        "workspaceRoots": ["/w"],
+        "hookName": "tool_call",
+        "tool_call": {"id": "call_1", "name": tool, "input": input},
+        "preToolUse": {"toolName": tool, "parameters": texts},
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "input", "guarded"),
+    [
+        ("read_files", {"files": [{"path": "a"}, {"path": ".env", "start_line": 1}]}, "read_file"),
+        ("editor", {"path": ".env", "new_text": "rm -rf"}, "write_file"),
+        ("editor", {"path": ".env", "old_text": "a", "new_text": "b"}, "edit_file"),
+    ],
+)
+def test_version_3_is_guarded_too(tool: str, input: dict[str, object], guarded: str) -> None:
+    field = {"command": "rm -rf"} if guarded == "bash" else {"path": r"\.env$"}
+    hook = {"id": "g", "on": "tool.before", "when": {"tool": guarded, "input": field}, "then": {"deny": "no"}}
+    payload = _version_3(tool, input)
+    assert "deny" in _judge({"hooks": [hook]}, "PreToolUse", payload)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent import SAMPLE_COMMAND, SAMPLE_ID, CodingAgent, ParsedPayload, Reply
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
 from hookline.hosts.agents.entries import DesiredFile, HookCommand, OwnFile
@@ -37,19 +38,23 @@ class Cline(CodingAgent):
         match event:
             case "tool.before" | "tool.after":
                 result = _tool_result_facts(details) if event == "tool.after" else {}
-                return [{**base, "tool": {**tool, **result}} for tool in self._tool_facts(details)]
+                call = first_mapping(payload, "tool_call", "tool_result")  # version 3: the input as the tool gets it
+                return [{**base, "tool": {**tool, **result}} for tool in self._tool_facts(details, call)]
             case "prompt.submit":
                 return [{**base, "prompt": first_text(details, "prompt")}]
             case "stop":
                 return [{**base, "stop": {"reason": "end_turn"}}]
         return [base]
 
-    def _tool_facts(self, details: Mapping[str, Any]) -> list[Facts]:
+    def _tool_facts(self, details: Mapping[str, Any], call: Mapping[str, Any]) -> list[Facts]:
         name, input = first_text(details, "toolName", "tool"), decode_object(details.get("parameters", {}))
+        if isinstance(call.get("input"), dict):
+            name, input = first_text(call, "name") or name, call["input"]
         if name == "use_mcp_tool" and first_text(input, "server_name") and first_text(input, "tool_name"):
             name = mcp_tool_name(first_text(input, "server_name"), first_text(input, "tool_name"))
             input = decode_object(input.get("arguments", {}))
-        return tool_facts(self.vocabulary_name, name, "", input)
+        creates = name == "editor" and "old_text" not in input and "insert_line" not in input
+        return tool_facts(self.vocabulary_name, name, "", input, ToolKind.WRITE if creates else None)
 
     def empty_reply(self) -> Reply:
         return Reply('{"cancel":false}')

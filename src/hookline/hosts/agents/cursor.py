@@ -73,7 +73,8 @@ class Cursor(CodingAgent):
                 )
             case "beforeMCPExecution" | "afterMCPExecution":
                 own = mcp_tool_name(
-                    first_text(payload, "server", "server_name", "mcp_server"), first_text(payload, "tool_name")
+                    first_text(payload, "mcp_server_name", "server", "server_name", "mcp_server"),
+                    first_text(payload, "tool_name"),
                 )
                 return tool_facts(self.vocabulary_name, own, id, decode_object(payload.get("tool_input", {})))
         return tool_facts(

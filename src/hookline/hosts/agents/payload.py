@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name
 
 Facts = dict[str, Any]
@@ -189,7 +190,7 @@ def kind_in_vocabulary(vocabulary: str, name: str) -> ToolKind:
 
 
 def mcp_tool_name(server: str, tool: str) -> str:
-    return f"mcp__{server}__{tool}" if server and tool else tool
+    return f"mcp__{server or UNKNOWN_SERVER}__{tool}" if tool else ""
 
 
 def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
@@ -206,7 +207,7 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
         )
         if found:
             return [call for each in found for call in split_patch(each)]
-    for listed in ("edits", "operations"):
+    for listed in ("edits", "operations", "files"):
         parts = mapping_list(input, listed)
         if parts and len(parts) == len(input[listed]):
             around = {key: value for key, value in input.items() if key != listed}
