@@ -57,3 +57,24 @@ def test_a_problem_is_on_stderr_and_the_rest_is_listed(hookline):
     result = hookline("list", "--json")
     assert "there is no event" in result.stderr
     assert [hook["id"] for hook in json.loads(result.stdout)] == ["b"]
+
+
+def test_tools_say_what_they_are_taken_for_and_why(hookline):
+    listed = json.loads(hookline("list", "--tools", "--agent", "gemini-cli", "--json").stdout)
+    shell = next(tool for tool in listed if tool["tool"] == "run_shell_command")
+    assert shell == {
+        "agent": "gemini-cli",
+        "tool": "run_shell_command",
+        "kind": "shell",
+        "matched_by": "bash",
+        "why": "the table of tools",
+        "known": True,
+    }
+    assert {tool["agent"] for tool in listed} == {"gemini-cli"}
+    shown = hookline("list", "--tools").stdout
+    assert "cline" in shown
+    assert "its own name only" in shown
+
+
+def test_an_agent_needs_tools(hookline):
+    assert hookline("list", "--agent", "cline").exit_code == 1

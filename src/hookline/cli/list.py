@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hookline.cli.agent_options import AgentName, machine
 from hookline.cli.context import load_book
 from hookline.cli.options import Verb, config_option, dialect_option, json_option
 from hookline.cli.output import err, out, out_json, print_table
@@ -20,15 +21,23 @@ from hookline.hooks.outcome import Outcome
 @click.command(cls=Verb, short_help="List the active hooks in the order in which they run.")
 @config_option
 @dialect_option
+@click.option("--tools", is_flag=True, help="List the tools of coding agents instead, and what each is taken for.")
+@click.option("--agent", type=AgentName(), help="With --tools: only this agent's.")
 @json_option
-def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
+def verb(configs: tuple[str, ...], dialect: str | None, tools: bool, agent: str | None, as_json: bool) -> None:
     """List the active hooks in the order in which they run, with their file, scope and tags, and what happens when
     one fails: open lets the event proceed, closed denies it.
 
     \b
     hookline list
     hookline list --config hub.json --dialect flo --json
+    hookline list --tools --agent cline
     """
+    if agent is not None and not tools:
+        raise click.UsageError("--agent needs --tools.")
+    if tools:
+        _list_tools(agent, as_json)
+        return
     book = load_book(configs, dialect, importing=False)
     for problem in book.problems:
         err(str(problem))
@@ -40,6 +49,19 @@ def verb(configs: tuple[str, ...], dialect: str | None, as_json: bool) -> None:
     else:
         head = ("order", "id", "event", "where", "scope", "tags", "on error", "")
         print_table(head, [_table_row(hook) for hook in hooks])
+
+
+def _list_tools(agent: str | None, as_json: bool) -> None:
+    from hookline.hosts.agents import AGENT_NAMES
+    from hookline.hosts.agents.agent_tools import tools_of_agent
+
+    here = machine()
+    found = [tool for name in ([agent] if agent else AGENT_NAMES) for tool in tools_of_agent(name, here)]
+    if as_json:
+        out_json([tool.as_json() for tool in found])
+    else:
+        rows = [(tool.agent, tool.name, str(tool.kind), tool.native_name, tool.why) for tool in found]
+        print_table(("agent", "tool", "kind", "matched by", "why"), rows)
 
 
 def _hook_json(hook: Hook) -> dict[str, Any]:

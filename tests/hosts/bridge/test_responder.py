@@ -15,6 +15,7 @@ from bridge_sandbox import GUARD, BridgeSandbox, deny_reason
 from hookline.engine.book import Book
 from hookline.hosts.agents import get_agent
 from hookline.hosts.agents.agent import Reply
+from hookline.hosts.agents.agent_tools import SeenTools
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
@@ -281,3 +282,11 @@ def test_a_failure_that_the_user_is_told_is_told_once(desk: BridgeSandbox) -> No
     command = {"type": "command", "command": "echo oops >&2; exit 1"}
     (desk.home / ".ai_agents/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [command]}]}}))
     assert decided(desk.call(desk.payload("ls"))).stdout.count("oops") == 1
+
+
+def test_a_tool_that_no_table_knows_is_remembered(desk: BridgeSandbox) -> None:
+    call = desk.call(desk.payload("ls", tool_name="shellTool", tool_input={"cmd": "ls"}))
+    decided(call)
+    decided(desk.call())
+    seen = SeenTools(call.user_directories.hookline_state / "tools")
+    assert seen.read("claude-code") == {"shellTool": ("cmd",)}

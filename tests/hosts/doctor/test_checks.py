@@ -8,6 +8,7 @@ import pytest
 from hookline.engine.book import Book
 from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import SAMPLE_COMMAND
+from hookline.hosts.agents.agent_tools import SeenTools, seen_tools_directory
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.checks import examine_agent, is_plugged_in
 from hookline.hosts.doctor.finding import Diagnosis, Finding, Mark
@@ -169,3 +170,12 @@ def test_disabled_hooks_are_a_problem(machine: Machine) -> None:
 def test_a_program_that_hangs_or_fails_is_a_problem(machine: Machine) -> None:
     write_program(machine, "codex", "echo no >&2; exit 3")
     assert finding_about(diagnose("codex", machine), "agent").mark is Mark.PROBLEM
+
+
+def test_tools_that_no_table_knows_are_named(machine: Machine) -> None:
+    SeenTools(seen_tools_directory(machine)).remember("cline", {"name": "shellTool", "input": {}})
+    finding = finding_about(diagnose("cline", machine), "tools")
+    assert finding.mark is Mark.UNKNOWN
+    assert "shellTool (taken for shell)" in finding.message
+    assert "hookline list --tools --agent cline" in finding.message
+    assert not [each for each in diagnose("codex", machine).findings if each.about == "tools"]

@@ -26,6 +26,7 @@ from hookline.hosts.agents import event_timeout, get_agent
 from hookline.hosts.agents import get_agent as agent_named
 from hookline.hosts.agents.agent import CodingAgent, Reply
 from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS
+from hookline.hosts.agents.agent_tools import SeenTools
 from hookline.hosts.agents.caller import CALLER_VARIABLES, detect_agent
 from hookline.hosts.agents.machine import Machine
 from hookline.hosts.bridge import client
@@ -202,6 +203,10 @@ class _Responder:
             _existing_directory(event.facts.get("cwd")) or workspace or _existing_directory(self.call.cwd) or Path("/")
         )
         event = self._with_session_facts(event, cwd, workspace)
+        if event.name == "tool.before":
+            SeenTools(self.call.user_directories.hookline_state / "tools").remember(
+                self.agent.name, event.facts.get("tool")
+            )
         book = await self._load_book(cwd, workspace)
         sessions = self.engine.session_store(self.call.user_directories)
         fallbacks = Fallbacks(self.agent, self.call.event, sessions)

@@ -12,7 +12,9 @@ from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.hook import Hook
+from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.hosts.agents.entries import EntriesFile
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.codex_trust import check_trust
@@ -25,6 +27,7 @@ from hookline.hosts.install.text_files import read_file_text
 
 _VERSION_TIMEOUT: Final = 20.0  # seconds
 _MAX_TEXT: Final = 200
+_MAX_TOOLS: Final = 5
 _AGENT_NOT_RUN: Final = "the agent itself was not run, because the test call failed"
 
 
@@ -35,6 +38,7 @@ def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis
         _check_program(agent, machine),
         *_check_entries(agent, machine),
         _check_launcher(machine),
+        *_check_tools(agent, machine),
         _check_answer(result),
         _check_proof(agent, machine)
         if isinstance(result, ProbeResult) and result.is_expected
@@ -160,6 +164,22 @@ def _check_launcher(machine: Machine) -> Finding:
     if kind is None:
         return problem_finding("launcher", f"{shown} is missing or from another version", "run hookline install again")
     return good_finding("launcher", f"{shown}, {kind}")
+
+
+def _check_tools(agent: CodingAgent, machine: Machine) -> Iterator[Finding]:
+    """Tools that it has called and no table knows: a guard may not hold for them."""
+    unknown = [tool for tool in tools_of_agent(agent.name, machine) if not tool.is_known]
+    if not unknown:
+        return
+    shown = ", ".join(
+        f"{tool.name} (taken for {tool.kind})" if tool.kind is not ToolKind.OTHER else tool.name
+        for tool in unknown[:_MAX_TOOLS]
+    )
+    more = f" and {len(unknown) - _MAX_TOOLS} more" if len(unknown) > _MAX_TOOLS else ""
+    yield unknown_finding(
+        "tools",
+        f"it calls tools that hookline does not know: {shown}{more}; see hookline list --tools --agent {agent.name}",
+    )
 
 
 def _check_answer(result: ProbeResult | str) -> Finding:

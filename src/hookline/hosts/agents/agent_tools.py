@@ -1,0 +1,116 @@
+"""What each tool of a coding agent was taken for, and why. Tools that no table knows are remembered when they are called.
+
+One JSON file for each agent, `{name: [field, …]}`: names only, never a value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.hooks.kind_guess import SIGNAL_FIELDS
+from hookline.hooks.tool_name import guessed_kind, mcp_address
+from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, is_known_name
+from hookline.hosts.agents.machine import Machine
+
+_MAX_NAMES: Final = 200  # of one agent
+_MAX_NAME_LENGTH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTool:
+    agent: str
+    name: str
+    kind: ToolKind
+    why: str
+
+    @property
+    def is_known(self) -> bool:
+        return is_known_name(self.name)
+
+    @property
+    def native_name(self) -> str:
+        """The name that matches it in hookline.yaml."""
+        return next(iter(NATIVE.names.get(self.kind, ())), self.name)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "agent": self.agent,
+            "tool": self.name,
+            "kind": str(self.kind),
+            "matched_by": self.native_name,
+            "why": self.why,
+            "known": self.is_known,
+        }
+
+
+def tools_of_agent(agent: str, machine: Machine) -> Iterator[AgentTool]:
+    """Its tools in the table, then those that it has called and no table knows."""
+    vocabulary = VOCABULARIES[agent.replace("-", "_")]
+    for kind, names in vocabulary.names.items():
+        for name in names:
+            yield AgentTool(agent, name, kind, "the table of tools")
+    for name in sorted(vocabulary.others):
+        yield AgentTool(agent, name, ToolKind.OTHER, "the table of tools: matched by its own name only")
+    for name, fields in sorted(SeenTools(seen_tools_directory(machine)).read(agent).items()):
+        guess = guessed_kind({"name": name, "input": dict.fromkeys(fields)})
+        if guess is not None:
+            yield AgentTool(agent, name, guess.kind, f"a guess from {guess.why}: for guards only")
+        elif not is_known_name(name):
+            yield AgentTool(agent, name, ToolKind.OTHER, "unknown: matched by its own name only")
+
+
+def seen_tools_directory(machine: Machine) -> Path:
+    return machine.records_directory.parent / "tools"
+
+
+class SeenTools:
+    """The unknown tools that an agent has called."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def read(self, agent: str) -> dict[str, tuple[str, ...]]:
+        """Empty if there is no file that can be read."""
+        try:
+            found = json.loads(self._file(agent).read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        return {
+            name: tuple(field for field in fields if isinstance(field, str))
+            for name, fields in found.items()
+            if isinstance(fields, list)
+        }
+
+    def remember(self, agent: str, tool: Any) -> None:
+        """Does nothing for a tool that is known, or if the file cannot be written."""
+        name = tool.get("name") if isinstance(tool, Mapping) else None
+        if not isinstance(name, str) or not 0 < len(name) <= _MAX_NAME_LENGTH or not name.isprintable():
+            return
+        if is_known_name(name) or mcp_address(name) is not None:
+            return
+        known = self.read(agent)
+        if name in known or len(known) >= _MAX_NAMES:
+            return
+        input = tool.get("input")
+        fields = [field for field in SIGNAL_FIELDS if field in input] if isinstance(input, Mapping) else []
+        with suppress(OSError):
+            self._write(agent, {**{key: list(held) for key, held in known.items()}, name: fields})
+
+    def _write(self, agent: str, names: dict[str, list[str]]) -> None:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=self._directory)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(names, file)
+        os.replace(temporary, self._file(agent))
+
+    def _file(self, agent: str) -> Path:
+        return self._directory / f"{agent}.json"
