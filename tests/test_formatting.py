@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.formatting import MAX_SHOWN_LENGTH, MAX_WORD_LENGTH, closest_match, printable, shorten
+from hookline.formatting import MAX_SHOWN_LENGTH, MAX_WORD_LENGTH, closest_match, is_typo, printable, shorten
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,13 @@ def test_only_a_long_text_is_cut() -> None:
 )
 def test_a_mistyped_word_finds_the_word_that_was_meant(word: str, match: str | None) -> None:
     assert closest_match(word, ["on_error", "timeout", "then"]) == match
+
+
+@pytest.mark.parametrize("written", ["hoks", "hook", "hookss", "hooka", "hoosk", "Hooks", "HOOKS", "xhooks", "ooks"])
+def test_one_slip_is_a_typo(written: str) -> None:
+    assert is_typo(written, "hooks")
+
+
+@pytest.mark.parametrize("written", ["tools", "hosts", "", "ho", "webhooks", "hks"])
+def test_another_word_is_no_typo(written: str) -> None:
+    assert not is_typo(written, "hooks")

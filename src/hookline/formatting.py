@@ -31,5 +31,21 @@ def closest_match(word: str, known: Iterable[str]) -> str | None:
     return by_letters[found[0]] if found else None
 
 
+def is_typo(written: str, word: str) -> bool:
+    """Whether one letter is missing, added, wrong or swapped with the next one, or only the case is different."""
+    written, word = _fold_word(written), _fold_word(word)
+    if abs(len(written) - len(word)) > 1:
+        return False
+    start = _common_start(written, word)
+    end = _common_start(written[start:][::-1], word[start:][::-1])
+    left, right = written[start : len(written) - end], word[start : len(word) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
+
+
+def _common_start(first: str, second: str) -> int:
+    pairs = zip(first, second, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
+
+
 def _fold_word(word: str) -> str:
     return word.casefold().replace("-", "").replace("_", "").replace(" ", "")

@@ -238,3 +238,16 @@ def test_a_place_that_is_asked_twice_has_one_problem() -> None:
         item.check_keys(("id",), "a hook")
         assert item.mapping() is None
     assert len(root.problems) == 1
+
+
+def test_a_typo_of_a_key_is_reported_where_other_keys_are_not_ours() -> None:
+    root = root_node("model: x\nhoks: {}\n")
+    root.report_misspelling("hooks")
+    assert [(problem.line, problem.hint) for problem in root.problems] == [(2, "Did you mean hooks?")]
+
+
+@pytest.mark.parametrize("text", ["hooks: {}\nhoks: {}\n", "tools: {}\n", "[]", "{}"])
+def test_nothing_else_is_a_typo(text: str) -> None:
+    root = root_node(text)
+    root.report_misspelling("hooks")
+    assert root.problems == []

@@ -14,7 +14,7 @@ from typing import Any
 from hookline.config.document import Document, KeyPath, problems_of, problems_within
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import parse_duration
-from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, shorten
+from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
 
 MAX_GUESSES = 100
 """After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
@@ -62,6 +62,16 @@ class Node:
         for key in self.value:
             if key not in known:
                 self._add_unknown_key(key, known, what)
+
+    def report_misspelling(self, key: str) -> None:
+        """Adds a problem if the key is absent and another one is a typo of it. For mappings with keys of other programs."""
+        if type(self.value) is not dict or key in self.value:
+            return
+        written = next((each for each in self.value if is_typo(each, key)), None)
+        if written is not None:
+            what = self._with_location(f"{format_value(written)} is not read.")
+            child = self._child(written, self.value[written])
+            child.add_problem("unknown-key", what, f"Did you mean {key}?", at_key=True)
 
     def get(self, key: str) -> Node | None:
         """None if the key is absent or its value is null, or if this is not a mapping, which `check_keys` or `mapping` reports."""

@@ -47,6 +47,7 @@ class LoadResult:
     problems: tuple[Problem, ...] = ()
     folders: tuple[NamedFolder, ...] = ()
     capabilities: tuple[Capability, ...] = ()
+    is_readable: bool = True  # False: nobody can say which hooks the document has
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from hookline.patterns.matchers import Shorthand
 
 Schema = dict[str, Any]
 
+UNREADABLE: Final = object()
 GROUP_KEYS: Final = ("matcher", "hooks")
 MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # for dialects that count seconds
 TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
@@ -58,7 +59,16 @@ class EventEntry:
 def load_hooks(document: Document, parse: Callable[[Document, list[Problem]], Iterable[Hook]]) -> LoadResult:
     problems: list[Problem] = []
     hooks = tuple(parse(document, problems))
-    return LoadResult(hooks, tuple(problems))
+    return LoadResult(hooks, tuple(problems), is_readable=has_readable_hooks(document))
+
+
+def has_readable_hooks(document: Document) -> bool:
+    """Whether `hooks` is a list for each event, or absent. Keys that are there twice make a mapping unreadable."""
+    value = document.value
+    hooks = value.get("hooks") if type(value) is dict else UNREADABLE
+    if hooks is None:
+        return True
+    return type(hooks) is dict and all(entries is None or type(entries) is list for entries in hooks.values())
 
 
 def parse_entries(document: Document, problems: list[Problem], events: Mapping[str, str]) -> Iterator[EventEntry]:
@@ -67,6 +77,7 @@ def parse_entries(document: Document, problems: list[Problem], events: Mapping[s
     if at.mapping() is None:
         return
     _warn_misplaced_hooks(at, events)
+    at.report_misspelling("hooks")
     hooks = at.get("hooks")
     if hooks is None or hooks.mapping() is None:
         return

@@ -11,6 +11,7 @@ from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
 from hookline.hooks.host import Host
+from hookline.project.last_readable import LastReadable, hold_if_unreadable
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
 from hookline.project.trust_store import EffectiveFile, Trust, trust_file_path
@@ -56,9 +57,14 @@ def load_text(text: str, file: str, dialect: str | None = None) -> Book:
 
 
 def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True, host: Host | None = None) -> Book:
-    """Builds one layer for each SourceLayer. A file with errors becomes a problem; the others stay active."""
+    """Builds one layer for each SourceLayer. A file with errors becomes a problem; the others stay active.
+
+    Instead of a file that cannot be read, its last good version counts; if there is none, every tool call is held.
+    """
     with gc_paused():
-        effective = [_resolve_folders(trust.effective_file(read_source(source)), importing) for source in sources]
+        copies = LastReadable(trust.path.parent)
+        in_force = [hold_if_unreadable(trust.effective_file(copies.resolve(read_source(each)))) for each in sources]
+        effective = [_resolve_folders(each, importing) for each in in_force]
         layers = [
             Layer(layering, [hook for each in of_layer for hook in each.hooks])
             for layering in SourceLayer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hookline.config.document import Document
-from hookline.config.problem import Problem, Severity
+from hookline.config.problem import Problem, Severity, errors_of
 from hookline.config.reader import salvage_file
 from hookline.dialects.dialect import (
     Capability,
@@ -48,10 +48,20 @@ class ParsedFile:
     text: str = ""
     folders: tuple[CodeFolder, ...] = ()
     capabilities: tuple[Capability, ...] = ()
+    has_readable_hooks: bool = True
 
     @property
     def is_valid(self) -> bool:
-        return all(problem.severity is not Severity.ERROR for problem in self.problems)
+        return not self.errors
+
+    @property
+    def errors(self) -> list[Problem]:
+        return errors_of(self.problems)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """True if nobody can say which hooks the file has. A file of another program has no problems."""
+        return not self.is_valid and (self.dialect is None or not self.has_readable_hooks)
 
 
 def read_source(source: Source) -> ParsedFile:
@@ -74,7 +84,16 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
     loaded = dialect.load(document)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
     all_problems = tuple(dict.fromkeys((*loaded.problems, *_downgrade_unrelated(document, loaded), *problems)))
-    return ParsedFile(source, loaded.hooks, all_problems, dialect.name, document.text, folders, loaded.capabilities)
+    return ParsedFile(
+        source,
+        loaded.hooks,
+        all_problems,
+        dialect.name,
+        document.text,
+        folders,
+        loaded.capabilities,
+        loaded.is_readable,
+    )
 
 
 def _downgrade_unrelated(document: Document, loaded: LoadResult) -> list[Problem]:

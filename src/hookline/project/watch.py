@@ -16,6 +16,7 @@ from typing import Final, Self, TypeAlias
 from hookline.config.problem import Problem
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.hooks.host import Host
+from hookline.project.last_readable import LastReadable, hold_if_unreadable
 from hookline.project.loader import make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
@@ -50,6 +51,7 @@ class BookWatcher:
     def __init__(self, sources: Callable[[], Iterable[Source]], trust: Trust, host: Host | None = None) -> None:
         self._sources = sources
         self._trust = trust
+        self._last_readable = LastReadable(trust.path.parent)
         self._files: dict[Source, WatchedFile] = {}
         self._refresh_lock = Lock()
         self._stop = Signal()
@@ -101,10 +103,12 @@ class BookWatcher:
         if known is not None and known.stamp == self._current_stamp(source, known.effective):
             return known
         own = _file_stamp(source.path), _file_stamp(self._trust.path)
-        parsed = read_source(source)
+        parsed = self._last_readable.resolve(read_source(source))
         valid = _keep_last_valid(parsed, known)
         names = _reference_stamps(self._trust.effective_file(valid))
-        judged = self._trust.effective_file(valid)  # after the stamps: a change in between is noticed next time
+        judged = hold_if_unreadable(
+            self._trust.effective_file(valid)
+        )  # after the stamps: a change in between is noticed next time
         imported = judged.import_folders()
         new = tuple(problem for problem in imported.problems if problem not in parsed.problems)
         effective = _keep_last_importable(imported, new, known)

@@ -35,14 +35,17 @@ class DigitornDialect:
         path, value = PurePath(document.file), document.value
         if not isinstance(value, dict) or path.name.startswith("hookline.") or path.parent.name == ".hookline":
             return False
-        if path.stem == NAME or path.name == "app.yaml":
+        if path.stem == NAME:
+            return True
+        if path.name == "app.yaml":
             return any(key in value for key in ("runtime", "agents", "execution"))
         return any(_has_hooks(value.get(key)) for key in ("runtime", "execution")) or _agents_have_hooks(value)
 
     def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
         hooks = tuple(_parse_hooks(Node.of(document, problems)))
-        return LoadResult(hooks, tuple(problems), capabilities=digitorn_capabilities(document))
+        capabilities = digitorn_capabilities(document)
+        return LoadResult(hooks, tuple(problems), capabilities=capabilities, is_readable=_is_readable(document.value))
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.digitorn.schema import build_schema
@@ -58,6 +61,17 @@ class DigitornDialect:
 DIALECT: Final = DigitornDialect()
 
 
+def _is_readable(value: Any) -> bool:
+    """Whether each place for hooks is a list or absent."""
+    if type(value) is not dict:
+        return value is None
+    agents = value.get("agents")
+    blocks = [value.get("runtime"), value.get("execution"), *(agents if type(agents) is list else [])]
+    if not (agents is None or type(agents) is list) or not all(each is None or type(each) is dict for each in blocks):
+        return False
+    return all(type(block.get("hooks") or []) is list for block in blocks if block is not None)
+
+
 def _has_hooks(block: Any) -> bool:
     return isinstance(block, dict) and "hooks" in block
 
@@ -71,6 +85,9 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
     """The app's hooks, then each agent's. Other keys of the file are ignored."""
     if not isinstance(at.value, dict):
         return
+    if not any(_has_hooks(at.value.get(key)) for key in ("runtime", "execution")) and not _agents_have_hooks(at.value):
+        at.report_misspelling("runtime")
+        at.report_misspelling("agents")
     app = _block_hooks(at, "runtime")
     legacy = _block_hooks(at, "execution")
     if app is not None and legacy is not None:
@@ -83,6 +100,7 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
     if agents is None or agents.value is None:
         return
     for agent in agents.items():
+        agent.report_misspelling("hooks")
         hooks = agent.get("hooks")
         if hooks is not None:
             yield from _parse_scope_hooks(hooks, _agent_scope(agent))
@@ -90,7 +108,10 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
 
 def _block_hooks(at: Node, key: str) -> Node | None:
     block = at.get(key)
-    return None if block is None else block.get("hooks")
+    if block is None or block.mapping() is None:
+        return None
+    block.report_misspelling("hooks")
+    return block.get("hooks")
 
 
 def _agent_scope(agent: Node) -> Scope | None:

@@ -14,7 +14,7 @@ from hookline.dialects.dialect import Capability, ConfigLocation, LoadResult, Wr
 from hookline.dialects.flo.names import EVENTS, NAME, SKILL_PRIORITY, VOCABULARY
 from hookline.dialects.flo.patterns import escape_javascript
 from hookline.dialects.flo.rules import parse_rule
-from hookline.dialects.settings_json import hook_id, parse_entries, recognise_entries
+from hookline.dialects.settings_json import has_readable_hooks, hook_id, parse_entries, recognise_entries
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.hook import Hook, Origin, Scope
@@ -46,7 +46,10 @@ class FloDialect:
         problems: list[Problem] = []
         hooks = tuple(_with_unique_ids(_parse_hooks(document, problems), problems))
         return LoadResult(
-            hooks, tuple(problems), capabilities=_skill_capabilities(document) if _is_skill(document) else ()
+            hooks,
+            tuple(problems),
+            capabilities=_skill_capabilities(document) if _is_skill(document) else (),
+            is_readable=is_bare_rule(document.value) or has_readable_hooks(document),
         )
 
     def load_skill(self, document: Document, session: str) -> LoadResult:

@@ -85,7 +85,7 @@ class NativeDialect:
         at = Node.of(document, problems)
         hooks, folders = tuple(_parse_hooks(at)), _parse_folders(at)
         at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
-        return LoadResult(hooks, tuple(problems), folders, native_capabilities(document))
+        return LoadResult(hooks, tuple(problems), folders, native_capabilities(document), _is_readable(document))
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import build_schema
@@ -106,12 +106,24 @@ class NativeDialect:
 DIALECT: Final = NativeDialect()
 
 
+def _is_readable(document: Document) -> bool:
+    value = document.value
+    if value is None or type(value) is not dict:
+        return value is None
+    hooks = value.get("hooks")
+    return _is_known_version(value.get("version")) and (hooks is None or type(hooks) is list)
+
+
+def _is_known_version(version: Any) -> bool:
+    return version is None or (version == 1 and not isinstance(version, bool))
+
+
 def _parse_hooks(at: Node) -> Iterator[Hook]:
     if at.value is None or at.value == {}:
         return
     at.check_keys(FILE_KEYS, "a hookline file")
     version = at.get("version")
-    if version is not None and (version.value != 1 or isinstance(version.value, bool)):
+    if version is not None and not _is_known_version(version.value):
         version.add_problem("unknown-version", f"version: {version.value!r} is not known.", "Write version: 1.")
         return
     hooks = at.get("hooks")

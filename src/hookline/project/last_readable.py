@@ -1,0 +1,91 @@
+"""What counts instead of a file that cannot be read: its last good version, or else a hook that holds every call.
+
+Copies of the user's own files are kept in the state directory, so that a new process has them too. Accepted versions of a
+project's files are kept by the trust store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from hookline.config.reader import MAX_FILE_BYTES, salvage_text
+from hookline.hooks.actions.hold import HoldCall
+from hookline.hooks.conditions.logic import ALWAYS
+from hookline.hooks.hook import Hook, Origin
+from hookline.project.parsed_file import ParsedFile, parse_document
+from hookline.project.sources import SourceLayer
+from hookline.project.trust_store import EffectiveFile
+
+_log = logging.getLogger("hookline")
+
+_DIRECTORY: Final = "readable"
+
+
+@dataclass(frozen=True, slots=True)
+class LastReadable:
+    """Copies of the user's files as they were when they last had no errors."""
+
+    state_directory: Path
+
+    def resolve(self, parsed: ParsedFile) -> ParsedFile:
+        """The file as it is, or its last good version, with the problems of the file as it is."""
+        if parsed.source.layer is not SourceLayer.USER:
+            return parsed
+        copy = self._copy_path(parsed)
+        if not parsed.is_unreadable:
+            if parsed.is_valid and parsed.text:
+                _write_if_changed(copy, parsed.text)
+            return parsed
+        text = _read_copy(copy)
+        document = None if text is None else salvage_text(text, parsed.source.display_path)[0]
+        known = None if document is None else parse_document(document, parsed.source)
+        return parsed if known is None or known.is_unreadable else replace(known, problems=parsed.problems)
+
+    def _copy_path(self, parsed: ParsedFile) -> Path:
+        digest = hashlib.sha256(os.fsencode(parsed.source.path)).hexdigest()[:32]
+        return self.state_directory / _DIRECTORY / f"{digest}{parsed.source.path.suffix}"
+
+
+def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
+    """Adds a hook that holds every tool call if nobody can say what the file's hooks are."""
+    parsed = effective.parsed
+    if not parsed.is_unreadable:
+        return effective
+    problem = parsed.errors[0]
+    reason = f"{problem} Nobody can say what this file guards, so every call waits until it can be read."
+    hold = Hook(
+        id=f"{parsed.source.path.name}:unreadable",
+        event="tool.before",
+        when=ALWAYS,
+        then=HoldCall(reason),
+        origin=Origin(problem.file, problem.line, parsed.dialect or parsed.source.dialect or ""),
+    )
+    return replace(effective, hooks=(*effective.hooks, hold))
+
+
+def _read_copy(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_FILE_BYTES).decode("utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def _write_if_changed(path: Path, text: str) -> None:
+    """Readable by its owner only. A state directory that cannot be written has no copies."""
+    if _read_copy(path) == text:
+        return
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".new", dir=path.parent)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(name, path)
+    except OSError as error:
+        _log.debug("cannot keep a copy of %s: %s", path, error)
