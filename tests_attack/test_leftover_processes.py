@@ -6,7 +6,9 @@ import asyncio
 import itertools
 import random
 import shlex
+import subprocess
 import sys
+import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -113,3 +115,31 @@ def test_no_process_of_others_is_touched(attempt: Attempt) -> None:
         await own.wait()
 
     asyncio.run(run())
+
+
+SERVER = """import asyncio, sys
+from hookline.runners.server_process import ServerProcess
+
+async def main():
+    server = await ServerProcess.start("the server", ["bash", "-c", sys.argv[1]])
+    await server.output.readline()
+    print("up", flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+def test_nothing_outlives_a_server_whose_hookline_is_killed(attempt: Attempt) -> None:
+    for way in WAYS:
+        number = next(_numbers)
+        text = _command(way, "at its end", number, 1).text.replace("exit 0", "echo up; sleep 60")
+        ours = subprocess.Popen([sys.executable, "-c", SERVER, text], stdout=subprocess.PIPE)
+        assert ours.stdout is not None
+        ours.stdout.readline()
+        ours.kill()
+        ours.communicate()
+        until = time.monotonic() + 3  # the kernel tells the supervisor, which needs a moment
+        while _is_running(number) and time.monotonic() < until:
+            time.sleep(0.05)
+        attempt("a process outlives its server", _is_running(number), f"{way}, hookline killed")

@@ -114,3 +114,28 @@ def test_stderr_is_logged_without_control_characters(caplog: pytest.LogCaptureFi
     with caplog.at_level("DEBUG", "hookline"):
         asyncio.run(log())
     assert [record.getMessage() for record in caplog.records] == ["[name] one", "[name] \\x1b[2Jtwo"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there are no subreapers")
+def test_what_left_its_session_ends_with_the_program(tmp_path: Path) -> None:
+    async def end() -> int:
+        text = (
+            "setsid -f bash -c 'echo $$ > pid.new; mv pid.new pid; exec sleep 60'; while [ ! -e pid ]; do :; done; echo"
+        )
+        program = await ServerProcess.start("the server", ["bash", "-c", f"{text}; cat"], cwd=tmp_path)
+        await program.output.readline()
+        await program.close()
+        return int((tmp_path / "pid").read_text())
+
+    assert not Path(f"/proc/{asyncio.run(end())}").exists()
+
+
+def test_a_program_is_asked_to_end_before_it_is_killed(tmp_path: Path) -> None:
+    async def end() -> None:
+        text = "trap 'echo > bye; exit' TERM; echo; while :; do sleep 0.05; done"
+        program = await ServerProcess.start("the server", ["bash", "-c", text], cwd=tmp_path)
+        await program.output.readline()
+        await program.close()
+
+    asyncio.run(end())
+    assert (tmp_path / "bye").exists()

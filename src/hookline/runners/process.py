@@ -35,6 +35,7 @@ from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.runners.descendants import Descendants
 from hookline.runners.environment import build_environment
+from hookline.runners.supervisor import supervisor_argv
 from hookline.runners.warm.command import encode_for_process, parse_python_command
 from hookline.runners.warm.pool import ForkedProcess, InterpreterPool
 
@@ -191,7 +192,7 @@ async def run_program(
         raise ActionError(FailureKind.CANNOT_START, "could not be started: programs are not run on Windows")
     if command.cwd is not None and "\0" in command.cwd:
         command = replace(command, cwd=command.cwd.replace("\0", ""))
-    program = _RunningProgram(command, warm, _supervisor_argv() if supervised else ())
+    program = _RunningProgram(command, warm, supervisor_argv() if supervised else ())
     seconds = command.timeout.total_seconds()
     try:
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds), slots.semaphore():
@@ -412,15 +413,6 @@ class _SpawnedProcess:
                 self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = -1
-
-
-def _supervisor_argv() -> tuple[str, ...]:
-    """Runs the supervisor isolated from the program's directory and environment. Empty if it is not available."""
-    name = os.path.basename(sys.executable or "")
-    if sys.platform != "linux" or not name.startswith(("python", "pypy")):  # an embedding program is not an interpreter
-        return ()
-    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
-    return (sys.executable, "-I", "-S", file, str(os.getpid()))
 
 
 def _spawn(command: Command, pipes: Pipes, under: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:

@@ -1,14 +1,16 @@
 """A long-lived child process and the line-based pipes to talk to it.
 
-The process gets its own group, which is killed when this process ends, however it ends. A peer that does not read makes
-the writer wait instead of growing a buffer.
+On Linux it runs under a supervisor: everything that it started ends with it, and with this process, however it ends.
+Elsewhere that holds for its process group. A peer that does not read makes the writer wait instead of growing a buffer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -16,11 +18,13 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from hookline.errors import HooklineError
 from hookline.formatting import printable
+from hookline.runners.supervisor import supervisor_argv
 
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024  # bytes of one message
 _CHUNK: Final = 256 * 1024
@@ -184,15 +188,16 @@ _GUARD_SCRIPT: Final = 'read -r _; kill -KILL "-$1"'  # its input ends when we d
 
 
 class ServerProcess:
-    def __init__(self, what: str, process: subprocess.Popen[bytes], outlet: PipeWriter, *inlets: PipeReader) -> None:
+    def __init__(self, what: str, started: _StartedProcess, outlet: PipeWriter, *inlets: PipeReader) -> None:
         self._what = what
-        self._process = process
+        self._started = started
+        self._process = process = started.process
         self._outlet = outlet
         self._inlets = inlets
         self._exited = asyncio.Event()
         self._exit_code: int | None = None
         self._is_reaped = False
-        self._guard = _start_guard(process.pid)
+        self._guard = None if started.is_supervised else _start_guard(process.pid)
         self._watch = asyncio.ensure_future(self._abandon_pipes_after_exit())
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._wait_in_thread, name=f"hookline-{process.pid}", daemon=True).start()
@@ -210,20 +215,20 @@ class ServerProcess:
 
         With `subprocess.PIPE` as stderr, call `log_errors`. Raises HooklineError if the program cannot be started.
         """
-        process = _start_process(what, argv, env, cwd, stderr)
+        started = _start_process(what, argv, env, cwd, stderr)
+        process = started.process
         try:
             out, err = await _open_reader(process.stdout), await _open_reader(process.stderr)
             outlet = await _open_writer(process.stdin)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            started.kill()
             process.wait()
             raise
-        return cls(what, process, outlet, *(each for each in (out, err) if each is not None))
+        return cls(what, started, outlet, *(each for each in (out, err) if each is not None))
 
     @property
     def argv(self) -> Sequence[str]:
-        argv = self._process.args
-        return [str(each) for each in argv] if isinstance(argv, (list, tuple)) else [str(argv)]
+        return self._started.argv
 
     @property
     def output(self) -> asyncio.StreamReader:
@@ -254,10 +259,11 @@ class ServerProcess:
         """Ends the program and everything that it started."""
         try:
             if not self._exited.is_set():
-                self._signal_group(signal.SIGTERM)
+                self._started.terminate()
                 await self.wait_for_exit(_KILL_TIMEOUT)
         finally:
-            self._signal_group(signal.SIGKILL)
+            if not self._is_reaped:
+                self._started.kill()
             self._stop_guard()
             self._watch.cancel()
             self._abandon_pipes()
@@ -290,12 +296,6 @@ class ServerProcess:
             inlet.close()
         self._outlet.drop()
 
-    def _signal_group(self, number: signal.Signals) -> None:
-        """Signals the whole group. Its main process is not reaped yet, so its id cannot be reused."""
-        if not self._is_reaped:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
-
     def _stop_guard(self) -> None:
         if self._guard is not None:
             self._guard.kill()
@@ -317,14 +317,49 @@ class ServerProcess:
             self._loop.call_soon_threadsafe(self._exited.set)
 
 
+@dataclass(frozen=True, slots=True)
+class _StartedProcess:
+    """Call its methods only until its process is reaped: then its id may belong to another."""
+
+    argv: list[str]
+    process: subprocess.Popen[bytes]  # its supervisor, if it has one
+    is_supervised: bool
+
+    def terminate(self) -> None:
+        """Asks its group to end."""
+        group = _first_child(self.process.pid) if self.is_supervised else self.process.pid
+        if group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kills everything that it started."""
+        with suppress(ProcessLookupError, PermissionError):
+            if self.is_supervised:
+                os.kill(self.process.pid, signal.SIGTERM)
+                os.kill(self.process.pid, signal.SIGCONT)
+            else:
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def _first_child(pid: int) -> int | None:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return None
+    return int(children[0]) if children else None
+
+
 def _start_process(
     what: str, argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None, stderr: int | None
-) -> subprocess.Popen[bytes]:
+) -> _StartedProcess:
     if not argv:
         raise HooklineError(f"{what} has no command")
+    command, under = [str(each) for each in argv], supervisor_argv()
     try:
-        return subprocess.Popen(
-            argv,
+        started = [*under, _find_program(command[0], env, cwd), *command[1:]] if under else command
+        process = subprocess.Popen(
+            started,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -335,7 +370,22 @@ def _start_process(
         )
     except (OSError, ValueError) as error:
         why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise HooklineError(f"{what} {printable(argv[0])!r} cannot be started: {why}") from None
+        raise HooklineError(f"{what} {printable(command[0])!r} cannot be started: {why}") from None
+    return _StartedProcess(command, process, bool(under))
+
+
+def _find_program(name: str, env: Mapping[str, str] | None, cwd: Path | None) -> str:
+    """The file of a program as the system would find it. Raises OSError if it cannot be run."""
+    if "/" in name:
+        path = os.path.join(cwd or os.curdir, name)
+        os.stat(path)
+        if os.path.isdir(path) or not os.access(path, os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+        return name
+    found = shutil.which(name, path=(os.environ if env is None else env).get("PATH", os.defpath))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return os.path.abspath(found)
 
 
 async def _open_reader(pipe: IO[bytes] | None) -> PipeReader | None:

@@ -29,6 +29,17 @@ _GRACE = 0.1  # seconds for what the command left behind to end by itself
 _KILL_TIMEOUT = 3.0  # seconds for what cannot be killed: it hangs in the kernel, or belongs to another user
 
 
+def supervisor_argv() -> tuple[str, ...]:
+    """What to write before a command to run it under a supervisor, isolated from the command's directory and environment.
+
+    Empty if there is none.
+    """
+    name = os.path.basename(sys.executable or "")
+    if sys.platform != "linux" or not name.startswith(("python", "pypy")):  # an embedding program is not an interpreter
+        return ()
+    return (sys.executable, "-I", "-S", os.path.abspath(__file__), str(os.getpid()))
+
+
 def main(parent: int, command: list[str]) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_SIGNALS)
