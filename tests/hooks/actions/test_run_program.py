@@ -54,7 +54,7 @@ def test_a_command_is_filled_in_from_the_event() -> None:
         cwd=template("/dir/{{tool.name}}"),
     ).render(event(cwd="/other"), TIMEOUT)
     assert command.argv == ("check", "bash")
-    assert command.stdin == b'{"x":"\\ud800"}'
+    assert command.stdin == b'{"x":"\\ud800"}\n'
     assert command.env == {"NAME": "bash"}
     assert command.without_env == ("GONE", "ABSENT")
     assert (command.inherit_env, command.cwd, command.timeout) == (("PATH",), "/dir/bash", TIMEOUT)

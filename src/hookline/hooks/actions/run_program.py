@@ -26,7 +26,7 @@ class CommandTemplate:
     """A command with placeholders; `render` fills them in for one event."""
 
     shell: ShellTemplate | None = None
-    argv: tuple[Template, ...] = ()
+    argv: tuple[Template | ShellTemplate, ...] = ()
     stdin: DataTemplate | None = None  # rendered as compact JSON; None: no input
     env: tuple[
         tuple[str, Template | None], ...
@@ -38,8 +38,8 @@ class CommandTemplate:
         env = {name: MISSING if text is None else text.value_or_missing(event) for name, text in self.env}
         return Command(
             text=self.shell.render(event) if self.shell else "",
-            argv=tuple(part.render(event) for part in self.argv),
-            stdin=_encode_utf8(self.stdin.render_json(event)) if self.stdin else b"",
+            argv=tuple(part.render(event).replace("\0", "") for part in self.argv),
+            stdin=_encode_line(self.stdin.render_json(event)) if self.stdin else b"",
             env={name: as_text(value) for name, value in env.items() if value is not MISSING},
             without_env=tuple(name for name, value in env.items() if value is MISSING),
             inherit_env=self.inherit_env,
@@ -118,6 +118,6 @@ def _working_directory(event: Event) -> str | None:
     return cwd if isinstance(cwd, str) and cwd else None
 
 
-def _encode_utf8(text: str) -> bytes:
-    """A lone surrogate becomes \\udXXX, so that the JSON stays valid."""
-    return text.encode("utf-8", "backslashreplace")
+def _encode_line(text: str) -> bytes:
+    """A lone surrogate becomes \\udXXX, so that the JSON stays valid. `read` and `while read` need the final newline."""
+    return text.encode("utf-8", "backslashreplace") + b"\n"
