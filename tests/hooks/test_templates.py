@@ -8,7 +8,15 @@ import pytest
 
 from hookline.errors import BadTemplate
 from hookline.hooks.event import MISSING, Event, parse_path
-from hookline.hooks.templates import as_text, parse_brace_template, parse_template
+from hookline.hooks.placeholders import PlaceholderResolver
+from hookline.hooks.templates import (
+    ShellTemplate,
+    Template,
+    as_text,
+    parse_arguments,
+    parse_brace_template,
+    parse_template,
+)
 
 
 def facts(name: str) -> Any:
@@ -97,3 +105,21 @@ for _ in range(100_000):
 )
 def test_a_value_as_text(value: Any, text: str) -> None:
     assert as_text(value) == text
+
+
+def test_each_argument_is_a_template_shell_text_or_an_error() -> None:
+    texts = ["bash", "-c", "echo {{input.path}}", "{{input.path}}", "{{no.such}}"]
+    kinds = [type(each) for each in parse_arguments(texts, PlaceholderResolver())]
+    assert kinds == [Template, Template, ShellTemplate, Template, BadTemplate]
+
+
+@pytest.mark.parametrize("name", ["{{workspace}}/check.sh", "{{open_braces}}"])
+def test_a_program_may_be_a_file_of_the_workspace(name: str) -> None:
+    assert isinstance(parse_arguments([name], PlaceholderResolver())[0], Template)
+
+
+@pytest.mark.parametrize(
+    "name", ["{{workspace}}", "{{workspace}}/{{input.path}}", "/x{{workspace}}/y", "{{cwd}}/check.sh"]
+)
+def test_no_other_placeholder_names_a_program(name: str) -> None:
+    assert isinstance(parse_arguments([name], PlaceholderResolver())[0], BadTemplate)

@@ -237,3 +237,29 @@ def test_thousands_of_hooks_are_criticised_in_time() -> None:
         "id: last, on: tool.before, when: {tool: t3, input: {path: d7, content: x}}, then: {deny: no}",
     )
     assert [(problem.code, problem.line) for problem in lint_hooks(hooks)] == [("shadowed", 2002)]
+
+
+@pytest.mark.parametrize(
+    ("then", "what"),
+    [
+        ("{run: 'eval {{input.command}}'}", "text that eval may run as code"),
+        ("{run: 'true', only_if: 'echo {{input.command}} | sh'}", "sh would run code from stdin"),
+        ("[{run: '{{input.command}} --version'}]", "a placeholder in the program's name"),
+    ],
+)
+def test_shell_text_that_may_run_a_value_is_named(then: str, what: str) -> None:
+    assert lint_codes(f"id: x, on: tool.before, then: {then}, on_error: closed") == [("value-as-code", 2)]
+    assert what in lint_texts(f"id: x, on: tool.before, then: {then}, on_error: closed")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "'ruff check -- {{input.path}}'",
+        "'eval \"$X\"'",
+        "[bash, -c, 'wc -l {{input.path}}']",
+        "{literal: 'eval {{x}}'}",
+    ],
+)
+def test_a_value_that_stays_data_is_not(run: str) -> None:
+    assert lint_codes(f"id: x, on: tool.before, then: {{run: {run}}}, on_error: closed") == []

@@ -6,15 +6,16 @@ A value is inserted as plain text: it is never expanded again and never becomes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Final, Literal, Protocol
 
 from hookline.errors import BadTemplate
 from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
-from hookline.shell.injection import check_commands
-from hookline.shell.scanner import QuoteContext, quote_value, scan
+from hookline.shell.code_arguments import CodeArgument, find_code_arguments, find_code_in_commands
+from hookline.shell.scanner import QuoteContext, Word, quote_value, scan
 
 
 class Placeholder(Protocol):
@@ -86,6 +87,16 @@ class Template:
         """The facts behind its placeholders."""
         return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece.paths)
 
+    def as_word(self, position: int) -> Word:
+        """What is known of it before it is rendered. A file in the workspace is known: no agent chooses that directory."""
+        if self.reads() == (("workspace",),) and self.source.startswith("{{") and str(self._pieces[-1]).startswith("/"):
+            return Word(position, f"/workspace{self._pieces[-1]}", f"/workspace{self._pieces[-1]}")
+        known = ["{{" if not isinstance(piece, str) and not piece.paths else piece for piece in self._pieces]
+        texts = [piece for piece in known if isinstance(piece, str)]
+        lead = list(takewhile(lambda piece: isinstance(piece, str), known))
+        static = len(texts) == len(known)
+        return Word(position, "".join(texts), "".join(texts[: len(lead)]), static=static, has_placeholder=not static)
+
 
 def parse_template(text: str, resolve: Resolver, *, unknown: UnknownPolicy = "problem") -> Template:
     return _build_template(text, resolve, DOUBLE_BRACES, unknown)
@@ -139,6 +150,12 @@ class ShellTemplate:
         """The facts behind its placeholders."""
         return tuple(path for piece in self._pieces if not isinstance(piece, str) for path in piece[0].paths)
 
+    def code_arguments(self) -> Iterator[CodeArgument]:
+        """Arguments with placeholders that a program in this text takes as code."""
+        if self.names:
+            places = {match.start(): match.end() for match in DOUBLE_BRACES.finditer(self.source)}
+            yield from find_code_in_commands(scan(self.source, places).commands)
+
     def render(self, event: Event) -> str:
         return "".join(
             piece if isinstance(piece, str) else quote_value(as_text(piece[0](event)), piece[1])
@@ -146,10 +163,10 @@ class ShellTemplate:
         )
 
 
-def parse_shell_template(text: str, resolve: Resolver) -> ShellTemplate:
+def parse_shell_template(text: str, resolve: Resolver, shell: str = "bash") -> ShellTemplate:
     """Raises BadTemplate if a value could become shell text, or if that cannot be ruled out.
 
-    Text without placeholders is used unchanged.
+    Text without placeholders is used unchanged. `shell` is the one that runs the text.
     """
     found = list(_find_placeholders(text, resolve, DOUBLE_BRACES))
     if not found:
@@ -157,8 +174,7 @@ def parse_shell_template(text: str, resolve: Resolver) -> ShellTemplate:
     for match, name, reader in found:
         if reader is None:
             raise unknown_placeholder_error(name, match.start())
-    scanned = scan(text, {match.start(): match.end() for match, _, _ in found})
-    check_commands(scanned)
+    scanned = scan(text, {match.start(): match.end() for match, _, _ in found}, shell)
     pieces: list[str | tuple[Placeholder, QuoteContext]] = []
     done = 0
     for match, _, reader in found:
@@ -167,6 +183,38 @@ def parse_shell_template(text: str, resolve: Resolver) -> ShellTemplate:
         done = match.end()
     pieces.append(text[done:])
     return ShellTemplate(text, tuple(name for _, name, _ in found), tuple(pieces))
+
+
+def parse_arguments(texts: Sequence[str], resolve: Resolver) -> list[Template | ShellTemplate | BadTemplate]:
+    """Each argument of a program that is started without a shell, or what is wrong with it.
+
+    The code of `bash -c` is shell text. Any other code, and the program's name, may have no placeholders.
+    """
+    parsed = [_parse_argument(text, resolve) for text in texts]
+    words = [_argument_word(index, each) for index, each in enumerate(parsed)]
+    for found in find_code_arguments(words):
+        index = found.word.position
+        if isinstance(parsed[index], BadTemplate):
+            continue
+        if not found.shell:
+            parsed[index] = BadTemplate(found.what, found.hint, 0)
+            continue
+        try:
+            parsed[index] = parse_shell_template(texts[index], resolve, found.shell)
+        except BadTemplate as bad:
+            parsed[index] = bad
+    return parsed
+
+
+def _parse_argument(text: str, resolve: Resolver) -> Template | ShellTemplate | BadTemplate:
+    try:
+        return parse_template(text, resolve)
+    except BadTemplate as bad:
+        return bad
+
+
+def _argument_word(index: int, argument: Template | ShellTemplate | BadTemplate) -> Word:
+    return argument.as_word(index) if isinstance(argument, Template) else Word(index, "", "", static=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -371,4 +371,20 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MAX_EVENTS_IN_HINT]) + more
 
 
-_CHECKS: Final = (_check_never_acts, _check_on_error, _check_unknown_facts, _check_never_holds, _check_tool_names)
+def _check_values_as_code(hook: Hook) -> Iterator[Problem]:
+    """Shell text that may run a value as code. Best effort: a value is always a literal, and the command is the author's."""
+    for action in leaf_actions(hook.then):
+        commands = [action.program, action.only_if] if isinstance(action, RunProgram) else []
+        texts = [command.shell for command in commands if command is not None and command.shell is not None]
+        for found in (found for text in texts for found in text.code_arguments()):
+            yield _make_warning("value-as-code", hook, f"{hook.id}: {found.what}.", found.hint)
+
+
+_CHECKS: Final = (
+    _check_never_acts,
+    _check_on_error,
+    _check_unknown_facts,
+    _check_never_holds,
+    _check_tool_names,
+    _check_values_as_code,
+)

@@ -1,338 +1,336 @@
-"""Refuses placeholders whose values could run: as the name of a command, or in text that a program takes as code."""
+"""Finds the arguments of a command that a program takes as code, or that name the program itself.
+
+An argv list in a hook may have no placeholder there. In shell text such a placeholder is only worth a warning: the
+author's own command decides what to do with an argument.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
 from hookline.shell.programs import (
-    BUILTINS,
+    ARGUMENT_PROGRAMS,
+    CODE_BUILTINS,
     CODE_OPTIONS,
+    CODE_OPTIONS_BY_PROGRAM,
     CODE_PROGRAMS,
     CODE_VARIABLES,
     COMMAND_WRAPPERS,
-    HARMLESS_BUILTINS,
+    EXEC_OPTION,
+    GIT_CODE_COMMANDS,
+    GIT_CODE_OPTIONS,
+    GIT_COMMANDS_WITH_CODE_OPTIONS,
     INTERPRETERS,
+    PACKAGE_RUNNERS,
     PROGRAM_RUNNERS,
+    RUNNING_MODULES,
+    SHELLS,
     Interpreter,
     program_name,
 )
-from hookline.shell.scanner import ScanResult, Word, refuse
+from hookline.shell.scanner import SimpleCommand, Word
 
 Words = Sequence[Word]
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
-_UNARY_TEST: Final = re.compile(r"-[bcdefghkLprsSuwxGNOnz]")
-_BINARY_TEST: Final = re.compile(r"=|==|!=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)")
-_STDIN_PATH: Final = re.compile(r"-|/dev/(?:stdin|fd/.*)|/proc/.*")
-_CODE_LIKE_OPTION: Final = re.compile(r"-[a-zA-Z]*[ceEpr]|--(?:eval|print|command|execute)")
-_EXEC_OPTION: Final = re.compile(r"-exec|-execdir|-ok|-okdir")
-_FORBIDDEN_BUILTINS: Final = frozenset(("eval", "let", "alias", "compgen"))
-_HINT_PASS_AS_ARGUMENT: Final = (
-    "Pass it as an argument, e.g. bash -c 'echo \"$1\"' _ {{…}}, or through the environment."
+_SHELL_FLAGS: Final = re.compile(r"[-+][A-Za-z]+|--[a-z-]+")
+_SHELL_FILE_OPTIONS: Final = frozenset(("--rcfile", "--init-file"))
+_HINT_ARGUMENT: Final = (
+    'Give it as an argument of its own, which the code reads as "$1" or the like, or in a variable of env.'
 )
 _HINT_DASHES: Final = "Write -- before it, so that the program does not take its value for an option."
-_HINT_OWN_CODE: Final = "Name a script, or write the code in the command."
-_HINT_NAME_PROGRAM: Final = "Write the program's name in the command."
-
-
-def check_commands(scanned: ScanResult) -> None:
-    """Raises BadTemplate if a value, or a variable that holds one, could run."""
-    checker = _InjectionChecker(_variables_with_values(scanned))
-    for name in sorted(scanned.arithmetic_variables & checker.values):
-        refuse(f"bash would evaluate the value in ${name} as arithmetic", 0)
-    for command in scanned.commands:
-        checker.check(command.words)
-
-
-def _variables_with_values(scanned: ScanResult) -> frozenset[str]:
-    """The variables that may get a value in this text, directly or through another variable."""
-    assignments = [pair for command in scanned.commands for pair in _find_assignments(command.words)]
-    values: set[str] = set()
-    size = -1
-    while size < len(values):
-        size = len(values)
-        values |= {name for name, word in assignments if word is None or word.has_placeholder or word.reads & values}
-    return frozenset(values)
-
-
-def _find_assignments(words: Words) -> Iterator[tuple[str, Word | None]]:
-    """Yields each variable that a command sets and the word that it is set to. None means input that the command reads."""
-    if words[0].is_keyword("for") and len(words) > 1:
-        yield from ((words[1].text, word) for word in words[2:])
-        return
-    for word in words:
-        if match := _ASSIGNMENT.match(word.bare_lead):
-            yield match[1], word
-    if any(word.text in ("read", "mapfile", "readarray", "getopts") for word in words):
-        yield from ((word.text, None) for word in words if word.static)
-    yield from ((word.text, None) for before, word in pairwise(words) if before.text == "-v")
+_HINT_NAME: Final = "Write the program's name."
+_HINT_SCRIPT: Final = "Name a script, or write the code in the command."
+_HINT_VARIABLE: Final = "Use a variable of your own."
 
 
 @dataclass(frozen=True, slots=True)
-class _InjectionChecker:
-    values: frozenset[str]  # variables that hold values
+class CodeArgument:
+    """A word with a placeholder that becomes code. If that code is shell text, `shell` is the shell that reads it."""
 
-    def holds_value(self, word: Word) -> bool:
-        return word.has_placeholder or bool(word.reads & self.values)
+    word: Word
+    what: str
+    hint: str = _HINT_ARGUMENT
+    shell: str = ""
 
-    def any_holds_value(self, words: Words) -> bool:
-        return any(self.holds_value(word) for word in words)
 
-    def refuse_values(self, words: Words, what: str, hint: str = _HINT_PASS_AS_ARGUMENT) -> None:
-        for word in words:
-            if self.holds_value(word):
-                refuse(what, word.position, hint)
+def find_code_arguments(argv: Words) -> Iterator[CodeArgument]:
+    """For a program that is started without a shell."""
+    yield from _check_command(argv)
 
-    def check(self, words: Words) -> None:
-        if words[0].is_keyword("function", "select", "coproc"):
-            refuse(f"{words[0].text} is not supported here", words[0].position)
-        if words[0].is_keyword("for"):
+
+def find_code_in_commands(commands: Sequence[SimpleCommand]) -> Iterator[CodeArgument]:
+    """For the commands of a shell text."""
+    for command in commands:
+        if not command.words[0].is_bare("for", "select", "function"):
+            yield from _check_shell_command(command.words)
+
+
+def is_code_variable(name: str) -> bool:
+    """Whether programs execute the variable's value, or load from where it says."""
+    return CODE_VARIABLES.fullmatch(name) is not None
+
+
+def _check_shell_command(words: Words) -> Iterator[CodeArgument]:
+    words, found = _skip_assignments(words)
+    yield from found
+    if not words:
+        return
+    name, arguments = _program_of(words[0]), words[1:]
+    if name in CODE_BUILTINS:
+        yield from _flag(arguments, f"a placeholder in text that {name} may run as code")
+    elif name in ("export", "declare", "typeset", "local", "readonly"):
+        yield from _check_declaration(name, arguments)
+    elif name in ("test", "[", "printf"):
+        options = [word.text for word in arguments]
+        if "-v" in options:
+            yield from _flag(arguments, f"a placeholder beside -v of {name}, which may evaluate it")
+    else:
+        yield from _check_command(words)
+
+
+def _check_declaration(name: str, arguments: Words) -> Iterator[CodeArgument]:
+    _, found = _skip_assignments(arguments)
+    yield from found
+    if any(re.match("[-+].*[in]", word.lead) for word in arguments):
+        yield from _flag(arguments, f"a placeholder that {name} may evaluate", "Use a plain assignment.")
+    yield from _flag([word for word in arguments if not word.lead], f"a placeholder that {name} takes for a name")
+
+
+def _skip_assignments(words: Words) -> tuple[Words, list[CodeArgument]]:
+    found: list[CodeArgument] = []
+    for at, word in enumerate(words):
+        match = _ASSIGNMENT.match(word.lead)
+        if match is None:
+            return words[at:], found
+        if is_code_variable(match[1]):
+            found += _flag((word,), f"a placeholder in {match[1]}, which decides what runs", _HINT_VARIABLE)
+    return (), found
+
+
+def _flag(words: Words, what: str, hint: str = _HINT_ARGUMENT) -> Iterator[CodeArgument]:
+    return (CodeArgument(word, what, hint) for word in words if word.has_placeholder)
+
+
+def _check_command(words: Words) -> Iterator[CodeArgument]:
+    if not words:
+        return
+    first, arguments = words[0], words[1:]
+    if first.has_placeholder:
+        yield CodeArgument(first, "a placeholder in the program's name", _HINT_NAME)
+        return
+    name = _program_of(first)
+    if name in CODE_OPTIONS_BY_PROGRAM or name not in ARGUMENT_PROGRAMS:
+        yield from _check_options(name, arguments)
+    if name in COMMAND_WRAPPERS:
+        yield from _check_wrapper(name, arguments)
+    elif name in SHELLS:
+        yield from _check_shell(name, first, arguments)
+    elif name in INTERPRETERS:
+        yield from _InterpreterArguments(name, INTERPRETERS[name], first).check(arguments)
+    elif name in CODE_PROGRAMS:
+        yield from _flag(arguments, f"a placeholder in text that {name} may run as code")
+    elif name == "git":
+        yield from _check_git(arguments)
+    elif name not in ARGUMENT_PROGRAMS:
+        yield from _check_nested(name, arguments)
+
+
+def _check_options(name: str, arguments: Words) -> Iterator[CodeArgument]:
+    """Options whose value is a command."""
+    own = CODE_OPTIONS_BY_PROGRAM.get(name)
+    for at, word in enumerate(arguments):
+        option = word.lead.split("=", 1)[0]
+        if CODE_OPTIONS.fullmatch(option) or (own is not None and own.fullmatch(option)):
+            values = (word,) if "=" in word.lead else (word, *arguments[at + 1 : at + 2])
+            yield from _flag(values, f"a placeholder in the command that {option} runs")
+
+
+def _check_nested(name: str, arguments: Words) -> Iterator[CodeArgument]:
+    """A program among the arguments: after -exec, or an interpreter with its code."""
+    if name in PACKAGE_RUNNERS:
+        yield from _flag(_first_operand(arguments), "a placeholder in the program's name", _HINT_NAME)
+    for at, word in enumerate(arguments):
+        rest = arguments[at + 1 :]
+        if name in ("find", "fd") and word.static and EXEC_OPTION.fullmatch(word.text):
+            # find puts file names into the text, so a value with {} would not stay as it is
+            yield from (replace(each, shell="") for each in _check_command(rest))
             return
-        words = self._skip_assignments(words)
-        if words:
-            self._check_command(words[0], words[1:])
-
-    def _skip_assignments(self, words: Words) -> Words:
-        for at, word in enumerate(words):
-            match = _ASSIGNMENT.match(word.bare_lead)
-            if match is None:
-                return words[at:]
-            self._check_assignment(match[1], word)
-        return ()
-
-    def _check_assignment(self, name: str, word: Word) -> None:
-        if self.holds_value(word) and CODE_VARIABLES.fullmatch(name):
-            refuse(f"a value in {name}, which controls what runs", word.position, "Use another variable.")
-
-    def _check_command(self, first: Word, arguments: Words) -> None:
-        self.refuse_values((first,), "a placeholder as the name of the command", _HINT_NAME_PROGRAM)
-        if not first.cannot_vanish and arguments:
-            self.check(arguments)
-        name = _program_of(first)
-        if name in COMMAND_WRAPPERS:
-            self._check_wrapper(name, arguments)
-        elif name in INTERPRETERS:
-            _InterpreterArguments(self, name, INTERPRETERS[name], first).check(arguments)
-        elif check := _CHECKS_BY_PROGRAM.get(name):
-            check(self, arguments)
-        elif name in BUILTINS or name in CODE_PROGRAMS:
-            self._check_code_arguments(name, first, arguments)
-        elif name not in HARMLESS_BUILTINS:
-            self._check_program(name, arguments)
-
-    def _check_program(self, name: str, arguments: Words) -> None:
-        """Checks the options that run code, and an interpreter among the arguments."""
-        for at, word in enumerate(arguments):
-            option, rest = word.lead.split("=", 1)[0], arguments[at + 1 :]
-            if CODE_OPTIONS.fullmatch(option):
-                self.refuse_values(
-                    (word, *_possible_first_words(rest)), f"a placeholder in the command that {option} runs"
-                )
-            if word.static and _EXEC_OPTION.fullmatch(word.text) and rest:
-                self.check(rest)
-            if not name and word.static and _CODE_LIKE_OPTION.fullmatch(word.text):
-                self.refuse_values(
-                    _possible_first_words(rest), f"a placeholder after {word.text} of an unknown program"
-                )
-            self._check_nested_interpreter(name, word, rest)
-
-    def _check_nested_interpreter(self, name: str, word: Word, rest: Words) -> None:
         inner = _program_of(word)
-        interpreter = INTERPRETERS.get(inner)
-        if interpreter is None or not self.any_holds_value(rest):
+        if inner in SHELLS or inner in INTERPRETERS:
+            found = list(_check_command(arguments[at:])) if name in PROGRAM_RUNNERS or _has_code(inner, rest) else []
+            yield from found if name in PROGRAM_RUNNERS else (replace(each, shell="") for each in found)
+            if found:
+                return
+
+
+def _has_code(name: str, arguments: Words) -> bool:
+    code = re.compile(r"-[A-Za-z]*c") if name in SHELLS else INTERPRETERS[name].code
+    return any(word.static and code.fullmatch(word.text) for word in arguments)
+
+
+def _first_operand(arguments: Words) -> Words:
+    return next(((word,) for word in arguments if not word.lead.startswith("-")), ())
+
+
+def _check_wrapper(name: str, arguments: Words) -> Iterator[CodeArgument]:
+    if name == "command" and arguments and arguments[0].text in ("-v", "-V"):
+        return
+    wrapper, rest = COMMAND_WRAPPERS[name], arguments
+    operands = wrapper.operands
+    while rest and (rest[0].lead.startswith("-") or operands):
+        taken: int | None = 1
+        if rest[0].lead.startswith("-"):
+            taken = wrapper.count_option_words(rest[0].text) if rest[0].static else None
+        else:
+            operands -= 1
+        if taken is None:
+            yield from _flag(rest, f"it is not clear which words are options of {name} and which it runs")
             return
-        if name in PROGRAM_RUNNERS or any(each.static and interpreter.code.fullmatch(each.text) for each in rest):
-            _InterpreterArguments(self, inner, interpreter, word).check(rest)
+        yield from _flag(rest[:taken], f"a placeholder before the command that {name} runs", _HINT_NAME)
+        rest = rest[taken:]
+    if wrapper.sets_variables:
+        rest, found = _skip_assignments(rest)
+        yield from found
+    replaces = name == "xargs" and any(word.lead.startswith(("-I", "-i", "--replace")) for word in arguments)
+    check = _check_shell_command if name in ("command", "builtin") else _check_command
+    yield from (replace(each, shell="") if replaces else each for each in check(rest))
 
-    def _check_code_arguments(self, name: str, first: Word, arguments: Words) -> None:
-        if name in _FORBIDDEN_BUILTINS:
-            refuse(f"{name} may run a value as code", first.position, "Leave it out of a command with placeholders.")
-        if name in ("source", ".") and arguments and _STDIN_PATH.fullmatch(arguments[0].text):
-            refuse(f"{name} would run code from stdin", first.position, _HINT_OWN_CODE)
-        if name in ("declare", "typeset", "local", "readonly") and any(
-            word.lead[:1] in ("-", "+") for word in arguments
-        ):
-            refuse(f"{name} with options may evaluate values", first.position, "Use a plain assignment.")
-        self.refuse_values(arguments, f"a placeholder in text that {name} may run as code")
 
-    def _check_wrapper(self, name: str, arguments: Words) -> None:
-        if name == "command" and arguments and arguments[0].text in ("-v", "-V"):
+def _check_shell(name: str, first: Word, arguments: Words) -> Iterator[CodeArgument]:
+    """Its code is the first operand after its options, if -c is among them; otherwise that operand is a script."""
+    has_code = only_checks = dashed = False
+    rest = arguments
+    while rest and rest[0].lead[:1] in ("-", "+"):
+        option = rest[0]
+        if not option.static or (option.text not in ("-", "--") and not _SHELL_FLAGS.fullmatch(option.text)):
+            yield from _flag(rest, f"it is not clear which words are options of {name} and which it runs")
             return
-        inner = self._find_inner_command(name, arguments)
-        if not inner:
-            return
-        replaces = any(word.lead.startswith(("-I", "-i", "--replace")) for word in arguments)
-        if name == "xargs" and replaces and program_name(inner[0].text) in INTERPRETERS:
-            refuse(
-                "xargs may insert its input into code", inner[0].position, "Leave out -I, so that it appends instead."
-            )
-        self.check(inner)
+        letters = "" if option.text.startswith("--") else option.text
+        has_code, only_checks = has_code or "c" in letters, only_checks or "n" in letters
+        takes_value = "o" in letters or "O" in letters or option.text in _SHELL_FILE_OPTIONS
+        yield from _flag(rest[1:2] if takes_value else (), f"a placeholder in an option of {name}")
+        rest = rest[2 if takes_value else 1 :]
+        if option.text in ("-", "--"):
+            dashed = True
+            break
+        if "s" in letters and not has_code:
+            rest = ()
+    if not rest:
+        yield CodeArgument(first, f"{name} would run code from stdin", _HINT_SCRIPT)
+    elif has_code and rest[0].has_placeholder:
+        yield CodeArgument(rest[0], f"a placeholder in the code that {name} runs", shell=name)
+    elif not has_code and rest[0].has_placeholder:
+        yield from _flag_script(name, rest[0], only_checks=only_checks, dashed=dashed)
 
-    def _find_inner_command(self, name: str, arguments: Words) -> Words:
-        """The command that `name` runs. Empty if there is none, or if it is ambiguous and has no values."""
-        wrapper, rest = COMMAND_WRAPPERS[name], arguments
-        operands = wrapper.operands
-        while rest and (rest[0].lead.startswith("-") or operands):
-            taken: int | None = 1
-            if rest[0].lead.startswith("-"):
-                taken = wrapper.count_option_words(rest[0].text) if rest[0].static else None
-            else:
-                operands -= 1
-            if taken is None or not all(word.cannot_vanish for word in rest[:taken]):
-                self.refuse_values(arguments, f"it is not clear which words are options of {name} and which it runs")
-                return ()
-            self.refuse_values(rest[:taken], f"a placeholder before the command that {name} runs", _HINT_NAME_PROGRAM)
-            rest = rest[taken:]
-        if rest and not rest[0].cannot_vanish:
-            self.refuse_values(arguments, f"it is not clear which words are options of {name} and which it runs")
-        return rest
 
-    def check_test(self, arguments: Words) -> None:
-        words = [word for word in arguments if not word.is_keyword("]")]
-        if len(words) > 1 and words[0].is_keyword("!"):
-            words = words[1:]
-        known = (
-            len(words) <= 1
-            or (len(words) == 2 and words[0].static and _UNARY_TEST.fullmatch(words[0].text))
-            or (len(words) == 3 and words[1].static and _BINARY_TEST.fullmatch(words[1].text))
+def _flag_script(name: str, word: Word, *, only_checks: bool, dashed: bool) -> Iterator[CodeArgument]:
+    if not only_checks:
+        yield CodeArgument(word, f"a placeholder that names the file that {name} runs", "Name the file.")
+    elif not dashed and not word.lead:
+        yield CodeArgument(word, f"a placeholder that {name} could take for an option", _HINT_DASHES)
+
+
+def _check_git(arguments: Words) -> Iterator[CodeArgument]:
+    rest = arguments
+    while rest and rest[0].lead.startswith("-"):
+        takes_value = rest[0].static and rest[0].text in (
+            "-C",
+            "-c",
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--config-env",
         )
-        if not known:
-            hint = "Use one comparison, and && or || between two tests."
-            self.refuse_values(words, "a test that may evaluate a value", hint)
-
-    def check_printf(self, arguments: Words) -> None:
-        if not self.any_holds_value(arguments):
-            return
-        template = arguments[0]
-        if not template.lead or template.lead.startswith("-"):
-            refuse(
-                "a placeholder that printf could take for an option", template.position, "Write printf '%s' before it."
-            )
-        if self.holds_value(template):
-            self.refuse_values(
-                arguments[1:], "placeholders both in printf's format and after it", "Write %s in the format."
-            )
-
-    def check_export(self, arguments: Words) -> None:
-        for word in arguments:
-            if match := _ASSIGNMENT.match(word.bare_lead):
-                self._check_assignment(match[1], word)
-            else:
-                self.refuse_values((word,), "a placeholder as the name of a variable", "Write NAME= before it.")
-
-    def check_git(self, arguments: Words) -> None:
-        self.refuse_values(
-            _possible_first_words(arguments), "a placeholder as git's command", "Write the command's name."
-        )
-        for at, word in enumerate(arguments):
-            if word.static and word.text in ("-c", "--config-env", "--upload-pack"):
-                self.refuse_values(_possible_first_words(arguments[at + 1 :]), "a placeholder in git's configuration")
-            if word.static and word.text == "config":
-                self.refuse_values(arguments[at + 1 :], "a placeholder in git's configuration")
-        self._check_program("git", arguments)
-
-
-_CHECKS_BY_PROGRAM: Final = {
-    "test": _InjectionChecker.check_test,
-    "[": _InjectionChecker.check_test,
-    "printf": _InjectionChecker.check_printf,
-    "export": _InjectionChecker.check_export,
-    "git": _InjectionChecker.check_git,
-}
+        if GIT_CODE_OPTIONS.fullmatch(rest[0].lead.split("=", 1)[0]):
+            yield from _flag(rest[: 1 + takes_value], "a placeholder in git's configuration")
+        rest = rest[1 + takes_value :]
+    if not rest:
+        return
+    yield from _flag(rest[:1], "a placeholder as git's command", "Write the command's name.")
+    command = rest[0].text
+    if command in GIT_CODE_COMMANDS or (command == "submodule" and any(word.text == "foreach" for word in rest)):
+        yield from _flag(rest[1:], f"a placeholder in text that git {command} may run as code")
+    if command in GIT_COMMANDS_WITH_CODE_OPTIONS:
+        for option, value in pairwise((*rest, rest[0])):
+            if GIT_CODE_OPTIONS.fullmatch(option.lead):
+                yield from _flag((option, value), f"a placeholder in the command that {option.lead} runs")
 
 
 @dataclass(slots=True)
 class _InterpreterArguments:
     """Reads an interpreter's arguments the way it does, to tell code from data."""
 
-    checker: _InjectionChecker
     name: str
     interpreter: Interpreter
     first: Word
     has_code: bool = False
+    only_checks: bool = False
+    dashed: bool = False
 
-    def check(self, arguments: Words) -> None:
+    def check(self, arguments: Words) -> Iterator[CodeArgument]:
         rest = arguments
         while rest:
-            rest = self._take_argument(rest[0], rest[1:])
-        if not self.has_code:
-            refuse(f"{self.name} would run code from stdin", self.first.position, _HINT_OWN_CODE)
+            found, rest = self._take(rest[0], rest[1:])
+            yield from found
+        if not self.has_code and not self.interpreter.program_first:
+            yield CodeArgument(self.first, f"{self.name} would run code from stdin", _HINT_SCRIPT)
 
-    def _take_argument(self, word: Word, rest: Words) -> Words:
-        """Takes one argument and returns the rest."""
-        interpreter = self.interpreter
-        if word.static and word.text == "--":
-            return self._take_operands(rest)
-        if word.static and interpreter.flags.fullmatch(word.text):
-            return rest
-        if word.static and interpreter.code.fullmatch(word.text):
-            return self._take_code(rest)
-        if word.static and (
-            interpreter.value_options.fullmatch(word.text) or interpreter.assignment_options.fullmatch(word.text)
-        ):
-            return self._take_option_value(word, rest)
-        if word.static and interpreter.stdin.fullmatch(word.text):
-            refuse(f"{self.name} would run code from stdin", word.position, _HINT_OWN_CODE)
-        if (word.lead[:1] in ("-", "+") and word.text != "-") or not word.cannot_vanish:
-            return self._refuse_ambiguous((word, *rest))
-        if self.checker.holds_value(word) and not word.lead:
-            refuse(f"a placeholder that {self.name} could take for an option", word.position, _HINT_DASHES)
-        if interpreter.options_end:
-            return self._take_operands((word, *rest))
-        self._check_operand(word)
-        return rest
-
-    def _refuse_ambiguous(self, words: Words) -> Words:
-        self.checker.refuse_values(words, f"it is not clear which words are options of {self.name} and which it runs")
+    def _take(self, word: Word, rest: Words) -> tuple[Iterator[CodeArgument], Words]:
+        """Takes one argument, with the words that belong to it, and returns the rest."""
+        interpreter, name = self.interpreter, self.name
+        is_option = word.lead.startswith("-") and word.text != "-" and not self.dashed
+        if is_option or (not self.has_code and interpreter.subcommands.fullmatch(word.text)):
+            return self._take_option(word, rest)
+        if self.has_code:
+            ambiguous = (word,) if not word.lead and not self.dashed else ()
+            what = f"a placeholder that {name} could take for an option"
+            return _flag(ambiguous, what, _HINT_DASHES), rest if interpreter.permutes else ()
         self.has_code = True
-        return ()
+        rest = rest if interpreter.permutes else ()
+        if interpreter.program_first:
+            return _flag((word,), f"a placeholder in the code that {name} runs"), rest
+        if word.text == "-" and word.static:
+            return iter((CodeArgument(word, f"{name} would run code from stdin", _HINT_SCRIPT),)), rest
+        if not word.has_placeholder:
+            return iter(()), rest
+        return _flag_script(name, word, only_checks=self.only_checks, dashed=self.dashed), rest
 
-    def _take_operands(self, words: Words) -> Words:
-        if words and not words[0].cannot_vanish:
-            return self._refuse_ambiguous(words)
-        if words:
-            self._check_operand(words[0])
-        return ()
-
-    def _check_operand(self, word: Word) -> None:
-        if not self.has_code and self.interpreter.program_first:
-            self.checker.refuse_values((word,), f"a placeholder in the code that {self.name} runs")
-        elif not self.has_code and word.static and _STDIN_PATH.fullmatch(word.text):
-            refuse(f"{self.name} would run code from stdin", word.position, _HINT_OWN_CODE)
+    def _take_option(self, word: Word, rest: Words) -> tuple[Iterator[CodeArgument], Words]:
+        interpreter, name = self.interpreter, self.name
+        if not word.static:
+            self.has_code = True
+            return _flag((word, *rest), f"a placeholder in an option of {name}"), ()
+        if word.text == "--":
+            self.dashed = True
+            return iter(()), rest
+        if interpreter.code.fullmatch(word.text):
+            self.has_code = True
+            runs = interpreter.code_ends_options and bool(rest) and rest[0].text in RUNNING_MODULES
+            code = rest if runs else rest[:1]
+            return _flag(
+                code, f"a placeholder in the code that {name} runs"
+            ), () if interpreter.code_ends_options else rest[1:]
+        if interpreter.checks.fullmatch(word.text):
+            self.only_checks = True
+            return iter(()), rest
+        if word.text in interpreter.data_options:
+            return iter(()), rest[interpreter.data_options[word.text] :]
+        if interpreter.flags.fullmatch(word.text):
+            return iter(()), rest
+        if interpreter.assignment_options.fullmatch(word.text):
+            unnamed = [value for value in rest[:1] if not _ASSIGNMENT.match(value.lead)]
+            return _flag(unnamed, f"a placeholder in an option of {name}"), rest[1:]
+        if interpreter.value_options.fullmatch(word.text):
+            return _flag(rest[:1], f"a placeholder in an option of {name}"), rest[1:]
         self.has_code = True
-
-    def _take_code(self, rest: Words) -> Words:
-        if not rest:
-            refuse(f"{self.name} has no code after its option", self.first.position, _HINT_OWN_CODE)
-        self.checker.refuse_values(_possible_first_words(rest), f"a placeholder in the code that {self.name} runs")
-        if rest[0].lead[:1] in ("-", "+"):
-            refuse(f"the code that {self.name} runs looks like an option", rest[0].position)
-        self.has_code = True
-        return () if self.interpreter.options_end else rest[1:]
-
-    def _take_option_value(self, option: Word, rest: Words) -> Words:
-        sets = self.interpreter.assignment_options.fullmatch(option.text) and rest and _ASSIGNMENT.match(rest[0].lead)
-        if not sets:
-            self.checker.refuse_values(_possible_first_words(rest), f"a placeholder in an option of {self.name}")
-        return rest[1:]
+        return _flag(rest, f"it is not clear which words are options of {name} and which it runs"), ()
 
 
 def _program_of(word: Word) -> str:
-    """The program's name, from its path or from a variable such as $SHELL or $PYTHON. Empty if it is not known."""
-    if word.static or "/" in word.text:
-        return program_name(word.text)
-    name = "".join(word.reads).lower() if not word.text else ""
-    name = "bash" if name == "shell" else program_name(name)
-    return name if name in INTERPRETERS else ""
-
-
-def _possible_first_words(words: Words) -> Words:
-    """The first word, and the words that take its place if the shell expands it to nothing."""
-    for at, word in enumerate(words):
-        if word.cannot_vanish:
-            return words[: at + 1]
-    return words
+    """The program's name, from its path. Empty if it is not known."""
+    return program_name(word.text) if word.static or "/" in word.text else ""

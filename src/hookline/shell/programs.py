@@ -1,9 +1,10 @@
-"""Programs that take arguments as code or run another program, as data for shell/injection.py."""
+"""Programs that take arguments as code or run another program, as data for shell/code_arguments.py."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 _NO_MATCH: Final = re.compile(r"(?!)")
@@ -15,11 +16,14 @@ class Interpreter:
 
     code: re.Pattern[str]  # an option whose next word is code
     flags: re.Pattern[str] = _NO_MATCH  # an option without a value
-    value_options: re.Pattern[str] = _NO_MATCH  # an option whose next word is its value
+    subcommands: re.Pattern[str] = _NO_MATCH  # a first word that is read like an option
+    checks: re.Pattern[str] = _NO_MATCH  # an option that makes it check a file instead of running it
+    value_options: re.Pattern[str] = _NO_MATCH  # an option whose next word decides what is loaded
     assignment_options: re.Pattern[str] = _NO_MATCH  # an option whose next word is NAME=value
-    stdin: re.Pattern[str] = _NO_MATCH  # an option that makes it read its code from stdin
+    data_options: Mapping[str, int] = field(default_factory=dict)  # options and how many words of data they take
     program_first: bool = False  # without such an option the first operand is code
-    options_end: bool = True  # no options after the code or the first operand
+    permutes: bool = False  # it also reads options after its operands
+    code_ends_options: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,315 +33,220 @@ class CommandWrapper:
     flags: str = ""  # letters of options without a value
     value_options: str = ""  # letters of options with a value
     operands: int = 0  # how many words come before the command
+    sets_variables: bool = False  # NAME=value may come before the command
 
     def count_option_words(self, option: str) -> int | None:
         """How many words the option takes. None if it is unknown."""
-        if option == "--" or _flag_pattern(self.flags).fullmatch(option):
+        if option == "--" or (self.flags and re.fullmatch(f"-[{self.flags}]+", option)):
             return 1
         if self.value_options and re.match(f"-[{self.value_options}].|--[a-z-]+=", option):
             return 1
         return 2 if self.value_options and re.fullmatch(f"-[{self.value_options}]", option) else None
 
 
-def _flag_pattern(letters: str) -> re.Pattern[str]:
-    return re.compile(f"-[{letters}]+") if letters else _NO_MATCH
+SHELLS: Final = frozenset(("sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "rbash", "yash"))
 
-
-_SHELL: Final = Interpreter(
-    code=re.compile(r"-[abefhiklmnpruvxBCEHPT]*c[abefhiklmnpruvxBCEHPT]*"),
-    flags=re.compile(r"-[abefhiklmnpruvxBCEHPT]+|--norc|--noprofile|--login|--posix"),
-    value_options=re.compile(r"[-+][oO]"),
-    stdin=re.compile(r"-[a-zA-Z]*s[a-zA-Z]*"),
-)
 _PYTHON: Final = Interpreter(
-    code=re.compile(r"-[bBdEiIOPqsSuvx]*[cm]"),
-    flags=re.compile(r"-[bBdEiIOPqsSuvx]+"),
+    code=re.compile(r"-[bBdEhiIOPqRsSuvVx]*[cm]"),
+    flags=re.compile(r"-[bBdEhiIOPqRsSuvVx]+"),
     value_options=re.compile(r"-[WX]"),
+    code_ends_options=True,
 )
 _PERL: Final = Interpreter(
-    code=re.compile(r"-[acnplwWtTuUsS0]*[eE]"),
-    flags=re.compile(r"-[acnplwWtTuUsS0]+|-i(\.\w+)?|-M[\w:]+|-r\w+"),
-    options_end=False,
+    code=re.compile(r"-[aclnpswtTuUWS0]*[eE]"),
+    flags=re.compile(r"-[alnpswtTuUWS0]+|-i(\.\w+)?|-M[\w:]+|-r\w+"),
+    checks=re.compile(r"-[w]*c[w]*"),
 )
 _NODE: Final = Interpreter(
-    code=re.compile(r"-e|-p|-pe|-r|--eval|--print|--require|--import|--loader|eval"),
-    flags=re.compile(r"-c|--check|-i|--no-warnings|--trace-\w+"),
-    options_end=False,
+    code=re.compile(r"-e|-p|-pe|-r|--eval|--print|--require|--import|--loader|--experimental-loader|eval"),
+    flags=re.compile(r"-i|--no-warnings|--trace-[a-z-]+|run"),
+    subcommands=re.compile(r"eval|run|check|fmt|lint"),
+    checks=re.compile(r"-c|--check|check|fmt|lint"),
 )
-_PHP: Final = Interpreter(code=re.compile(r"-[rBREdFcz]"), flags=re.compile(r"-[lnqswa]+"), options_end=False)
-_OTHER_INTERPRETER: Final = Interpreter(
-    code=re.compile(r"-\w*[eEpxlr]|--?(?:eval|expr|ex|print|execute)"), options_end=False
-)
+_PHP: Final = Interpreter(code=re.compile(r"-[rBREdFcz]"), flags=re.compile(r"-[nqa]+"), checks=re.compile(r"-[lsw]"))
+_OTHER_INTERPRETER: Final = Interpreter(code=re.compile(r"-\w*[eEpxlr]|--?(?:eval|expr|ex|print|execute)"))
 _AWK: Final = Interpreter(
-    code=re.compile(r"-[fEei]|--file|--source"),
-    value_options=re.compile(r"-F"),
-    assignment_options=re.compile(r"-v"),
+    code=re.compile(r"-[fEei]|--file|--source|--include|--exec"),
+    assignment_options=re.compile(r"-v|--assign"),
+    data_options={"-F": 1, "--field-separator": 1},
     program_first=True,
 )
 _SED: Final = Interpreter(
-    code=re.compile(r"-[nErsuz]*[ef]"),
-    flags=re.compile(r"-[nErsuz]+|-i(\.\w+)?"),
+    code=re.compile(r"-[nErsuz]*[ef]|--expression|--file"),
+    flags=re.compile(r"-[nErsuz]+|-i(\.\w+)?|--quiet|--silent|--in-place|--regexp-extended|--posix|--debug"),
     program_first=True,
-    options_end=False,
+    permutes=True,
+)
+_JQ: Final = Interpreter(
+    code=re.compile(r"-f|--from-file|-L"),
+    flags=re.compile(r"-[nRsrjaSCMce]+|--[a-z-]+"),
+    data_options={"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1},
+    program_first=True,
 )
 
 INTERPRETERS: Final[dict[str, Interpreter]] = {
-    **dict.fromkeys(("sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "rbash", "yash"), _SHELL),
     **dict.fromkeys(("python", "pypy", "ipython"), _PYTHON),
     **dict.fromkeys(("perl", "ruby"), _PERL),
     **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), _NODE),
     "php": _PHP,
     **dict.fromkeys(
         (
-            "lua",
-            "luajit",
-            "R",
-            "Rscript",
-            "julia",
-            "osascript",
-            "elixir",
-            "erl",
-            "groovy",
-            "scala",
-            "ghc",
-            "guile",
-            "racket",
+            *("lua", "luajit", "R", "Rscript", "julia", "osascript", "elixir", "erl", "groovy", "scala"),
+            *("ghc", "guile", "racket"),
         ),
         _OTHER_INTERPRETER,
     ),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _AWK),
     **dict.fromkeys(("sed", "gsed"), _SED),
+    **dict.fromkeys(("jq", "yq", "gojq", "jaq"), _JQ),
 }
+RUNNING_MODULES: Final = frozenset(("timeit", "pdb", "trace", "cProfile", "profile", "runpy", "code", "doctest"))
+"""Modules for `python -m` that run their arguments."""
 
 COMMAND_WRAPPERS: Final[dict[str, CommandWrapper]] = {
-    "env": CommandWrapper(flags="i0v", value_options="uC"),
-    "sudo": CommandWrapper(flags="AbEHKknPS", value_options="CDghprTtUu"),
-    "doas": CommandWrapper(flags="n", value_options="Cu"),
+    "env": CommandWrapper(flags="i0v", value_options="uC", sets_variables=True),
+    "sudo": CommandWrapper(flags="AbEHKknPS", value_options="CDghprTtUu", sets_variables=True),
+    "doas": CommandWrapper(flags="n", value_options="Cu", sets_variables=True),
     "timeout": CommandWrapper(flags="fpv", value_options="ks", operands=1),
+    "gtimeout": CommandWrapper(flags="fpv", value_options="ks", operands=1),
     "nice": CommandWrapper(value_options="n"),
     "ionice": CommandWrapper(flags="t", value_options="cnpPu"),
+    "chrt": CommandWrapper(flags="abdfiorR", operands=1),
+    "taskset": CommandWrapper(operands=1),
     "nohup": CommandWrapper(),
     "setsid": CommandWrapper(flags="cfw"),
     "stdbuf": CommandWrapper(value_options="eio"),
     "time": CommandWrapper(flags="apqv", value_options="fo"),
     "chroot": CommandWrapper(operands=1),
+    "gosu": CommandWrapper(operands=1),
+    "su-exec": CommandWrapper(operands=1),
     "xargs": CommandWrapper(flags="0oprtx", value_options="adEILnPs"),
     "exec": CommandWrapper(flags="cl", value_options="a"),
     "command": CommandWrapper(flags="p"),
     "builtin": CommandWrapper(),
+    "noglob": CommandWrapper(),
     "strace": CommandWrapper(flags="cCdDfFhiqrtTvVwxy", value_options="abeEIoOpPsSuUX"),
+    "ltrace": CommandWrapper(flags="cCfhiLrStTV", value_options="aADeFlnopsuwx"),
     "unbuffer": CommandWrapper(flags="p"),
     "caffeinate": CommandWrapper(flags="dimsu", value_options="tw"),
+    "flock": CommandWrapper(flags="ensuxFov", value_options="wE", operands=1),
+    "fakeroot": CommandWrapper(),
+    "eatmydata": CommandWrapper(),
+    "dumb-init": CommandWrapper(flags="csv"),
+    "tini": CommandWrapper(flags="gsvw"),
+    "catchsegv": CommandWrapper(),
+    "valgrind": CommandWrapper(flags="qv", value_options=""),
 }
 
-# Programs that run another one, named somewhere among their arguments.
-PROGRAM_RUNNERS: Final = frozenset(
+PACKAGE_RUNNERS: Final = frozenset(("npx", "bunx", "uvx", "pnpx"))
+"""Programs whose first operand is the program to run."""
+PROGRAM_RUNNERS: Final = PACKAGE_RUNNERS | frozenset(
     (
-        *(
-            "docker",
-            "podman",
-            "nerdctl",
-            "kubectl",
-            "lxc",
-            "find",
-            "fd",
-            "npx",
-            "bunx",
-            "npm",
-            "pnpm",
-            "yarn",
-            "corepack",
-        ),
-        *(
-            "uv",
-            "uvx",
-            "poetry",
-            "pipenv",
-            "pdm",
-            "hatch",
-            "rye",
-            "conda",
-            "mamba",
-            "mise",
-            "asdf",
-            "direnv",
-            "nix",
-            "bundle",
-        ),
+        *("docker", "podman", "nerdctl", "kubectl", "lxc", "fd", "npm", "pnpm", "yarn", "corepack", "pipx"),
+        *("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "mise", "asdf", "direnv", "bundle"),
     )
 )
+"""Programs that run another one, named somewhere among their arguments."""
 
-# Builtins that never evaluate their arguments. Bash's other builtins may:
-# `unset 'a[$(date)]'` runs date, and so do read, printf -v, declare, test -v and let.
-HARMLESS_BUILTINS: Final = frozenset(
-    (
-        ":",
-        "true",
-        "false",
-        "echo",
-        "cd",
-        "pwd",
-        "pushd",
-        "exit",
-        "return",
-        "kill",
-        "wait",
-        "umask",
-        "type",
-        "hash",
-        "sleep",
-    )
-)
-BUILTINS: Final = frozenset(
+ARGUMENT_PROGRAMS: Final = frozenset(
     (
         *(
-            ".",
-            "source",
-            "eval",
-            "let",
-            "trap",
-            "alias",
-            "unalias",
-            "unset",
-            "read",
-            "readonly",
-            "declare",
-            "typeset",
-            "local",
+            ":",
+            "true",
+            "false",
+            "echo",
+            "cd",
+            "pwd",
+            "pushd",
+            "exit",
+            "return",
+            "kill",
+            "wait",
+            "umask",
+            "type",
+            "hash",
         ),
-        *(
-            "mapfile",
-            "readarray",
-            "getopts",
-            "bind",
-            "complete",
-            "compgen",
-            "compopt",
-            "enable",
-            "shopt",
-            "fc",
-            "history",
-        ),
-        *(
-            "jobs",
-            "set",
-            "shift",
-            "bg",
-            "fg",
-            "disown",
-            "suspend",
-            "ulimit",
-            "dirs",
-            "popd",
-            "caller",
-            "logout",
-            "times",
-        ),
-        *("help", "break", "continue"),
+        *("sleep", "cat", "ls", "grep", "egrep", "fgrep", "rg", "ag", "ack", "logger", "notify-send", "curl", "wget"),
     )
 )
+"""Programs and builtins that never run an argument, even one that names an interpreter."""
 
-# Programs that pass a word to a shell, local or remote, or whose own language can start programs.
+CODE_BUILTINS: Final = frozenset(
+    (
+        *(".", "source", "eval", "let", "trap", "unalias", "unset", "read", "mapfile", "readarray", "getopts", "bind"),
+        *("complete", "compgen", "compopt", "enable", "fc", "history"),
+    )
+)
+"""Builtins that may evaluate an argument: `unset 'a[$(date)]'` runs date in bash."""
+
 CODE_PROGRAMS: Final = frozenset(
     (
+        *("ssh", "scp", "sftp", "mosh", "rsh", "su", "runuser", "watch", "parallel", "at", "batch", "crontab", "tmux"),
         *(
-            "ssh",
-            "scp",
-            "sftp",
-            "mosh",
-            "rsh",
-            "su",
-            "runuser",
-            "watch",
-            "parallel",
-            "at",
-            "batch",
-            "crontab",
-            "tmux",
             "screen",
-        ),
-        *(
             "script",
             "expect",
             "tclsh",
             "wish",
             "make",
             "gmake",
+            "just",
             "vim",
             "vi",
             "nvim",
             "view",
             "ex",
             "ed",
-            "red",
-            "emacs",
-            "gdb",
         ),
-        *(
-            "lldb",
-            "m4",
-            "dc",
-            "bc",
-            "psql",
-            "mysql",
-            "mariadb",
-            "sqlite3",
-            "gnuplot",
-            "octave",
-            "matlab",
-            "jshell",
-            "irb",
-        ),
-        *(
-            "xterm",
-            "gnome-terminal",
-            "entr",
-            "fish",
-            "csh",
-            "tcsh",
-            "pwsh",
-            "powershell",
-            "cmd",
-            "cmd.exe",
-            "busybox",
-            "toybox",
-        ),
-        *(
-            "nodemon",
-            "concurrently",
-            "hyperfine",
-            "flock",
-            "systemd-run",
-            "nsenter",
-            "unshare",
-            "start-stop-daemon",
-        ),
-        *(
-            "iex",
-            "nix-shell",
-            "runghc",
-            "sbcl",
-            "clisp",
-            "ocaml",
-            "scheme",
-            "swipl",
-            "socat",
-            "ncat",
-        ),
+        *("red", "emacs", "gdb", "lldb", "m4", "dc", "bc", "psql", "mysql", "mariadb", "sqlite3", "duckdb", "gnuplot"),
+        *("octave", "matlab", "jshell", "irb", "xterm", "gnome-terminal", "entr", "fish", "csh", "tcsh", "pwsh", "nu"),
+        *("powershell", "cmd", "cmd.exe", "busybox", "toybox", "nodemon", "concurrently", "hyperfine", "systemd-run"),
+        *("nsenter", "unshare", "start-stop-daemon", "iex", "nix-shell", "nix", "runghc", "sbcl", "clisp", "ocaml"),
+        *("scheme", "swipl", "socat", "ncat", "mongo", "mongosh", "redis-cli", "xonsh", "elvish", "bwrap", "firejail"),
+        *("capsh", "sg", "newgrp", "xvfb-run", "dbus-run-session"),
     )
 )
+"""Programs that pass a word to a shell, local or remote, or whose own language can start programs."""
 
-# Variables whose values name programs, hold code or options, or are evaluated as arithmetic.
-CODE_VARIABLES: Final = re.compile(
-    r"PATH|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELL|SHELLOPTS|CDPATH|EDITOR|VISUAL|PAGER|BROWSER|MAKEFLAGS|MAKEFILES|LESS\w*|MAIL\w*|"
-    r"RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|HIST\w*|FUNCNAME|DIRSTACK|EPOCH\w*|RUSTC?\w*|CARGO\w*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|"
-    r"(?:BASH|LD_|DYLD_|GIT_|SSH_|PYTHON|PERL|RUBY|GEM_|NODE_|NPM_|npm_|LUA_)\w*"
-)
-
-# Options of common programs whose value is a command.
 CODE_OPTIONS: Final = re.compile(
-    r"-exec|-execdir|-ok|-okdir|--exec|--eval|--to-command|--checkpoint-action|--use-compress-program|--rsh|--pager|--call"
+    r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|--eval|--to-command|--checkpoint-action|--use-compress-prog\w*|"
+    r"--rsh|--rsync-path|--rsh-command|--rmt-command|--info-script|--new-volume-script|--pager|--call|"
+    r"--compress-program|--upload-pack|--receive-pack|--extcmd|--open-files-in-pager|--unzip-command|--init-command"
 )
+"""Options of common programs whose value is a command."""
+CODE_OPTIONS_BY_PROGRAM: Final[Mapping[str, re.Pattern[str]]] = {
+    "tar": re.compile(r"-[IF].*"),
+    "rsync": re.compile(r"-\w*e"),
+    "fd": re.compile(r"-[xX].*"),
+    "man": re.compile(r"-[PH].*"),
+    "zip": re.compile(r"-TT"),
+    "split": re.compile(r"--filter"),
+    "rg": re.compile(r"--pre"),
+    "less": re.compile(r"\+.*"),
+    "docker": re.compile(r"--entrypoint"),
+    "flock": re.compile(r"-c|--command"),
+}
+EXEC_OPTION: Final = re.compile(r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X")
+"""Options of find and fd after which a command follows."""
+GIT_CODE_COMMANDS: Final = frozenset(("config", "bisect", "filter-branch", "difftool", "mergetool", "upload-pack"))
+GIT_COMMANDS_WITH_CODE_OPTIONS: Final = frozenset(("clone", "fetch", "pull", "ls-remote", "grep", "rebase"))
+GIT_CODE_OPTIONS: Final = re.compile(r"-c|--config-env|--exec-path|--upload-pack|-u|-x|-O.*|--config")
+
+CODE_VARIABLES: Final = re.compile(
+    # shells and the system's loader
+    r"PATH|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELL|SHELLOPTS|CDPATH|FPATH|ZDOTDIR|HOME|XDG_\w+|INPUTRC|HIST\w*|MAIL\w*|"
+    r"RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|FUNCNAME|DIRSTACK|EPOCH\w*|BASH.*|(?:LD|DYLD)_\w+|GLIBC_TUNABLES|GCONV_PATH|"
+    r"LOCPATH|NLSPATH|TERMINFO\w*|TERMCAP|COMSPEC|"
+    # interpreters and their package managers
+    r"(?:PYTHON|PERL|RUBY|LUA|JULIA_|ERL_|PHP|R_|NODE_|NPM_|npm_|YARN_|PNPM_|BUN_|DENO_|GEM_|BUNDLE_|PIP_|UV_)\w*|"
+    r"AWKPATH|AWKLIBPATH|CLASSPATH|_JAVA_OPTIONS|J\w*_OPTIONS|\w+_OPTS|\w+_OPTIONS|(?:DOTNET|CORECLR|COMPLUS|MONO)_\w+|PSModulePath|"
+    # programs that start others, or load a configuration that does
+    r"\w*EDITOR|VISUAL|\w*PAGER|BROWSER|LESS\w*|EXINIT|VIM\w*|(?:GIT|SSH|SVN|HG|CVS)_\w+|HGRCPATH|\w+_RSH|\w+_ASKPASS|"
+    r"GNUMAKEFLAGS|MAKE\w*|CMAKE_\w+|CC|CXX|CPP|LD|AR|AS|\w*CFLAGS|LDFLAGS|PKG_CONFIG\w*|RUST\w*|CARGO\w*|GO(?:FLAGS|ROOT|PATH|TOOLCHAIN)|"
+    r"\w+_(?:PRELOAD|WRAPPER|STARTUP|COMMAND|PLUGINS?|MODULES)|OPENSSL_\w+|KUBECONFIG|AWS_CONFIG_FILE|DOCKER_CONFIG|ANSIBLE_\w+|"
+    r"QT_PLUGIN_PATH|GIO_MODULE_DIR|GI_TYPELIB_PATH"
+)
+"""Variables whose values name programs, hold code or options, or are evaluated as arithmetic."""
 
 
 def program_name(path: str) -> str:

@@ -11,9 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from hookline.shell.programs import INTERPRETERS, program_name
+from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 
-_RUNNERS: Final = frozenset((*INTERPRETERS, "fish", "pwsh", "tclsh", "run-parts")) - {"sed", "gsed"}
+_RUNNERS: Final = frozenset((*SHELLS, *INTERPRETERS, "fish", "pwsh", "tclsh", "run-parts")) - {
+    "sed",
+    "gsed",
+    "jq",
+    "yq",
+}
 _SOURCE_COMMANDS: Final = frozenset((".", "source", "eval"))
 _BEFORE_COMMAND: Final = frozenset(
     ("do", "then", "else", "elif", "if", "while", "until", "!", "{", "exec", "-exec", "-execdir", "-ok", "-okdir")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from hookline.dialects.claude_code.names import (
 )
 from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.settings_json import MAX_TIMEOUT_SECONDS, MIN_TIMEOUT_SECONDS, literal_shell_template
+from hookline.errors import BadTemplate
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.failing import InvalidAction
@@ -35,7 +36,14 @@ from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.outcome import FailureKind
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Action
-from hookline.hooks.templates import DataTemplate, Template, escape_braces, parse_template
+from hookline.hooks.templates import (
+    DataTemplate,
+    ShellTemplate,
+    Template,
+    escape_braces,
+    parse_arguments,
+    parse_template,
+)
 
 PLACEHOLDER: Final = re.compile(r"\$\{([\w.]+)\}")
 _FACT_TEMPLATE: Final = re.compile(r"\{\{([\w.]+)[^}]*\}\}")
@@ -84,9 +92,9 @@ def _parse_command(at: Node, event_name: str, timeout: timedelta) -> Action | No
     if command is None or shell_name is None:
         return None
     file = at.document.file
-    argv: tuple[Template, ...] = ()
+    argv: tuple[Template | ShellTemplate, ...] = ()
     if args is not None:
-        argv = tuple(_argument_template(text, file) for text in (command, *_parse_args(args)))
+        argv = _argument_templates((command, *_parse_args(args)), file)
     elif shell_name == "powershell":
         argv = tuple(
             parse_template(escape_braces(text), PlaceholderResolver(VOCABULARY)) for text in (*POWERSHELL_ARGV, command)
@@ -101,11 +109,19 @@ def _parse_args(at: Node) -> list[str]:
     return [text for place in at.items() if (text := place.text(empty=True)) is not None]
 
 
-def _argument_template(text: str, file: str) -> Template:
+def _argument_templates(texts: Sequence[str], file: str) -> tuple[Template | ShellTemplate, ...]:
     """There is no shell to expand the variables that a path may start with."""
     root = escape_braces(plugin_root(file)) if is_plugin_file(file) else ""
-    source = escape_braces(text).replace("${CLAUDE_PROJECT_DIR}", "{{workspace}}")
-    return parse_template(source.replace("${CLAUDE_PLUGIN_ROOT}", root), PlaceholderResolver(VOCABULARY))
+    resolver = PlaceholderResolver(VOCABULARY)
+    sources = [
+        escape_braces(text).replace("${CLAUDE_PROJECT_DIR}", "{{workspace}}").replace("${CLAUDE_PLUGIN_ROOT}", root)
+        for text in texts
+    ]
+    # Claude Code puts the directory into any text, and no agent chooses it, so there is nothing to refuse.
+    return tuple(
+        parse_template(source, resolver) if isinstance(parsed, BadTemplate) else parsed
+        for source, parsed in zip(sources, parse_arguments(sources, resolver), strict=True)
+    )
 
 
 def _parse_http(at: Node, event_name: str, timeout: timedelta) -> Action | None:

@@ -42,7 +42,7 @@ from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import UNLIMITED, Hook, Limit
 from hookline.hooks.outcome import NotePlace
 from hookline.hooks.protocols import Condition
-from hookline.hooks.templates import OPEN_BRACES, Template
+from hookline.hooks.templates import OPEN_BRACES, ShellTemplate, Template
 
 _PLACEHOLDER: Final = re.compile(r"\{\{([\w.]+)\}\}")
 _ONCE_LIMIT: Final = Limit(max_fires=1)
@@ -158,7 +158,7 @@ def _write_argv(program: CommandTemplate) -> dict[str, Any]:
     return {"command": command, "args": args}
 
 
-def _write_argument(text: Template) -> str:
+def _write_argument(text: Template | ShellTemplate) -> str:
     known = {"workspace": "${CLAUDE_PROJECT_DIR}", OPEN_BRACES: "{{"}
     return _replace_placeholders(text.source, known)
 

@@ -6,7 +6,7 @@ loader, the writer, the JSON Schema and the tables of the documentation are loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -22,6 +22,7 @@ from hookline.hooks.templates import (
     ShellTemplate,
     Template,
     escape_braces,
+    parse_arguments,
     parse_shell_template,
     parse_template,
 )
@@ -220,6 +221,18 @@ def read_shell_template(at: Node, vocabulary: Vocabulary) -> ShellTemplate | Non
     except BadTemplate as bad:
         _add_template_problem(at, bad)
         return None
+
+
+def read_arguments(
+    places: Sequence[Node], texts: Sequence[str], vocabulary: Vocabulary
+) -> tuple[Template | ShellTemplate, ...] | None:
+    """The arguments of a program that is started without a shell; None after a problem."""
+    parsed = parse_arguments(texts, PlaceholderResolver(vocabulary))
+    for place, each in zip(places, parsed, strict=True):
+        if isinstance(each, BadTemplate):
+            _add_template_problem(place, each)
+    found = tuple(each for each in parsed if not isinstance(each, BadTemplate))
+    return found if len(found) == len(parsed) else None
 
 
 def _add_template_problem(at: Node, bad: BadTemplate) -> None:

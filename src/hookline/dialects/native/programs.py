@@ -11,6 +11,7 @@ from hookline.config.node import Node
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.keys import (
     ANY_TEXT,
+    BAD_TEMPLATE,
     FLAG,
     NOT_WRITTEN,
     TEXT,
@@ -25,6 +26,7 @@ from hookline.dialects.native.keys import (
     event_template,
     key_table,
     object_schema,
+    read_arguments,
     read_data_template,
     read_shell_template,
     read_template,
@@ -42,6 +44,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import DOUBLE_BRACES, DataTemplate, ShellTemplate, Template
+from hookline.shell.code_arguments import is_code_variable
 
 _STOPPING: Final = May.DENY | May.ASK
 _ONLY_IF_TIMEOUT: Final = timedelta(seconds=1)
@@ -139,13 +142,14 @@ def _parse_command(at: Node, info: HookInfo) -> CommandTemplate | None:
     return None if text is None else CommandTemplate(ShellTemplate(text, (), (text,)))
 
 
-def _parse_arguments(at: Node, info: HookInfo) -> tuple[Template, ...] | None:
-    parts = [read_template(place, info.vocabulary, empty=True) for place in at.items()]
-    if not parts:
+def _parse_arguments(at: Node, info: HookInfo) -> tuple[Template | ShellTemplate, ...] | None:
+    places = list(at.items())
+    texts = [place.text(empty=True) for place in places]
+    if not places:
         at.add_problem("empty", f"{at.location}: a program's name is missing.", "Write [program, argument, …].")
         return None
-    found = tuple(part for part in parts if part is not None)
-    return found if len(found) == len(parts) else None
+    arguments = [text for text in texts if text is not None]
+    return read_arguments(places, arguments, info.vocabulary) if len(arguments) == len(places) else None
 
 
 def _write_command(command: CommandTemplate) -> Any:
@@ -163,7 +167,12 @@ def _parse_event_data(at: Node, info: HookInfo) -> DataTemplate | None:
 
 
 def _parse_env(at: Node, info: HookInfo) -> tuple[tuple[str, Template | None], ...]:
-    return tuple((name, _parse_variable(place, info)) for name, place in at.entries())
+    variables = tuple((name, _parse_variable(place, info), place) for name, place in at.entries())
+    for name, text, place in variables:
+        if text is not None and text.reads() and is_code_variable(name):
+            what = f"{place.location}: a placeholder in {name}, which decides what programs run or load."
+            place.add_problem(BAD_TEMPLATE, what, "Use a variable of your own.")
+    return tuple((name, text) for name, text, _ in variables)
 
 
 def _parse_variable(at: Node, info: HookInfo) -> Template | None:
