@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from hookline.errors import BadTemplate
 from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
-from hookline.shell.code_arguments import CodeArgument, find_code_arguments, find_code_in_commands
 from hookline.shell.scanner import QuoteContext, Word, quote_value, scan
+
+if TYPE_CHECKING:
+    from hookline.shell.code_arguments import CodeArgument
 
 
 class Placeholder(Protocol):
@@ -152,6 +154,8 @@ class ShellTemplate:
 
     def code_arguments(self) -> Iterator[CodeArgument]:
         """Arguments with placeholders that a program in this text takes as code."""
+        from hookline.shell.code_arguments import find_code_in_commands  # only `check` needs it
+
         if self.names:
             places = {match.start(): match.end() for match in DOUBLE_BRACES.finditer(self.source)}
             yield from find_code_in_commands(scan(self.source, places).commands)
@@ -190,6 +194,8 @@ def parse_arguments(texts: Sequence[str], resolve: Resolver) -> list[Template | 
 
     The code of `bash -c` is shell text. Any other code, and the program's name, may have no placeholders.
     """
+    from hookline.shell.code_arguments import find_code_arguments  # its tables take time to load
+
     parsed = [_parse_argument(text, resolve) for text in texts]
     words = [_argument_word(index, each) for index, each in enumerate(parsed)]
     for found in find_code_arguments(words):

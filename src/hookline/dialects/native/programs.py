@@ -44,7 +44,6 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import DOUBLE_BRACES, DataTemplate, ShellTemplate, Template
-from hookline.shell.code_arguments import is_code_variable
 
 _STOPPING: Final = May.DENY | May.ASK
 _ONLY_IF_TIMEOUT: Final = timedelta(seconds=1)
@@ -167,6 +166,8 @@ def _parse_event_data(at: Node, info: HookInfo) -> DataTemplate | None:
 
 
 def _parse_env(at: Node, info: HookInfo) -> tuple[tuple[str, Template | None], ...]:
+    from hookline.shell.code_arguments import is_code_variable  # its tables take time to load
+
     variables = tuple((name, _parse_variable(place, info), place) for name, place in at.entries())
     for name, text, place in variables:
         if text is not None and text.reads() and is_code_variable(name):
