@@ -13,7 +13,7 @@ import pytest
 
 from bridge_sandbox import GUARD, BridgeSandbox, deny_reason
 from hookline.engine.book import Book
-from hookline.hosts.agents import get_agent
+from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import Reply
 from hookline.hosts.agents.agent_tools import SeenTools
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -290,3 +290,26 @@ def test_a_tool_that_no_table_knows_is_remembered(desk: BridgeSandbox) -> None:
     decided(desk.call())
     seen = SeenTools(call.user_directories.hookline_state / "tools")
     assert seen.read("claude-code") == {"shellTool": ("cmd",)}
+
+
+CWD_FIELDS = ("cwd", "workdir", "working_directory", "directory", "dir_path", "path", "workspace")
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+@pytest.mark.parametrize("elsewhere", ["other", "other/below", "/"])
+def test_a_directory_that_a_tool_call_names_does_not_choose_the_hooks(
+    desk: BridgeSandbox, name: str, elsewhere: str
+) -> None:
+    desk.write_hooks("hooks: [{id: all, on: tool.before, then: {deny: Never.}}]\n")
+    there = desk.root / elsewhere
+    (desk.root / "other" / ".git").mkdir(parents=True, exist_ok=True)
+    (desk.root / "other" / "below").mkdir(exist_ok=True)
+    event, payload = get_agent(name).sample_call(str(desk.project))
+    for key in ("tool_input", "toolArgs", "tool_info", "args", "input", "preToolUse"):
+        place = payload.get(key)
+        if isinstance(place, dict):
+            payload[key] = {**place, **dict.fromkeys(CWD_FIELDS, str(there))}
+    if name == "cursor":  # where the command runs
+        payload["cwd"] = str(there)
+    reply = decided(desk.call(json.dumps(payload).encode(), event, agent=name))
+    assert "Never." in reply.stdout + reply.stderr

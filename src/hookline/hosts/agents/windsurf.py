@@ -30,7 +30,7 @@ from hookline.hosts.agents.payload import (
 class Windsurf(CodingAgent):
     def facts(self, name: str, event: str, payload: Mapping[str, Any]) -> list[Facts]:
         info = first_mapping(payload, "tool_info")
-        base = known_facts(session=known_facts(id=first_text(payload, "trajectory_id")), cwd=first_text(info, "cwd"))
+        base = known_facts(session=known_facts(id=first_text(payload, "trajectory_id")))  # its only cwd is the tool's
         match event:
             case "prompt.submit":
                 return [{**base, "prompt": first_text(info, "user_prompt")}]
