@@ -25,6 +25,9 @@ from hookline.project.trust_store import EffectiveFile
 _log = logging.getLogger("hookline")
 
 _DIRECTORY: Final = "readable"
+_UNTRUSTED_REASON: Final = (
+    "A hooks file of this repository, which nobody has trusted yet, cannot be read. `hookline check` says why."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,17 @@ def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
     parsed = effective.parsed
     if not parsed.is_unreadable:
         return effective
-    problem = parsed.errors[0]
+    problem, is_trusted = parsed.errors[0], not parsed.source.is_from_project
     reason = f"{problem} Nobody can say what this file guards, so every call waits until it can be read."
+    if not is_trusted:  # a problem may quote the file, and an agent reads the reason
+        reason = _UNTRUSTED_REASON
     hold = Hook(
         id=f"{parsed.source.path.name}:unreadable",
         event="tool.before",
         when=ALWAYS,
         then=HoldCall(reason),
         origin=Origin(problem.file, problem.line, parsed.dialect or parsed.source.dialect or ""),
+        is_trusted=is_trusted,
     )
     return replace(effective, hooks=(*effective.hooks, hold))
 

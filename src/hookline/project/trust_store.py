@@ -113,8 +113,8 @@ class Trust:
             return found
         return tuple(sorted((*found, *dict.fromkeys(missing)), key=lambda source: _LAYER_ORDER.index(source.layer)))
 
-    def effective_file(self, parsed: ParsedFile) -> EffectiveFile:
-        """The hooks in force because of this file. Logs once for each version that it is not trusted."""
+    def effective_file(self, parsed: ParsedFile, *, for_hooks: bool = True) -> EffectiveFile:
+        """The hooks in force because of this file. Logs once for each version that it is not trusted, if hooks are wanted."""
         source = parsed.source
         if source.project is None:
             return EffectiveFile(parsed, parsed.hooks, folders=parsed.folders)
@@ -122,7 +122,7 @@ class Trust:
         accepted = self._read_accepted(version, parsed) if version is not None else None
         if version is None or accepted is None:
             needs_trust = _needs_trust(parsed)
-            if needs_trust:
+            if needs_trust and for_hooks:
                 _warn_untrusted(parsed, self._find_obstacle(parsed))
             return EffectiveFile(parsed, tuple(map(restrict_hook, parsed.hooks)), trusted=not needs_trust)
         in_force = self._verify(accepted, version)
@@ -134,6 +134,10 @@ class Trust:
             hooks=(*in_force.hooks, *_new_guards(parsed, accepted)),
             problems=(*in_force.problems, *unreadable, _warn_changed(parsed)),
         )
+
+    def has_accepted(self, source: Source) -> bool:
+        """True if the user trusts a version of this file, the present one or another."""
+        return source.project is not None and self._accepted.get(source.path) is not None
 
     def trusts(self, source: Source) -> bool:
         """True for the user's own files, and for a file with nothing in it that needs trust."""

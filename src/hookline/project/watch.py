@@ -45,7 +45,7 @@ class BookWatcher:
     """`book` is always complete: it is replaced, never changed, and keeps its host and therefore its fire counts.
 
     Each check calls `sources` again, so it notices new and deleted files. If a file has errors, its last valid version
-    stays active. If it is deleted, its hooks go.
+    stays active. If it is deleted, its hooks go, unless the user trusted them.
     """
 
     def __init__(self, sources: Callable[[], Iterable[Source]], trust: Trust, host: Host | None = None) -> None:
@@ -104,15 +104,16 @@ class BookWatcher:
             return known
         own = _file_stamp(source.path), _file_stamp(self._trust.path)
         parsed = self._last_readable.resolve(read_source(source))
-        valid = _keep_last_valid(parsed, known)
+        valid = parsed if self._trust.has_accepted(source) else _keep_last_valid(parsed, known)
         names = _reference_stamps(self._trust.effective_file(valid))
         judged = hold_if_unreadable(
             self._trust.effective_file(valid)
         )  # after the stamps: a change in between is noticed next time
         imported = judged.import_folders()
-        new = tuple(problem for problem in imported.problems if problem not in parsed.problems)
+        present = parsed.problems if os.path.lexists(source.path) else ()  # an accepted file may be gone
+        new = tuple(problem for problem in imported.problems if problem not in present)
         effective = _keep_last_importable(imported, new, known)
-        return WatchedFile(effective, (*own, *names), (*parsed.problems, *new))
+        return WatchedFile(effective, (*own, *names), (*present, *new))
 
     def _current_stamp(self, source: Source, effective: EffectiveFile) -> FileStamp:
         return (_file_stamp(source.path), _file_stamp(self._trust.path), *_reference_stamps(effective))

@@ -260,7 +260,7 @@ def skill_problems(sources: Iterable[Source]) -> tuple[Problem, ...]:
 def _load_skill(source: Source, trust: Trust | None, problems: list[Problem]) -> Skill | None:
     parsed, is_trusted = read_source(source), True
     if source.is_from_project and trust is not None:
-        effective = trust.effective_file(parsed)
+        effective = trust.effective_file(parsed, for_hooks=False)
         parsed, is_trusted = effective.parsed, effective.trusted and bool(effective.parsed.capabilities)
     elif source.is_from_project:
         is_trusted = False

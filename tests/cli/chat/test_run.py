@@ -172,3 +172,13 @@ def test_a_config_without_marks_of_its_format_is_read_as_the_dialect_that_is_nam
     (project / "my.json").write_text(json.dumps({"hooks": {"PreToolUse": [rule]}}))
     assert "not by this rule" in here("run", "-p", "go", "--json", "--config", "my.json", "--dialect", "flo").stdout
     assert "--dialect works only with --config" in here("run", "-p", "go", "--dialect", "flo").stderr
+
+
+def test_a_file_that_is_named_is_trusted_without_a_word(project: Path, here: Process) -> None:
+    write_scripted_project(project, "- Fine.\n")
+    script = {"action": "script", "script": "log('seen')"}
+    (project / "hub.json").write_text(json.dumps({"hooks": {"UserPromptSubmit": [script]}}), encoding="utf-8")
+    ended = here("run", "-p", "hello", "--config", "hub.json")
+    assert (ended.returncode, ended.stdout) == (0, "Fine.\n")
+    assert "seen" in ended.stderr
+    assert "trust" not in ended.stderr

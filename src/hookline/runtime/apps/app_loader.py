@@ -213,7 +213,7 @@ def _sort_by_layer(files: Sequence[_AppFile]) -> list[LayeredApp]:
 
 
 def _load_file(parsed: ParsedFile, trust: Trust) -> _AppFile:
-    effective = trust.effective_file(parsed)
+    effective = trust.effective_file(parsed, for_hooks=False)
     parsed = effective.parsed
     part = list(_read_parts(parsed))
     if not effective.trusted:
