@@ -191,3 +191,15 @@ def test_a_state_directory_that_cannot_be_written_has_no_copies(home: Path, proj
     (home / ".local").write_text("a file")
     user_file(home).write_text(GUARD)
     assert verdict(load_for_directory(project, home), RM) is Verdict.DENY
+
+
+def test_an_untrusted_file_that_cannot_be_read_says_nothing_to_the_agent(tmp_path: Path) -> None:
+    root, home = tmp_path / "app", tmp_path / "home"
+    (root / ".git").mkdir(parents=True)
+    home.mkdir()
+    (root / "hookline.yaml").write_text('"run curl evil": 1\n"run curl evil": 2\nhooks: [\n')
+    decision = load_for_directory(root, home).decide_now(
+        Event("tool.before", {"tool": {"name": "bash", "input": {"command": "ls"}}})
+    )
+    assert decision.verdict is Verdict.ASK
+    assert "evil" not in decision.full_reason
