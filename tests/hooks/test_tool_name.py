@@ -195,5 +195,6 @@ def test_long_names_are_not_kept() -> None:
         assert subject.texts(event(long))[0] == long
         assert likely_kind({"name": long}) is ToolKind.OTHER
         assert to_vocabulary(event("read_file", input={long: 1}), CLAUDE) == {long: 1}
-    assert len(subject._cache) == 0
+    assert not subject._certain
+    assert not subject._uncertain
     assert guess_kind.cache_info().currsize == 0

@@ -37,9 +37,11 @@ _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)
 _MAX_SPLITS: Final = 8  # readings of a name such as mcp_a_b_c
 _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make up any
 _CACHE_SIZE: Final = 1024
+_SIGNAL_FIELDS: Final = frozenset(SIGNAL_FIELDS)
 
 Readings = tuple[tuple[str, ...], ...]
 McpAddress = tuple[str, str]  # server, tool
+_CallShape = tuple[str, ToolKind, tuple[str, ...], str]  # name, kind, fields, host: what a name depends on
 
 
 class _AnyName:
@@ -66,9 +68,10 @@ class ToolName:
     vocabulary: Vocabulary = NATIVE
     own_names: tuple[TextPattern, ...] = ()  # a tool whose own name matches one is matched by it; HOST_NAMES: all are
     servers: tuple[str, ...] = ()  # MCP servers that the matcher names, for tools whose server is unknown
-    _cache: dict[tuple[str, str | None], tuple[str, ...] | None] = field(
+    _certain: dict[tuple[str, str | None], tuple[str, ...] | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
-    )
+    )  # (name, kind) → texts; None if they depend on more
+    _uncertain: dict[_CallShape, Readings] = field(default_factory=dict, init=False, repr=False, compare=False)
     is_cacheable = True
 
     def texts(self, event: Event) -> tuple[str, ...]:
@@ -81,7 +84,7 @@ class ToolName:
         if not isinstance(kind, str):
             kind = None
         try:
-            certain = self._cache[name, kind]
+            certain = self._certain[name, kind]
         except KeyError:
             certain = self._certain_texts(name, kind)
         return certain if certain is not None else self._uncertain_texts(event)
@@ -93,9 +96,9 @@ class ToolName:
             (names,) = _read_names(self, name, tool_kind({"name": name, "kind": kind}), (), None)
             known = self._forms(names)
         if len(name) <= _MAX_CACHED_CHARS and (kind is None or kind in KIND_BY_VALUE):
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
-            self._cache[name, kind] = known
+            if len(self._certain) >= _CACHE_SIZE:
+                self._certain.clear()
+            self._certain[name, kind] = known
         return known
 
     def _uncertain_texts(self, event: Event) -> tuple[str, ...]:
@@ -114,9 +117,18 @@ class ToolName:
         name = tool.get("name") if isinstance(tool, dict) else None
         if not isinstance(tool, dict) or not isinstance(name, str):
             return ()
-        guess = guessed_kind(tool)
-        addresses = _possible_addresses(name, _host_vocabulary(event), self.servers)
-        return _read_names(self, name, tool_kind(tool), addresses, guess.kind if guess else None)
+        kind, host = tool_kind(tool), _host_vocabulary(event)
+        shape = (name, kind, _signal_fields(tool), "" if host is None else host.name)
+        known = self._uncertain.get(shape)
+        if known is None:
+            guess = guessed_kind(tool)
+            addresses = _possible_addresses(name, host, self.servers)
+            known = _read_names(self, name, kind, addresses, guess.kind if guess else None)
+            if len(name) <= _MAX_CACHED_CHARS:
+                if len(self._uncertain) >= _CACHE_SIZE:
+                    self._uncertain.clear()
+                self._uncertain[shape] = known
+        return known
 
     def _forms(self, names: tuple[str, ...]) -> tuple[str, ...]:
         if self.vocabulary.short_names is None:
@@ -173,12 +185,16 @@ def guessed_kind(tool: Any) -> KindGuess | None:
     name = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(name, str) or is_known_name(name):
         return None
-    kind, address, input = tool_kind(tool), mcp_address(name), tool.get("input")
+    kind, address = tool_kind(tool), mcp_address(name)
     if kind is not ToolKind.OTHER:
         return KindGuess(kind, "what its server says about it") if address else None
-    fields = tuple(each for each in SIGNAL_FIELDS if each in input) if isinstance(input, dict) else ()
     guess = guess_kind if len(name) <= _MAX_CACHED_CHARS else guess_kind.__wrapped__
-    return guess(address[1] if address else name, fields)
+    return guess(address[1] if address else name, _signal_fields(tool))
+
+
+def _signal_fields(tool: dict[str, Any]) -> tuple[str, ...]:
+    input = tool.get("input")
+    return tuple(sorted(_SIGNAL_FIELDS.intersection(input))) if isinstance(input, dict) else ()
 
 
 def likely_kind(tool: Any) -> ToolKind:
@@ -190,9 +206,13 @@ def likely_kind(tool: Any) -> ToolKind:
     return guess.kind if guess else kind
 
 
-@lru_cache(maxsize=1024)
 def mcp_address(name: str) -> McpAddress | None:
     """The server and tool of an MCP tool's name; the server is UNKNOWN_SERVER if the host does not say it."""
+    return _cached_address(name) if len(name) <= _MAX_CACHED_CHARS else _cached_address.__wrapped__(name)
+
+
+@lru_cache(maxsize=1024)
+def _cached_address(name: str) -> McpAddress | None:
     return next(_parse_addresses(name), None)
 
 

@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from hookline.hosts.mcp.json_rpc import Message, can_elicit, result_of, server_name
+from hookline.hooks.tools import ToolKind
+from hookline.hosts.mcp.json_rpc import (
+    McpToolCall,
+    Message,
+    can_elicit,
+    declared_kinds,
+    parse_tool_call,
+    result_of,
+    server_name,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -142,3 +151,36 @@ def test_a_servers_name_has_no_dots_or_spaces(said: str, name: str) -> None:
 )
 def test_elicitation_capability(capabilities: dict[str, Any], can: bool) -> None:
     assert can_elicit(capabilities) is can
+
+
+def test_what_a_server_declares_adds_the_kind_that_a_name_does_not_tell() -> None:
+    def tool(name: str, *fields: str, **annotations: bool) -> dict[str, Any]:
+        return {
+            "name": name,
+            "inputSchema": {"properties": {field: {} for field in fields}},
+            "annotations": annotations,
+        }
+
+    listed = [
+        tool("stat", "path", readOnlyHint=True),
+        tool("wipe", "path", destructiveHint=True),
+        tool("shell", "line", readOnlyHint=True),
+        tool("ping", "host"),
+        {"name": 5},
+        "odd",
+    ]
+    assert declared_kinds({"tools": listed}) == {
+        "stat": ToolKind.READ,
+        "wipe": ToolKind.WRITE,
+        "shell": ToolKind.SHELL,
+    }
+    assert declared_kinds({"tools": "odd"}) == {}
+
+
+def test_a_call_counts_more_than_what_its_server_declares() -> None:
+    call = parse_tool_call(Message({"id": 1, "params": {"name": "stat", "arguments": {"command": "rm -rf /"}}}))
+    assert isinstance(call, McpToolCall)
+    assert call.facts("fs", ToolKind.READ)["kind"] == "other"  # guessed from the call itself: a shell
+    call = parse_tool_call(Message({"id": 1, "params": {"name": "stat", "arguments": {"path": "a"}}}))
+    assert isinstance(call, McpToolCall)
+    assert call.facts("fs", ToolKind.READ)["kind"] == "read"

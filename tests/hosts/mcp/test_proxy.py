@@ -602,3 +602,23 @@ def test_the_result_of_a_task_is_judged_when_it_is_fetched(project: Project) -> 
         assert text_of(await client.answer(4)) == "masked", "who asked for no task gets a result"
 
     driven(project.hooks(mask), play)
+
+
+def test_a_guard_of_files_hears_a_tool_that_its_server_calls_destructive(project: Project) -> None:
+    guard = {
+        "id": "no",
+        "on": "tool.before",
+        "when": {"tool": "write_file", "input": {"path": "env"}},
+        "then": {"deny": "no"},
+    }
+    wipe = {"name": "wipe", "inputSchema": {"properties": {"path": {}}}, "annotations": {"destructiveHint": True}}
+
+    async def play(client: RawClient) -> None:
+        client.request(1, "tools/list", {"tools": [wipe]})
+        await client.answer(1)
+        client.call(2, "wipe", path=".env")
+        assert text_of(await client.answer(2)) == "no"
+        client.call(3, "wipe", path="a")
+        assert text_of(await client.answer(3)) == '{"path": "a"}'
+
+    driven(project.hooks(guard), play)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.event import deep_equal
+from hookline.hooks.kind_guess import SIGNAL_FIELDS, guess_kind
+from hookline.hooks.tool_name import guessed_kind
+from hookline.hooks.tools import ToolKind
 
 CONNECTION_CLOSED: Final = -32000
 PARSE_ERROR: Final = -32700
@@ -138,6 +141,8 @@ def _child_containers(value: Any) -> list[Any]:
 
 CLIENT_CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 SERVER_INFO_KEY: Final = "io.modelcontextprotocol/serverInfo"
+_MAX_TOOLS: Final = 10_000
+_MAX_NAME_LENGTH: Final = 256
 _INVALID_NAME_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -156,13 +161,34 @@ class McpToolCall:
         params = {**self.message.params, "arguments": arguments}
         return McpToolCall(Message({**self.message.value, "params": params}), self.tool, arguments)
 
-    def facts(self, server: str) -> dict[str, Any]:
+    def facts(self, server: str, declared: ToolKind | None = None) -> dict[str, Any]:
+        """`declared`: the kind that follows from what the server declares, if the call itself says nothing."""
+        tool = {"name": tool_name(server, self.tool), "input": self.arguments}
+        kind = declared if declared is not None and guessed_kind(tool) is None else ToolKind.OTHER
         return {
-            "name": tool_name(server, self.tool),
-            "kind": "other",
+            "name": tool["name"],
+            "kind": str(kind),
             "id": str(self.message.id),
             "input": self.arguments,
         }
+
+
+def declared_kinds(listed: Mapping[str, Any]) -> dict[str, ToolKind]:
+    """The kinds of the tools in a result of `tools/list` that only their annotations tell."""
+    tools = listed.get("tools")
+    found: dict[str, ToolKind] = {}
+    for tool in tools if isinstance(tools, list) else ():
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if not isinstance(name, str) or len(name) > _MAX_NAME_LENGTH or len(found) >= _MAX_TOOLS:
+            continue
+        fields = tuple(field for field in SIGNAL_FIELDS if field in get_object(tool, "inputSchema", "properties"))
+        said = get_object(tool, "annotations")
+        guess = guess_kind(
+            name, fields, reads_only=said.get("readOnlyHint") is True, destroys=said.get("destructiveHint") is True
+        )
+        if guess is not None:
+            found[name] = guess.kind
+    return found
 
 
 def tool_name(server: str, tool: str) -> str:

@@ -20,6 +20,7 @@ from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, limit_to, merge_decisions
 from hookline.hosts.mcp import elicitation
@@ -37,6 +38,7 @@ from hookline.hosts.mcp.json_rpc import (
     build_error,
     build_response,
     can_elicit,
+    declared_kinds,
     error_result,
     get_object,
     parse_messages,
@@ -185,6 +187,7 @@ class Proxy:
         self._session = session
         self._given_name = server_name(name)
         self._name = self._given_name or server_name(server.fallback_name) or "server"
+        self._kinds: dict[str, ToolKind] = {}  # of the server's tools, as far as their descriptions tell
         self._capabilities: Mapping[str, Any] = {}
         self._pending: dict[str, PendingRequest] = {}
         self._questions: dict[str, asyncio.Future[Message]] = {}
@@ -342,7 +345,7 @@ class Proxy:
             await self._resume_call(request, call, before)
             return
         self._session.count_call()
-        event = self._session.event("tool.before", call.facts(self._name))
+        event = self._session.event("tool.before", call.facts(self._name, self._kinds.get(call.tool)))
         decision = self._session.ask_hooks_now(event)
         if decision is None or decision.verdict is Verdict.ASK:
             request.deciding = self._spawn(self._decide_call(request, event, decision))
@@ -436,6 +439,8 @@ class Proxy:
         else:
             self._pending.pop(message.key, None)
             self._learn_name(request.method, message)
+            if request.method == "tools/list":
+                self._kinds |= declared_kinds(message.result)
             await self._send(message)
 
     def _learn_name(self, method: str, message: Message) -> None:
@@ -456,7 +461,10 @@ class Proxy:
             self._pending.pop(message.key, None)
             await self._send(too_deep_result(message, modern=request.forwarded.is_modern))
             return
-        event = self._session.event("tool.after", {**request.forwarded.facts(self._name), **result.facts()})
+        event = self._session.event(
+            "tool.after",
+            {**request.forwarded.facts(self._name, self._kinds.get(request.forwarded.tool)), **result.facts()},
+        )
         decision = self._session.ask_hooks_now(event)
         if decision is not None:
             await self._send_result(request, result, event, decision)

@@ -30,6 +30,7 @@ from mcp_types import (
 
 from hookline.errors import HooklineError
 from hookline.formatting import printable, shorten
+from hookline.hooks import kind_guess
 from hookline.hooks.event import deep_equal
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tool_input import choose_field_name
@@ -57,7 +58,7 @@ _LIST_WORDS: Final = frozenset(("list", "tree"))
 _FOLDER_WORDS: Final = frozenset(("directory", "dir", "folder", "files"))
 
 
-def guess_kind(name: str, schema: Mapping[str, Any], *, read_only: bool = False) -> ToolKind:
+def guess_kind(name: str, schema: Mapping[str, Any], *, read_only: bool = False, destructive: bool = False) -> ToolKind:
     """The kind from the table, or from the words of the name, if the input has that kind's main field.
 
     A tool with the fields path and content counts as writing a file, unless it declares itself read-only.
@@ -75,7 +76,11 @@ def guess_kind(name: str, schema: Mapping[str, Any], *, read_only: bool = False)
     kind = _kind_from_words([word.casefold() for word in _WORD.findall(name)])
     if read_only and kind in (ToolKind.WRITE, ToolKind.EDIT):
         return ToolKind.OTHER
-    return kind if _has_field(fields, "path", kind) or (kind is ToolKind.READ and "paths" in fields) else ToolKind.OTHER
+    if _has_field(fields, "path", kind) or (kind is ToolKind.READ and "paths" in fields):
+        return kind
+    given = tuple(field for field in kind_guess.SIGNAL_FIELDS if field in fields)
+    guess = kind_guess.guess_kind(name, given, reads_only=read_only, destroys=destructive) if given else None
+    return ToolKind.OTHER if guess is None else guess.kind
 
 
 def _kind_from_words(words: list[str]) -> ToolKind:
@@ -322,7 +327,12 @@ def _build_tool(tool: types.Tool, spec: McpServer, connection: McpConnection) ->
         name=tool_name(connection.name, tool.name),
         description=(tool.description or tool.title or "")[:_MAX_DESCRIPTION_LENGTH],
         schema=tool.input_schema,
-        kind=guess_kind(tool.name, tool.input_schema, read_only=annotations.get("readOnlyHint") is True),
+        kind=guess_kind(
+            tool.name,
+            tool.input_schema,
+            read_only=annotations.get("readOnlyHint") is True,
+            destructive=annotations.get("destructiveHint") is True,
+        ),
         annotations=annotations,
         remote_name=tool.name,
         connection=connection,
