@@ -245,6 +245,7 @@ def test_thousands_of_hooks_are_criticised_in_time() -> None:
         ("{run: 'eval {{input.command}}'}", "text that eval may run as code"),
         ("{run: 'true', only_if: 'echo {{input.command}} | sh'}", "sh would run code from stdin"),
         ("[{run: '{{input.command}} --version'}]", "a placeholder in the program's name"),
+        ("{run: [bash, -c, 'eval {{input.command}}']}", "text that eval may run as code"),
     ],
 )
 def test_shell_text_that_may_run_a_value_is_named(then: str, what: str) -> None:

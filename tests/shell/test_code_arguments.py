@@ -75,6 +75,8 @@ def test_the_code_of_a_shell_is_shell_text(argv: str, code: str) -> None:
         "rsync -e {{v}} a b", "rsync --rsh={{v}} a b", "sort --compress-program={{v}} f", "split --filter {{v}} f",
         "rg --pre {{v}} x", "find . -exec sh -c 'echo {{v}}' ;", "find . -ok sh -c {{v}} ;", "fd -x sh -c {{v}}",
         "xargs -I% sh -c 'echo % {{v}}'", "weird wrapper bash -c 'echo {{v}}'", "weird python3 -c {{v}}", "docker run x awk {{v}}",
+        "jq -L lib .{{v}} f", "node -r ./x.js ./{{v}}", "awk -i inc {{v}}", "lua -l m ./{{v}}", "npx -c {{v}}", "npx --package x -c {{v}}",
+        "uvx --from x {{v}}", "npx --yes -q {{v}}", "node20 -e {{v}}", "bash-5.2 -n {{v}}", "BASH {{v}}", "php -d a=b ./{{v}}",
         "docker run --entrypoint {{v}} x", "fish -c {{v}}", "pwsh -Command {{v}}", "busybox sh -c {{v}}",
         # a variable that decides what runs
         "env PATH={{v}} ls", "env LD_PRELOAD={{v}} ls", "sudo BASH_ENV={{v}} ls", "env A=1 GIT_SSH_COMMAND={{v}} git fetch",
@@ -103,7 +105,8 @@ def test_an_interpreter_without_code_would_run_its_input(argv: str) -> None:
         "jq --arg c {{v}} '.x = $c' state.json", "jq . {{v}}", "jq -r .a {{v}}", "grep -q {{v}} list.txt", "grep -e {{v}} f",
         "grep -c bash {{v}}", "grep python -c {{v}}", "curl -s -d {{v}} https://example.com/hook", "wc -c {{v}}", "gcc -c {{v}}",
         "git diff -- {{v}}", "git -C {{v}} status", "git commit -m {{v}}", "git push -u origin {{v}}", "git add {{v}}",
-        "npx prettier --write {{v}}", "npm run lint -- {{v}}", "uv run ruff format {{v}}", "uv run python tools/check.py {{v}}",
+        "npx --yes prettier --write {{v}}", "npx --package=x prettier {{v}}", "python3 -Xutf8 x.py {{v}}", "perl -Ilib x.pl {{v}}",
+        "node --max-old-space-size=99 x.js {{v}}", "npx prettier --write {{v}}", "npm run lint -- {{v}}", "uv run ruff format {{v}}", "uv run python tools/check.py {{v}}",
         "find . -name {{v}} -exec grep -l x {} +", "find {{v}} -type f", "env X={{v}} ./check", "sudo -u bob ls {{v}}",
         "timeout 5 ./check {{v}}", "flock lock ruff check {{v}}", "./check.sh --command {{v}}", "tar cf a.tar -- {{v}}",
         "rsync -a {{v}} b", "docker run -v {{v}}:/src x make", "command -v {{v}}", "echo bash -c {{v}}",
@@ -193,7 +196,7 @@ def warned(text: str) -> list[str]:
         "echo {{v}} | sudo bash -s", "source {{v}}", ". {{v}}", "trap 'echo {{v}}' EXIT", "PATH={{v}} ls", "export PS4={{v}}",
         "let x={{v}}", "unset {{v}}", "read {{v}}", "declare -i x={{v}}", "export {{v}}", "test -v {{v}}", "printf -v {{v}} x",
         "time eval {{v}}", "command eval {{v}}", "echo {{v}} | xargs -I% sh -c 'echo %'; xargs sh -c {{v}}", "if {{v}}; then :; fi",
-        "echo $(bash -c {{v}})", "ssh host {{v}}", "sed s/a/{{v}}/ f",
+        "echo $(bash -c {{v}})", "ssh host {{v}}", "sed s/a/{{v}}/ f", "f={{v}}; [ -f $f ]", "f='a {{v}}'; cat x$f", "f={{v}}; echo $(ls $f)",
     ],
 )  # fmt: skip
 def test_a_use_as_code_in_shell_text_is_recognised(text: str) -> None:
@@ -205,6 +208,7 @@ def test_a_use_as_code_in_shell_text_is_recognised(text: str) -> None:
     [
         "ruff check -- {{v}}", "for x in {{v}}; do echo \"$x\"; done", "X={{v}} ./check", "export X={{v}}", "[ -f {{v}} ]",
         "printf '%s' {{v}}", "cat {{v}} | wc -l", "local x={{v}}", "echo {{v}} | python3 check.py", "set -- {{v}}",
+        'f={{v}}; [ -f "$f" ]', "f={{v}}; g=$f", "f={{v}}; echo $g",
     ],
 )  # fmt: skip
 def test_a_use_as_data_in_shell_text_is_not(text: str) -> None:

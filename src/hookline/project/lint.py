@@ -22,6 +22,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Scope
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import Action, Condition, May, may_of
+from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, kind_of_name
 from hookline.patterns.matchers import Shorthand
@@ -375,8 +376,9 @@ def _check_values_as_code(hook: Hook) -> Iterator[Problem]:
     """Shell text that may run a value as code. Best effort: a value is always a literal, and the command is the author's."""
     for action in leaf_actions(hook.then):
         commands = [action.program, action.only_if] if isinstance(action, RunProgram) else []
-        texts = [command.shell for command in commands if command is not None and command.shell is not None]
-        for found in (found for text in texts for found in text.code_arguments()):
+        texts = [text for command in commands if command is not None for text in (command.shell, *command.argv)]
+        shells = [text for text in texts if isinstance(text, ShellTemplate)]
+        for found in (found for text in shells for found in text.code_arguments()):
             yield _make_warning("value-as-code", hook, f"{hook.id}: {found.what}.", found.hint)
 
 

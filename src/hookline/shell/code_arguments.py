@@ -25,6 +25,7 @@ from hookline.shell.programs import (
     GIT_CODE_OPTIONS,
     GIT_COMMANDS_WITH_CODE_OPTIONS,
     INTERPRETERS,
+    PACKAGE_RUNNER_FLAGS,
     PACKAGE_RUNNERS,
     PROGRAM_RUNNERS,
     RUNNING_MODULES,
@@ -65,9 +66,21 @@ def find_code_arguments(argv: Words) -> Iterator[CodeArgument]:
 
 def find_code_in_commands(commands: Sequence[SimpleCommand]) -> Iterator[CodeArgument]:
     """For the commands of a shell text."""
+    yield from _check_unquoted_variables(commands)
     for command in commands:
         if not command.words[0].is_bare("for", "select", "function"):
             yield from _check_shell_command(command.words)
+
+
+def _check_unquoted_variables(commands: Sequence[SimpleCommand]) -> Iterator[CodeArgument]:
+    """The shell splits an unquoted value into words and expands the patterns in it."""
+    words = [word for command in commands for word in command.words]
+    assigned = [match for word in words if word.has_placeholder and (match := _ASSIGNMENT.match(word.lead))]
+    values = {match[1] for match in assigned}
+    for word in words:
+        for name in sorted(word.unquoted_variables & values):
+            if not _ASSIGNMENT.match(word.lead):
+                yield CodeArgument(word, f"${name} has a value and is not quoted", f'Write "${name}".')
 
 
 def is_code_variable(name: str) -> bool:
@@ -153,7 +166,7 @@ def _check_options(name: str, arguments: Words) -> Iterator[CodeArgument]:
 def _check_nested(name: str, arguments: Words) -> Iterator[CodeArgument]:
     """A program among the arguments: after -exec, or an interpreter with its code."""
     if name in PACKAGE_RUNNERS:
-        yield from _flag(_first_operand(arguments), "a placeholder in the program's name", _HINT_NAME)
+        yield from _flag(_package_runner_words(arguments), "a placeholder in the program's name", _HINT_NAME)
     for at, word in enumerate(arguments):
         rest = arguments[at + 1 :]
         if name in ("find", "fd") and word.static and EXEC_OPTION.fullmatch(word.text):
@@ -173,8 +186,14 @@ def _has_code(name: str, arguments: Words) -> bool:
     return any(word.static and code.fullmatch(word.text) for word in arguments)
 
 
-def _first_operand(arguments: Words) -> Words:
-    return next(((word,) for word in arguments if not word.lead.startswith("-")), ())
+def _package_runner_words(arguments: Words) -> Words:
+    """The words up to the program that it runs. A word after an option may be that option's value."""
+    is_value = False
+    for at, word in enumerate(arguments):
+        if not word.lead.startswith("-") and not is_value:
+            return arguments[: at + 1]
+        is_value = word.lead.startswith("-") and "=" not in word.text and word.text not in PACKAGE_RUNNER_FLAGS
+    return arguments
 
 
 def _check_wrapper(name: str, arguments: Words) -> Iterator[CodeArgument]:
@@ -332,5 +351,6 @@ class _InterpreterArguments:
 
 
 def _program_of(word: Word) -> str:
-    """The program's name, from its path. Empty if it is not known."""
-    return program_name(word.text) if word.static or "/" in word.text else ""
+    """The program's name, from its path. Empty if it is not known. Some file systems ignore its case."""
+    name = program_name(word.text) if word.static or "/" in word.text else ""
+    return name if name in INTERPRETERS else name.lower()

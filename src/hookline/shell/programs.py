@@ -48,25 +48,34 @@ SHELLS: Final = frozenset(("sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", 
 
 _PYTHON: Final = Interpreter(
     code=re.compile(r"-[bBdEhiIOPqRsSuvVx]*[cm]"),
-    flags=re.compile(r"-[bBdEhiIOPqRsSuvVx]+"),
+    flags=re.compile(r"-[bBdEhiIOPqRsSuvVx]+|-[WX].+"),
     value_options=re.compile(r"-[WX]"),
     code_ends_options=True,
 )
 _PERL: Final = Interpreter(
     code=re.compile(r"-[aclnpswtTuUWS0]*[eE]"),
-    flags=re.compile(r"-[alnpswtTuUWS0]+|-i(\.\w+)?|-M[\w:]+|-r\w+"),
+    flags=re.compile(r"-[alnpswtTuUWS0]+|-i(\.\w+)?|-M[\w:]+|-r\w+|-I.+"),
     checks=re.compile(r"-[w]*c[w]*"),
 )
 _NODE: Final = Interpreter(
-    code=re.compile(r"-e|-p|-pe|-r|--eval|--print|--require|--import|--loader|--experimental-loader|eval"),
-    flags=re.compile(r"-i|--no-warnings|--trace-[a-z-]+|run"),
+    code=re.compile(r"-e|-p|-pe|--eval|--print|eval"),
+    flags=re.compile(r"-i|--no-warnings|--trace-[a-z-]+|--[a-z-]+=.*|run"),
+    value_options=re.compile(r"-r|--require|--import|--loader|--experimental-loader"),
     subcommands=re.compile(r"eval|run|check|fmt|lint"),
     checks=re.compile(r"-c|--check|check|fmt|lint"),
 )
-_PHP: Final = Interpreter(code=re.compile(r"-[rBREdFcz]"), flags=re.compile(r"-[nqa]+"), checks=re.compile(r"-[lsw]"))
-_OTHER_INTERPRETER: Final = Interpreter(code=re.compile(r"-\w*[eEpxlr]|--?(?:eval|expr|ex|print|execute)"))
+_PHP: Final = Interpreter(
+    code=re.compile(r"-[rBREF]"),
+    flags=re.compile(r"-[nqa]+"),
+    checks=re.compile(r"-[lsw]"),
+    value_options=re.compile(r"-[dcz]"),
+)
+_OTHER_INTERPRETER: Final = Interpreter(
+    code=re.compile(r"-\w*[eEpxr]|--?(?:eval|expr|ex|print|execute)"), value_options=re.compile(r"-l")
+)
 _AWK: Final = Interpreter(
-    code=re.compile(r"-[fEei]|--file|--source|--include|--exec"),
+    code=re.compile(r"-[fEe]|--file|--source|--exec"),
+    value_options=re.compile(r"-[il]|--include|--load"),
     assignment_options=re.compile(r"-v|--assign"),
     data_options={"-F": 1, "--field-separator": 1},
     program_first=True,
@@ -78,7 +87,8 @@ _SED: Final = Interpreter(
     permutes=True,
 )
 _JQ: Final = Interpreter(
-    code=re.compile(r"-f|--from-file|-L"),
+    code=re.compile(r"-f|--from-file"),
+    value_options=re.compile(r"-L"),
     flags=re.compile(r"-[nRsrjaSCMce]+|--[a-z-]+"),
     data_options={"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1},
     program_first=True,
@@ -140,6 +150,7 @@ COMMAND_WRAPPERS: Final[dict[str, CommandWrapper]] = {
 
 PACKAGE_RUNNERS: Final = frozenset(("npx", "bunx", "uvx", "pnpx"))
 """Programs whose first operand is the program to run."""
+PACKAGE_RUNNER_FLAGS: Final = frozenset(("-y", "--yes", "-q", "--quiet", "--no", "--no-install", "--bun", "--"))
 PROGRAM_RUNNERS: Final = PACKAGE_RUNNERS | frozenset(
     (
         *("docker", "podman", "nerdctl", "kubectl", "lxc", "fd", "npm", "pnpm", "yarn", "corepack", "pipx"),
@@ -224,6 +235,7 @@ CODE_OPTIONS_BY_PROGRAM: Final[Mapping[str, re.Pattern[str]]] = {
     "rg": re.compile(r"--pre"),
     "less": re.compile(r"\+.*"),
     "docker": re.compile(r"--entrypoint"),
+    **dict.fromkeys(("npx", "npm", "pnpm"), re.compile(r"-c")),
     "flock": re.compile(r"-c|--command"),
 }
 EXEC_OPTION: Final = re.compile(r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X")
@@ -249,7 +261,12 @@ CODE_VARIABLES: Final = re.compile(
 """Variables whose values name programs, hold code or options, or are evaluated as arithmetic."""
 
 
+_VERSIONED: Final = re.compile(
+    r"(?:python|pypy|ipython|perl|ruby|php|lua|luajit|node|nodejs|bash|zsh|ksh|gawk|mawk|guile|julia|elixir)[-0-9.]+"
+)
+
+
 def program_name(path: str) -> str:
     """`/usr/bin/python3.12` → `python`."""
     name = path.rsplit("/", 1)[-1]
-    return re.sub(r"[0-9.]+$", "", name) if re.match(r"(?:python|pypy|ipython|perl|ruby|php|lua)[0-9.]", name) else name
+    return re.sub(r"[-0-9.]+$", "", name) if _VERSIONED.fullmatch(name) else name

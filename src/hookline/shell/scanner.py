@@ -103,6 +103,7 @@ class Word:
     static: bool = True  # `text` is the whole word
     quoted: bool = False
     has_placeholder: bool = False  # at any depth
+    unquoted_variables: frozenset[str] = frozenset()
 
     def is_bare(self, *names: str) -> bool:
         return self.static and not self.quoted and self.text in names
@@ -129,6 +130,7 @@ class _WordBuilder:
     lead: str | None = None
     quoted: bool = False
     in_subscript: bool = False  # after the [ of name[
+    unquoted_variables: set[str] = field(default_factory=set)
 
     def add(self, text: str) -> None:
         self.known.append(text)
@@ -496,6 +498,7 @@ class ShellScanner:
             static=draft.lead is None,
             quoted=draft.quoted,
             has_placeholder=has_placeholder,
+            unquoted_variables=frozenset(draft.unquoted_variables),
         )
 
     def _read_piece(self, draft: _WordBuilder) -> None:
@@ -627,7 +630,7 @@ class ShellScanner:
         elif following in ("'", '"') and not in_quotes:
             self._read_ansi_quotes(draft)
         else:
-            self._read_variable(draft)
+            self._read_variable(draft, in_quotes)
 
     def _read_dollar_parenthesis(self, start: int) -> None:
         if self.text.startswith("$((", start):
@@ -653,13 +656,14 @@ class ShellScanner:
             at += 1
         refuse("shell arithmetic that is not supported", start)
 
-    def _read_variable(self, draft: _WordBuilder) -> None:
+    def _read_variable(self, draft: _WordBuilder, in_quotes: bool) -> None:
         name = _VARIABLE_NAME.match(self.text, self.at + 1, self.end)
         if name is None:
             draft.add("$")
             self.at += 1
             return
         draft.mark_expanded()
+        draft.unquoted_variables.update(() if in_quotes else (name[0],))
         self.at = name.end()
         if self.text.startswith("[", self.at):  # an array subscript in zsh
             stop = self.text.find("]", self.at, self.end)
