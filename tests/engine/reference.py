@@ -12,12 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hookline.errors import AmbiguousField, ConditionError, UnavailableError
+from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook
-from hookline.hooks.host import NO_HOST, Host
+from hookline.hooks.host import NO_HOST, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, ActionError, Audience, Failure, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
+
+Fires = Counter[tuple[str, str, str]]  # by the hook's key
 
 
 @dataclass
@@ -49,12 +52,12 @@ def in_order(layers: Sequence[Sequence[Hook]]) -> list[Hook]:
 
 class ReferenceRound:
     def __init__(
-        self, layers: Sequence[Sequence[Hook]], event: Event, host: Host = NO_HOST, fires: Counter[str] | None = None
+        self, layers: Sequence[Sequence[Hook]], event: Event, host: Host = NO_HOST, fires: Fires | None = None
     ) -> None:
         self.hooks = [hook for hook in in_order(layers) if hook.event == event.name]
         self.event = event
         self.host = host
-        self.fires: Counter[str] = Counter() if fires is None else fires  # how often each hook fired in the session
+        self.fires: Fires = Counter() if fires is None else fires  # how often each hook fired in the session
         self.answers: list[Answer] = []
         self.found = ReferenceDecision(event)
         self.fired: set[int] = set()
@@ -63,39 +66,38 @@ class ReferenceRound:
         self.denied_groups: set[str] = set()
         self.ended_groups: dict[str, int] = {}  # by an answer that is final
         self.background: list[tuple[Hook, Event]] = []
-        self.undecided: set[str] = set()
+        self.undecided: set[tuple[str, str, str]] = set()
 
-    def decide(self) -> ReferenceDecision:
+    async def decide(self) -> ReferenceDecision:
         for at, hook in enumerate(self.hooks):
-            self.ask(at, hook)
+            await self.ask(at, hook)
         if self.last_change >= 0 and not self.is_over():
-            self.ask_again()
+            await self.ask_again()
         return self.decision()
 
     # The first time.
 
-    def ask(self, at: int, hook: Hook) -> None:
+    async def ask(self, at: int, hook: Hook) -> None:
         holds = self.holds(at, hook)
         if holds is False:
             return
         if isinstance(holds, Failure) and not hook.guards:
-            outcome = self.counted(hook, holds)
-            if hook.wait and outcome != SILENT:
+            if (outcome := self.counted(hook, holds)) != SILENT and hook.wait:
                 self.hear(at, hook, outcome)
             return
-        if hook.limit.max_fires is not None and self.fires[hook.id] >= hook.limit.max_fires:
+        if hook.limit.max_fires is not None and self.fires[hook.key] >= hook.limit.max_fires:
             return
         if isinstance(holds, Failure):
             self.note_failure(hook, holds)
-        self.fires[hook.id] += 1
+        self.fires[hook.key] += 1
         self.fired.add(at)
         if not hook.wait:
             self.background.append((hook, self.event))
             self.found.asked.append((hook.id, False))
             return
-        answer = run(hook, self.event, self.host)
+        answer = await run(hook, self.event, self.host)
         if isinstance(answer, Failure) or not answer.applied:
-            self.fires[hook.id] -= 1
+            self.fires[hook.key] -= 1
         self.hear(at, hook, self.counted(hook, answer))
 
     def hear(self, at: int, hook: Hook, outcome: Outcome) -> None:
@@ -113,13 +115,13 @@ class ReferenceRound:
 
     # Once more, about the final event.
 
-    def ask_again(self) -> None:
+    async def ask_again(self) -> None:
         final_asks = [a for a in self.answers if a.at >= self.last_change and a.outcome.verdict is Verdict.ASK]
         for at, hook in enumerate(self.hooks[: self.last_change]):
             holds = self.holds(at, hook)
             if holds is False or not hook.wait or not hook.judges:
                 continue
-            limited = hook.limit.max_fires is not None and self.fires[hook.id] >= hook.limit.max_fires
+            limited = hook.limit.max_fires is not None and self.fires[hook.key] >= hook.limit.max_fires
             if at not in self.fired and limited:
                 continue
             if isinstance(holds, Failure) and not hook.guards:
@@ -129,14 +131,12 @@ class ReferenceRound:
             else:
                 if isinstance(holds, Failure):
                     self.note_failure(hook, holds)
-                outcome = self.counted(hook, run(hook, self.event, self.host))
+                outcome = self.counted(hook, await run(hook, self.event, self.host, again=True))
             self.found.asked.append((hook.id, True))
             if outcome.verdict >= Verdict.ASK or outcome.halt:
-                answer = Answer(at, hook, outcome, again=True)
-                self.count(answer)
+                self.count(Answer(at, hook, outcome, again=True))
                 self.found.notes += [note for note in outcome.notes if note not in self.found.notes]
-                if outcome.verdict is Verdict.ASK:
-                    final_asks.append(answer)
+                final_asks += self.answers[-1:] if outcome.verdict is Verdict.ASK else []
         self.reword_ask(final_asks)
 
     def reword_ask(self, final_asks: list[Answer]) -> None:
@@ -151,7 +151,7 @@ class ReferenceRound:
 
     # In the background, after the round.
 
-    def run_background(self) -> list[str]:
+    async def run_background(self) -> list[str]:
         """The hooks whose action ran. Their answers do not count."""
         ended: set[str] = set()
         ran = []
@@ -159,12 +159,11 @@ class ReferenceRound:
             fired = False
             if hook.group not in ended:
                 ran.append(hook.id)
-                answer = run(hook, event, self.host)
-                fired = isinstance(answer, Outcome) and answer.applied
+                fired = isinstance(answer := await run(hook, event, self.host), Outcome) and answer.applied
                 if isinstance(answer, Failure) and answer_to(label(answer, hook), hook.on_error).final and hook.group:
                     ended.add(hook.group)
             if not fired:
-                self.fires[hook.id] -= 1
+                self.fires[hook.key] -= 1
         return ran
 
     # Whether a hook is asked.
@@ -183,8 +182,7 @@ class ReferenceRound:
             return not hook.only_allows
         except Exception as error:
             why = str(error) if isinstance(error, ConditionError) else f"it raised {type(error).__name__}"
-            text = f"the condition of hook {hook.id} could not be evaluated: {why}"
-            return Failure(FailureKind.RAISED, text)
+            return Failure(FailureKind.RAISED, f"the condition of hook {hook.id} could not be evaluated: {why}")
 
     def is_over(self) -> bool:
         return self.found.halt or all(hook.group in self.denied_groups for hook in self.hooks)
@@ -202,7 +200,6 @@ class ReferenceRound:
         kind = EVENTS[self.event.name]
         word = {Verdict.ALLOW: May.ALLOW, Verdict.ASK: May.ASK, Verdict.DENY: May.DENY}.get(answer.verdict)
         takes_verdict = word is None or bool(kind.accepts & word)
-        takes_halt = not answer.halt or bool(kind.accepts & May.HALT)
         accepted = replace(
             answer,
             verdict=answer.verdict if takes_verdict else Verdict.SILENT,
@@ -210,7 +207,7 @@ class ReferenceRound:
             changes=tuple(change for change in answer.changes if kind.accepts_change(change[0])),
             notes=tuple(n for n in answer.notes if n.audience is Audience.USER or kind.accepts & May.NOTES),
             requests=answer.requests if kind.accepts & May.COMPACT else (),
-            halt=answer.halt and takes_halt,
+            halt=answer.halt and bool(kind.accepts & May.HALT),
         )
         if accepted != answer:
             self.found.failures.append((hook.id, str(FailureKind.NOT_ACCEPTED)))
@@ -225,29 +222,26 @@ class ReferenceRound:
             found.halt, found.reason, found.by = True, outcome.reason, answer.hook.id
         else:
             first = next(given for given in self.answers if given.outcome.verdict is found.verdict)
-            speaks = found.verdict is not Verdict.SILENT
-            found.reason, found.by = (first.outcome.reason, first.hook.id) if speaks else ("", None)
+            found.reason, found.by = (first.outcome.reason, first.hook.id) if found.verdict else ("", None)
         if outcome.verdict is Verdict.DENY or outcome.halt:
             self.denied_groups.add(answer.hook.group)
-            self.stopped_event = self.stopped_event or self.event
+            self.stopped_event = self.stopped_event or self.event  # a later change does not count
 
     def note_failure(self, hook: Hook, failure: Failure) -> None:
         """That a condition cannot be evaluated is said once."""
-        if failure.text.startswith("the condition of hook") and hook.id in self.undecided:
-            return
-        if failure.text.startswith("the condition of hook"):
-            self.undecided.add(hook.id)
-        self.found.failures.append((hook.id, str(failure.kind)))
+        is_undecided = failure.text.startswith("the condition of hook")
+        if not is_undecided or hook.key not in self.undecided:
+            self.found.failures.append((hook.id, str(failure.kind)))
+        if is_undecided:
+            self.undecided.add(hook.key)
 
     def decision(self) -> ReferenceDecision:
         """What hooks changed after a deny does not count, except what they leave for each other."""
         found = self.found
         found.event = self.event
         if self.stopped_event is not None:
-            facts = {**self.stopped_event.facts}
-            if "metadata" in self.event.facts:
-                facts["metadata"] = self.event.facts["metadata"]
-            found.event = Event(self.event.name, facts)
+            left = {name: value for name, value in self.event.facts.items() if name == "metadata"}
+            found.event = Event(self.event.name, {**self.stopped_event.facts, **left})
         if found.halt and EVENTS[self.event.name].accepts & May.DENY:
             found.verdict = Verdict.DENY
         if found.verdict is Verdict.DENY and not found.reason:
@@ -255,23 +249,20 @@ class ReferenceRound:
         return found
 
 
-def run(hook: Hook, event: Event, host: Host) -> Outcome | Failure:
-    """Actions of tests answer at once."""
+async def run(hook: Hook, event: Event, host: Host, again: bool = False) -> Outcome | Failure:
     if hook.then.constant is not None:
         return hook.then.constant
-    running = hook.then.run(event, host)
+    token = current_hook.set(CurrentHook(hook.id, again, tool_matchers=tuple(tool_matchers(hook.when))))
     try:
-        running.send(None)  # type: ignore[attr-defined]
-    except StopIteration as done:
-        answer: Outcome = done.value
-        return answer
+        return await hook.then.run(event, host)
     except ActionError as error:
         return error.failure
     except UnavailableError as error:
         return Failure(FailureKind.UNAVAILABLE, str(error))
     except Exception as error:
         return Failure(FailureKind.RAISED, f"{type(error).__name__}: {error}")
-    raise AssertionError(f"{hook.id} waits")
+    finally:
+        current_hook.reset(token)
 
 
 def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
@@ -283,8 +274,7 @@ def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
         answer = replace(on_error, reason=on_error.reason.replace("{failure}", text))
         if not answer.reason and (answer.verdict > Verdict.ALLOW or answer.halt):
             answer = replace(answer, reason=text)
-        notes = tuple(note if note.text else replace(note, text=failure.text) for note in answer.notes)
-        answer = replace(answer, notes=notes)
+        answer = replace(answer, notes=tuple(n if n.text else replace(n, text=failure.text) for n in answer.notes))
     early = failure.partial_outcome
     if early is None:
         return answer
@@ -301,9 +291,8 @@ def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
 
 
 def label(failure: Failure, hook: Hook) -> Failure:
-    if failure.kind in (FailureKind.EXIT, FailureKind.RAISED):
-        return failure
-    return replace(failure, text=f"hook {hook.id} {failure.text}")
+    own_words = failure.kind in (FailureKind.EXIT, FailureKind.RAISED)
+    return failure if own_words else replace(failure, text=f"hook {hook.id} {failure.text}")
 
 
 def what_runs(event: Event) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import random
 import re
@@ -61,7 +62,7 @@ def holds(one: Hook, event: Event) -> bool:
 
 
 def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
-    expected = ReferenceRound(layers, event).decide()
+    expected = asyncio.run(ReferenceRound(layers, event).decide())
     return {
         "verdict": expected.verdict,
         "reason": expected.reason,

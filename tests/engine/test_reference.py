@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.hook_factories import FakeHost, make_hook
-from engine.reference import ReferenceRound
+from engine.reference import Fires, ReferenceRound
 from hookline.engine.decision import Decision
 from hookline.engine.index import HookIndex
 from hookline.engine.round import Round
@@ -172,19 +171,19 @@ def described(decision: Any) -> dict[str, Any]:
 
 def compare(hooks: list[Hook], event: Event, times: int) -> None:
     """The same event several times in a session, with what stays of it: the counts."""
-    indexes, host, fires = [(0, HookIndex(hooks))], FakeHost(), Counter[str]()
+    indexes, host, fires = [(0, HookIndex(hooks))], FakeHost(), Fires()
     for time in range(times):
         reference = ReferenceRound([hooks], event, host, fires)
-        expected = reference.decide()
+        expected = drive(reference.decide())
         decision = drive(Round(indexes, event, host, explain=False).decide())
         assert seen(decision) == {**described(expected), "asked": expected.asked, "failures": expected.failures}, time
-        ran = reference.run_background()
+        ran = drive(reference.run_background())
         assert len(host.queue) == len(reference.background)
         while host.queue:
             drive(host.queue.pop(0)())
         for one in hooks:
             if one.limit.max_fires:
-                assert host.counts.fires(one, "")[0] == fires[one.id], (one.id, ran)
+                assert host.counts.fires(one, "")[0] == fires[one.key], (one.id, ran)
 
 
 @pytest.mark.parametrize("first", WORDS)
@@ -217,4 +216,4 @@ def test_the_alphabet_has_every_part_of_an_outcome_and_of_a_hook() -> None:
     """A new field of either needs a new word here, and a rule in the reference."""
     assert set(Outcome.__slots__) == {"verdict", "reason", "changes", "notes", "requests", "halt", "final", "applied"}
     declared = {"id", "event", "when", "then", "origin", "scope", "order", "group", "timeout", "wait", "on_error"}
-    assert set(Hook.__slots__) == declared | {"limit", "enabled", "tags"}
+    assert set(Hook.__slots__) == declared | {"limit", "enabled", "tags", "is_trusted"}
