@@ -42,11 +42,11 @@ def test_a_new_prompt_has_all_its_turns_before_it(tmp_path: Path) -> None:
     assert _counted(tmp_path, app, model, "go", "more", on="prompt.submit") == ["boss 0/3", "boss 1/4"]
 
 
-def test_turns_of_sub_agents_move_the_last_one_of_whoever_waits_for_them(tmp_path: Path) -> None:
+def test_each_agent_counts_its_own_turns(tmp_path: Path) -> None:
     app = App((make_named_agent("boss", max_steps=2), make_named_agent("reviewer", max_steps=4)))
     model = MultiAgentModel(boss=[SPAWN, "fine"], reviewer=[LOOK, LOOK, "good"])
     assert _counted(tmp_path, app, model, "go") == [
-        "reviewer 1/5", "reviewer 2/5", "reviewer 3/5", "boss 0/2", "boss 4/5",
+        "reviewer 0/4", "reviewer 1/4", "reviewer 2/4", "boss 0/2", "boss 1/2",
     ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from hookline.config.document import Document, KeyPath, problems_of, problems_within
 from hookline.config.problem import Problem, Severity
@@ -17,6 +17,10 @@ from hookline.config.scalars import parse_duration
 from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
 
 MAX_GUESSES = 100
+_FLAG_WORDS: Final = {
+    **dict.fromkeys(("yes", "on", "true", "y", "1"), "true"),
+    **dict.fromkeys(("no", "off", "false", "n", "0"), "false"),
+}
 """After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
 
 _LIST_HINT = "Put it in [ ], or start each element with -."
@@ -146,7 +150,8 @@ class Node:
 
     def flag(self, *, hint: str = "") -> bool | None:
         if type(self.value) is not bool:
-            self._add_type_problem("true or false", hint)
+            meant = _FLAG_WORDS.get(self.value.lower()) if type(self.value) is str else None
+            self._add_type_problem("true or false", f"Write {meant}." if meant else hint)
             return None
         return self.value
 

@@ -21,6 +21,7 @@ class FireCount:
     last: float | None = None
     last_turn: int | None = None
     claims: int = 0  # total; a claim equal to it is the latest, which set `last`
+    before: tuple[float | None, int | None] = (None, None)  # `last` and `last_turn` before the latest claim
 
 
 class FireCounts:
@@ -38,6 +39,7 @@ class FireCounts:
                 return None
             before, claim = (count.last, count.last_turn), count.claims + 1
             count.fires, count.last, count.last_turn, count.claims = count.fires + 1, now, turn, claim
+            count.before = before
         return lambda: self._release_claim(key, count, claim, before)
 
     def allows(self, hook: Hook, event: Event, now: float) -> bool:
@@ -49,6 +51,14 @@ class FireCounts:
         with self._lock:
             count = self._counts.get((hook.key, session), FireCount())
             return count.fires, count.last
+
+    def give_back(self, hook: Hook, session: str) -> None:
+        """Takes back the hook's latest fire, because the host found nothing to do for it."""
+        with self._lock:
+            count = self._counts.get((hook.key, session))
+            if count is not None and count.fires:
+                count.fires -= 1
+                count.last, count.last_turn = count.before
 
     def forget(self, session: str) -> None:
         """Drops the counts of a session that is over."""
@@ -102,8 +112,12 @@ def session_id(event: Event) -> str:
 
 
 def _turn_number(event: Event) -> int | None:
-    turn = event.read(("turn", "number"))
-    return turn if isinstance(turn, int) and not isinstance(turn, bool) else None
+    """The session's count if the host knows it: an agent's own turns start again at 0 for each sub-agent."""
+    for path in (("session", "turns"), ("turn", "number")):
+        turn = event.read(path)
+        if isinstance(turn, int) and not isinstance(turn, bool):
+            return turn
+    return None
 
 
 def _may_fire(limit: Limit, count: FireCount, now: float, turn: int | None) -> bool:

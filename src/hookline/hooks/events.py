@@ -20,6 +20,7 @@ COMMON_FACTS: Final = (
     "host.name",
     "session.id",
     "session.tool_calls",
+    "session.turns",
     "session.transcript",
     "session.mode",
     "agent.id",
@@ -78,7 +79,7 @@ _EVENT_KINDS: Final = (
         "a session begins, before its first prompt",
         ("session.source",),
         _NOTES,
-        names={"microai": ("SessionStart",), "digitorn": ("session_start",), "claude_code": ("SessionStart",)},
+        names={"microai": ("SessionStart",), "claude_code": ("SessionStart",)},
     ),
     EventKind(
         "agent.start",
@@ -110,6 +111,13 @@ _EVENT_KINDS: Final = (
             "ai_agents": ("UserPromptSubmit",),
             "claude_code": ("UserPromptSubmit",),
         },
+    ),
+    EventKind(
+        "session.first_turn",
+        "the first turn of a session begins, with the prompt among its messages",
+        ("prompt",),
+        _NOTES,
+        names={"digitorn": ("session_start",)},
     ),
     EventKind(
         "turn.start",

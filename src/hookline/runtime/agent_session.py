@@ -252,11 +252,17 @@ class AgentSession:
             agent = self.runtime.app.agent(row.agent) or self.agent
             thread = StoredThread(row.id, self, agent, row.parent, row.depth)
             thread.subagent_task = None if row.task is None else SubagentTask(row.call or "", row.task, row.result)
-            thread.progress = Progress(row.flow, row.side, row.step, row.turn, row.turn is not None)
+            thread.progress = Progress(row.flow, row.side, row.step, *self._stored_turns(row))
             self._threads[row.id] = thread
         self._saved = await self.store.counts(self.id)
         self.counts.restore(self.id, self._saved)
         self._parts, self._joined = parse_stored_files(self.row.hooks), None
+
+    def _stored_turns(self, row: ThreadRow) -> tuple[int, bool]:
+        """How many turns of the thread have begun, and whether the last one is unfinished."""
+        if row.turn is None:  # it never had one, or an earlier version stored it between two turns
+            return (self.row.turns, False) if row.parent is None else (0, False)
+        return (~row.turn, False) if row.turn < 0 else (row.turn + 1, True)
 
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Fires an event. Every event of a session comes through here, and the caller obeys the decision."""

@@ -56,8 +56,10 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
     session, agent = thread.session, thread.agent
     row = session.row
     known = SessionInfo(session.id, row.user, row.workspace, session.clock.wall(), tool_calls=session.tool_calls)
+    base = base_facts(known)
     facts: dict[str, Any] = {
-        **base_facts(known),
+        **base,
+        "session": {**base["session"], "turns": session.turns},
         "agent": {"id": agent.id, "name": agent.name or agent.id, "prompt": thread.side.prompt.name},
         "thread": {"id": thread.id},
         "execution": thread.progress.facts,
@@ -73,14 +75,13 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
 
 
 def describe_session(session: AgentSession) -> dict[str, Any]:
-    return {"id": session.id, "tool_calls": session.tool_calls}
+    return {"id": session.id, "tool_calls": session.tool_calls, "turns": session.turns}
 
 
 def _turn_facts(thread: StoredThread) -> dict[str, int]:
-    """Both count the session's turns. At `max` the agent has used all steps for the current prompt."""
-    progress = thread.progress
-    number = max(thread.session.turns - 1, 0) if progress.turn is None else progress.turn
-    return {"number": number, "max": number + (progress.turns_left or thread.side.max_steps or MAX_STEPS)}
+    """Both count the thread's own turns. At `max` the agent has used all steps for the current prompt."""
+    number, left = thread.progress.turn, thread.progress.turns_left or thread.side.max_steps or MAX_STEPS
+    return {"number": number, "max": number + left}
 
 
 async def _context_facts(thread: StoredThread) -> dict[str, Any]:

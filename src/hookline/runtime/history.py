@@ -73,8 +73,8 @@ def to_model_messages(
             sent.append(_injected_message(injection))
         elif injection.anchor is not None:
             injected.setdefault(injection.anchor, []).append(injection)
-    for message in _pair_results([_view_from_side(side, message) for message in messages]):
-        sent += _with_injections(message, injected.get(message.get("id", ""), []))
+    for group in _group_calls(_pair_results([_view_from_side(side, message) for message in messages])):
+        sent += _group_with_injections(group, injected)
     if side is not None and sent and sent[-1].get("role") == "assistant":  # the other side ended its turn without text
         sent.append({"role": "user", "content": CONTINUE_PROMPT})
     return [_strip_message(message) for message in sent]
@@ -127,16 +127,38 @@ def _pair_results(messages: Sequence[Message]) -> Iterator[Message]:
             yield results.get(call["id"]) or {"role": "tool", "tool_call_id": call["id"], "content": MISSING_RESULT}
 
 
-def _with_injections(message: Message, injections: list[Injection]) -> list[Message]:
+def _group_calls(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    """Each message alone, but an assistant message together with the results of its calls."""
+    group: list[Message] = []
+    for message in messages:
+        if group and message.get("role") != "tool":
+            yield group
+            group = []
+        group.append(message)
+    if group:
+        yield group
+
+
+def _group_with_injections(group: list[Message], injected: dict[str, list[Injection]]) -> list[Message]:
+    """Nothing stands between a call and its result: what belongs there comes before or after the whole group."""
+    parts = [_with_injections(message, injected.get(message.get("id", ""), [])) for message in group]
+    before, messages, after = ([each for part in parts for each in part[at]] for at in range(3))
+    return [*before, *messages, *after]
+
+
+def _with_injections(
+    message: Message, injections: list[Injection]
+) -> tuple[list[Message], list[Message], list[Message]]:
+    """What comes before the message, the message itself, and what comes after it."""
     before = [_injected_message(i) for i in injections if i.place == NotePlace.MESSAGE and i.position == "before_last"]
     after = [_injected_message(i) for i in injections if i.place == NotePlace.MESSAGE and i.position != "before_last"]
     texts = [i.text for i in injections if i.place != NotePlace.MESSAGE]
     if not texts:
-        return [*before, message, *after]
+        return before, [message], after
     if message.get("role") in ("user", "tool"):
         said = "\n\n".join([*filter(None, [message.get("content")]), *texts])
-        return [*before, {**message, "content": said}, *after]
-    return [*before, message, {"role": "user", "content": "\n\n".join(texts)}, *after]
+        return before, [{**message, "content": said}], after
+    return before, [message], [{"role": "user", "content": "\n\n".join(texts)}, *after]
 
 
 def _injected_message(injection: Injection) -> Message:

@@ -93,6 +93,9 @@ class InternalToolCall:
     async def decide(self, event: Event, host: Host) -> Decision:
         """Notes and requests of the hooks go to the agent, whose turn continues."""
         decision = await self._session.decide(self._thread, event.name, event.facts)
+        tool = self._thread.toolbox.find(self._call.name)
+        if tool is not None:
+            decision = self._thread.drop_unknown_fields(decision, tool, self._call.input)
         self._session.emit(ToolCallStarted(self._thread.id, self._thread.agent.id, self._call, decision))
         await inject_notes(self._thread, decision)
         self._thread.defer_effects(decision)

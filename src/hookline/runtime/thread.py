@@ -19,10 +19,12 @@ from hookline.hooks.host import Abort, ToolResult, current_hook
 from hookline.runtime.apps.app import Agent, AgentSide
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import Injection, QueuedToolRow
+from hookline.runtime.tools.unknown_fields import drop_unknown_fields
 from hookline.standard_agents.messages import find_message_error
 
 if TYPE_CHECKING:
     from hookline.runtime.agent_session import AgentSession
+    from hookline.runtime.tools.tool_definition import Tool
     from hookline.runtime.tools.toolbox import Toolbox
 
 T = TypeVar("T")
@@ -42,7 +44,7 @@ class Progress:
     flow: str = field(default_factory=lambda: f"flow_{uuid.uuid4().hex[:12]}")
     side: str = "a"
     step: int = 0
-    turn: int | None = None  # the session's count when this turn started; sub-agents increase it meanwhile
+    turns: int = 0  # of this thread that have begun
     in_turn: bool = False  # a turn is running or was interrupted
     turns_left: int | None = None  # for the current prompt, including this turn
     stopped: bool = False
@@ -54,8 +56,14 @@ class Progress:
 
     @property
     def columns(self) -> dict[str, Any]:
-        turn = self.turn if self.in_turn else None
+        """`turn` is the number of the running turn; between turns, the bitwise inverse of the next one."""
+        turn = self.turns - 1 if self.in_turn else ~self.turns
         return {"flow": self.flow, "side": self.side, "step": self.step, "turn": turn}
+
+    @property
+    def turn(self) -> int:
+        """The number of the current turn, or of the last one."""
+        return max(self.turns - 1, 0)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -241,6 +249,14 @@ class StoredThread:
         """Why the agent has to stop, because of this decision or a deferred one."""
         reason, self.progress.halted = self.progress.halted, None
         return decision.full_reason if decision.halt else reason
+
+    def drop_unknown_fields(self, decision: Decision, tool: Tool, asked: dict[str, Any]) -> Decision:
+        """Leaves out fields that hooks added and the tool does not have, with a warning."""
+        decision, dropped = drop_unknown_fields(decision, tool, asked)
+        if dropped:
+            what = f"hooks added {', '.join(dropped)} to the input of {tool.name}, which has no such field; it was left out"
+            self.session.emit_status(self, what, "warning")
+        return decision
 
     async def read_file(self, path: str) -> bytes | None:
         return await self.store.read_file(self.id, path)

@@ -92,6 +92,7 @@ class ToolCalls:
     async def _decide_and_run(self, call: ToolCall, tool: Tool) -> CompletedCall:
         facts = _tool_facts(call, tool)
         decision = await self.session.decide(self.thread, "tool.before", {"tool": facts})
+        decision = self.thread.drop_unknown_fields(decision, tool, call.input)
         self._emit_started(call, decision)
         halted = self.thread.take_halt(decision)  # a hook's own call may have been answered with a halt
         if halted is not None or decision.denied:

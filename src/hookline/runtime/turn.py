@@ -44,6 +44,11 @@ class Turn:
     async def _call_model_and_tools(self) -> TurnResult:
         stored = await self.thread.history()
         facts = {"prompt": self.thread.progress.prompt, "messages": stored}
+        if self.thread.parent is None and self.thread.progress.turn == 0:
+            first = await self.session.decide(self.thread, "session.first_turn", facts)
+            halted = await apply_effects(self.thread, first)
+            if halted is not None:
+                return TurnResult(halted, ending=Ending.HALTED)
         started = await self.session.decide(self.thread, "turn.start", facts)
         halted = await apply_effects(self.thread, started)
         if halted is not None:
@@ -87,7 +92,7 @@ class Turn:
     async def _begin(self) -> None:
         """Stores the turn before its first event, so that its number is never used again after a crash."""
         progress = self.thread.progress
-        progress.turn, progress.in_turn, progress.metadata = self.session.turns, True, {}
+        progress.turns, progress.in_turn, progress.metadata = progress.turns + 1, True, {}
         self.session.turns += 1
         progress.step += 1
         try:

@@ -249,11 +249,6 @@ def test_a_misspelt_agent_blocks_a_tool_and_lists_the_agents(desk: BridgeSandbox
     assert decided(desk.call(agent="claud-code", event="Stop")).exit_code == 1
 
 
-def test_an_event_that_is_not_ours_is_left_alone(desk: BridgeSandbox) -> None:
-    desk.write_hooks(GUARD)
-    assert decided(desk.call(event="MessageDisplay")) == Reply()
-
-
 def test_a_file_with_errors_is_told_once(desk: BridgeSandbox) -> None:
     desk.write_hooks("hooks: [{id: x, on: nowhere}]\n")
     assert "hookline check" in json.loads(decided(desk.call()).stdout)["systemMessage"]
@@ -313,3 +308,11 @@ def test_a_directory_that_a_tool_call_names_does_not_choose_the_hooks(
         payload["cwd"] = str(there)
     reply = decided(desk.call(json.dumps(payload).encode(), event, agent=name))
     assert "Never." in reply.stdout + reply.stderr
+
+
+def test_an_event_that_nobody_knows_is_visible(desk: BridgeSandbox, caplog: pytest.LogCaptureFixture) -> None:
+    desk.write_hooks(GUARD)
+    reply = decided(desk.call(event="PreToolUsed"))
+    assert (reply.stdout, reply.exit_code) == ("", 0)
+    assert "'PreToolUsed' is not an event of claude-code" in reply.stderr
+    assert "PreToolUsed" in caplog.text

@@ -14,6 +14,7 @@ from hookline.hosts.mcp.elicitation import (
     elicitation_request,
     input_required_result,
     is_accepted,
+    is_accepted_reply,
     is_same_call,
     resume_call,
 )
@@ -35,6 +36,7 @@ def tool_call(arguments: dict[str, Any], id: int = 1, tool: str = "t", **params:
     [
         ({"action": "accept", "content": {"allow": True}}, True),
         ({"action": "accept", "content": {"allow": False}}, False),
+        ({"action": "accept", "content": {"allow": True}, "error": {"code": 1}}, False),
         ({"action": "accept", "content": {"allow": "true"}}, False),
         ({"action": "accept", "content": {"allow": 1}}, False),
         ({"action": "accept"}, False),
@@ -89,3 +91,17 @@ def test_the_server_sees_the_new_id_and_the_changes_but_not_our_question() -> No
         "_meta": {"token": 2},
     }
     assert resumed.arguments == {"a": 9}
+
+
+@pytest.mark.parametrize(
+    ("more", "accepted"),
+    [
+        ({}, True),
+        ({"error": {"code": -32603, "message": "no"}}, False),
+        ({"error": None}, False),
+        ({"result": None}, False),
+    ],
+)
+def test_a_response_with_an_error_is_no(more: dict[str, Any], accepted: bool) -> None:
+    result = {"action": "accept", "content": {"allow": True}}
+    assert is_accepted_reply(Message({"jsonrpc": "2.0", "id": "x", "result": result, **more})) is accepted

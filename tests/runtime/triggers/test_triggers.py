@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -59,3 +60,15 @@ async def test_only_routes_have_an_address_and_a_token(tmp_path: Path) -> None:
         assert str(routes.address).startswith("http://127.0.0.1:")
         assert routes.token
         await asyncio.sleep(0)  # lets the routes start before they are stopped
+
+
+@pytest.mark.anyio
+async def test_an_address_is_free_again_even_if_its_routes_never_ran(tmp_path: Path) -> None:
+    async def fire(activation: Activation) -> ActivationResult:
+        return ActivationResult()
+
+    triggers = Triggers([Trigger("d", TriggerKind.HTTP, "/d", "x")], tmp_path, fire)
+    async with triggers as routes:
+        host, _, port = str(routes.address).removeprefix("http://").partition(":")
+    with pytest.raises(ConnectionRefusedError), socket.create_connection((host, int(port)), timeout=5):
+        pass

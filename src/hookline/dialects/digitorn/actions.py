@@ -273,6 +273,13 @@ def _step_on_error(name: str, step: ParsedAction) -> Outcome | None:
     return step.on_error if ignored or step.on_error != SILENT else None
 
 
+def _chain_step(name: str, step: ParsedAction) -> ChainStep:
+    """A chain records every failure, also of a pipe that ignores it alone."""
+    is_quiet = isinstance(step.action, CallTool) and step.action.is_quiet
+    action = replace(step.action, is_quiet=False) if isinstance(step.action, CallTool) else step.action
+    return ChainStep(name, action, _step_on_error(name, step), step.timeout, step.ends_chain, is_quiet)
+
+
 def _parse_chain(at: Node) -> ParsedAction | None:
     """Its timeout is the sum of its steps' timeouts."""
     places, stop = _require_key(at, "actions"), _parse_flag(at, "stop_on_failure", False)
@@ -282,10 +289,7 @@ def _parse_chain(at: Node) -> ParsedAction | None:
     actions = [(place.value["type"], each) for place, each in parsed if each is not None]
     if len(actions) < len(parsed) or stop is None:
         return None
-    steps = tuple(
-        ChainStep(name, each.action, _step_on_error(name, each), each.timeout, each.ends_chain)
-        for name, each in actions
-    )
+    steps = tuple(_chain_step(name, each) for name, each in actions)
     chain = Chain(steps, stop)
     total = sum((each.timeout for _, each in actions), timedelta())
     return ParsedAction(
@@ -310,7 +314,8 @@ def _parse_pipe(at: Node) -> ParsedAction | None:
     literals = {} if extra is None else extra.mapping()
     if tool is None or input is None or literals is None or on_error is None:
         return None
-    return ParsedAction(CallTool(tool, input, tuple(literals.items())), ends_chain=on_error == "raise")
+    call = CallTool(tool, input, tuple(literals.items()), is_quiet=on_error == "ignore")
+    return ParsedAction(call, ends_chain=on_error == "raise")
 
 
 def _parse_lsp_diagnose(at: Node) -> ParsedAction | None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from hookline.errors import HooklineError
 from hookline.hooks.actions.description import describe_json
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host, ProgramResult, ToolResult
 from hookline.hooks.masking import mask
-from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
+from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, as_text
 
@@ -40,6 +41,9 @@ class CallTool:
     place: NotePlace = NotePlace.CONTEXT
     role: str = "user"  # of a separate message
     result_parser: ResultParser | None = None  # reads the result as an answer, like a program's output
+    is_quiet: bool = field(
+        default=False, compare=False
+    )  # a failure is only logged, as debug output, and changes nothing
     instant = False
     constant = None
     label = "the action call"
@@ -60,10 +64,20 @@ class CallTool:
         yield "call", f"{self.tool} {describe_json({**dict(self.literal), **input})}"
 
     async def run(self, event: Event, host: Host) -> Outcome:
+        if not self.is_quiet:
+            return await self._call(event, host)
+        try:
+            return await self._call(event, host)
+        except (ActionError, HooklineError) as error:
+            _log.debug("[%s] %s failed and is ignored: %s", current_hook_id(), self.tool, MaskedValue(str(error)))
+            return NOT_APPLIED
+
+    async def _call(self, event: Event, host: Host) -> Outcome:
         input = {**copy.deepcopy(dict(self.literal)), **self.input.render(event)}
         _log.debug("[%s] %s gets %s", current_hook_id(), self.tool, MaskedValue(input))
         result = await host.call_tool(self.tool, input)
-        _log.info("[%s] %s: %s", current_hook_id(), self.tool, MaskedValue(_call_status(result)))
+        level = logging.DEBUG if self.is_quiet and not result.ok else logging.INFO
+        _log.log(level, "[%s] %s: %s", current_hook_id(), self.tool, MaskedValue(_call_status(result)))
         report = self._report_outcome(result)
         if not result.ok:
             failed = f"{self.tool}: {describe_result(result)}"[:500]

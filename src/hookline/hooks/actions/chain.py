@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import reduce
 from operator import or_
@@ -30,6 +30,7 @@ class ChainStep:
     on_error: Outcome | None = None  # None: its failure fails the chain, and the hook's on_error answers
     timeout: timedelta = _DEFAULT_STEP_TIMEOUT
     ends_chain: bool = False  # its failure always ends the chain
+    is_quiet: bool = field(default=False, compare=False)  # its failure is recorded, and logged only as debug output
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ class Chain:
 
 
 def _record_failure(step: ChainStep, failure: Failure, event: Event) -> Outcome:
-    _log.warning("[%s] %s failed: %s", current_hook_id(), step.name, failure.text)
+    level = logging.DEBUG if step.is_quiet else logging.WARNING
+    _log.log(level, "[%s] %s failed: %s", current_hook_id(), step.name, failure.text)
     outcome = outcome_of_failure(failure, step.on_error or SILENT)
     recorded = event.read(FAILURES_PATH)
     failures = [*(recorded if isinstance(recorded, list) else ()), {"action": step.name, "error": failure.text}]

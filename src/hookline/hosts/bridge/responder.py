@@ -185,6 +185,8 @@ class _Responder:
             payload = _parse_payload(call.payload)
         except UnreadablePayloadError as unreadable:
             return await self._reply_to_unreadable(str(unreadable), workspace)
+        if self.agent.find_event(call.event) is None:
+            return self._reply_to_unknown_event()
         caller = _find_caller(call, payload)
         if caller is None:
             return empty_reply(self.agent, call.event)
@@ -215,7 +217,12 @@ class _Responder:
             return denial
         if event.name == "session.end":
             await self._wait_for_background(event, until)
-        decided = _drop_trust_notes(await book.decide(event, DeadlineHost(self.engine.local_host, sessions, until)))
+        host = DeadlineHost(self.engine.local_host, sessions, until)
+        decided = await book.decide(event, host)
+        if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
+            first = await book.decide(Event("session.first_turn", event.facts), host)
+            decided = _join_decisions(decided, first)
+        decided = _drop_trust_notes(decided)
         decision = fallbacks.apply(event, decided)
         untold = (
             sessions.take_new_messages(event, _user_messages(decision, book))
@@ -248,6 +255,12 @@ class _Responder:
         known = base_facts(SessionInfo(None, self.call.user, cwd, self.engine.local_host.clock.wall()))
         place = {"cwd": str(cwd), "workspace": str(workspace or event.facts.get("workspace") or cwd)}
         return Event(event.name, {**known, **event.facts, **place})
+
+    def _reply_to_unknown_event(self) -> Reply:
+        """Only an entry that hookline did not write, or another version wrote, names such an event."""
+        what = f"{self.call.event!r} is not an event of {self.agent.name} that hookline knows, so no hook was asked"
+        log.warning("%s", what)
+        return Reply(stderr=f"hookline: {what}; run `hookline doctor {self.agent.name}`")
 
     async def _reply_to_unreadable(self, why: str, workspace: Path | None) -> Reply:
         """Denies if a hook listens to this event, or if the project is unknown."""
@@ -294,6 +307,19 @@ def _find_caller(call: AgentCall, payload: Mapping[str, Any]) -> str | None:
     if has_current_entries(other, Machine(call.user_directories.home, Path(call.cwd), environ)):
         return None
     return caller if other.read(call.event, payload).events else call.agent
+
+
+def _join_decisions(one: Decision, two: Decision) -> Decision:
+    """Of two events that accept no verdict and no change, answered as one."""
+    halting = two if two.halt and not one.halt else one
+    return replace(
+        halting,
+        event=one.event,
+        notes=(*one.notes, *two.notes),
+        requests=(*one.requests, *two.requests),
+        failures=(*one.failures, *two.failures),
+        trace=(*one.trace, *two.trace),
+    )
 
 
 def _drop_trust_notes(decision: Decision) -> Decision:

@@ -29,11 +29,16 @@ def elicitation_params(call: McpToolCall, name: str, reason: str) -> dict[str, A
 
 
 def is_accepted(answer: Any) -> bool:
-    """True only for a form that was submitted with its box ticked."""
+    """True only for a form that was submitted with its box ticked, and without an error."""
+    given = get_object({"answer": answer}, "answer")
     return (
-        get_object({"answer": answer}, "answer").get("action") == "accept"
-        and get_object(answer, "content").get("allow") is True
+        given.get("action") == "accept" and "error" not in given and get_object(given, "content").get("allow") is True
     )
+
+
+def is_accepted_reply(reply: Message) -> bool:
+    """A response with both a result and an error is invalid, so it is no."""
+    return "error" not in reply.value and is_accepted(reply.value.get("result"))
 
 
 def elicitation_request(params: dict[str, Any]) -> Message:

@@ -159,8 +159,9 @@ class ProxySession:
         return await self._book().decide(event)
 
     async def _fire_session_start(self) -> None:
-        decision = await self._book().decide(self.event("session.start"))
-        for note in decision.notes:
+        started = await self._book().decide(self.event("session.start"))
+        first = await self._book().decide(self.event("session.first_turn"))  # a server does not see the agent's turns
+        for note in (*started.notes, *first.notes):
             if note.audience is Audience.AGENT:
                 _log.info("cannot deliver a note for the agent at session start: %s", note.text)
             else:
@@ -392,7 +393,7 @@ class Proxy:
         request.question = asked = elicitation.elicitation_request(self._elicitation_params(left, answer))
         reply = self._questions[asked.key] = asyncio.get_running_loop().create_future()
         await self._send(asked)
-        if elicitation.is_accepted((await reply).value.get("result")):
+        if elicitation.is_accepted_reply(await reply):
             await self._forward(request, left)
         else:
             await self._refuse(request, answer.add_to_reason(_REFUSED_BY_USER))

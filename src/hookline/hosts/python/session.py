@@ -143,6 +143,7 @@ class Session:
         self._begin()
         try:
             raise_if_denied(await self.decide("session.start"))
+            raise_if_denied(await self.decide("session.first_turn"))
         except BaseException:
             self._end()
             raise
@@ -162,6 +163,7 @@ class Session:
         self._begin()
         try:
             raise_if_denied(self.run(self.decide("session.start")))
+            raise_if_denied(self.run(self.decide("session.first_turn")))
         except BaseException:
             self._end()
             self._close()

@@ -54,7 +54,7 @@ class ThreadRow:
     call: str | None = None  # the parent's call that started it
     task: str | None = None  # the task it was started for
     result: dict[str, Any] | None = None  # the result for its parent; None while it runs
-    turn: int | None = None  # the turn that is running or was interrupted; None between turns
+    turn: int | None = None  # the turn that is running or was interrupted; between turns, ~ the next one
 
 
 @dataclass(frozen=True, slots=True)

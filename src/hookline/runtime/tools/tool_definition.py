@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _MAX_STACK_CHARS: Final = 10_000
+_MAX_NESTING: Final = 40  # levels of an input that any schema can be checked against
 _BOUNDS: Final = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -124,7 +125,7 @@ def integer_schema(description: str, minimum: int, maximum: int) -> dict[str, An
 def find_input_error(schema: dict[str, Any], input: Any) -> str | None:
     """The first error in the input, with its field; None if the input is valid.
 
-    An invalid schema, or one that refers to another document, accepts every input: nothing is fetched.
+    Nothing is checked against a schema that refers to another document, because nothing is fetched, or only to itself.
     """
     import jsonschema
     import referencing.exceptions
@@ -133,11 +134,25 @@ def find_input_error(schema: dict[str, Any], input: Any) -> str | None:
         validator = _validator_class(str(schema.get("$schema", "")))
         validator.check_schema(schema)
         errors = list(validator(schema, registry=referencing.Registry()).iter_errors(input))
-    except (jsonschema.SchemaError, referencing.exceptions.Unresolvable, ValueError):  # the last: a malformed URI
+    except jsonschema.SchemaError as invalid:
+        return f"cannot be checked, because the tool's schema is invalid: {shorten(invalid.message)}"
+    except (referencing.exceptions.Unresolvable, ValueError):  # the last: a malformed URI
         return None
-    except RecursionError:
-        return "the input is nested too deeply"
+    except RecursionError:  # `{"$ref": "#"}` never ends, whatever the input
+        return "the input is nested too deeply" if _nesting(input) > _MAX_NESTING else None
     return _describe_schema_error(min(errors, key=_error_rank)) if errors else None
+
+
+def _nesting(value: Any) -> int:
+    """How many levels of lists and objects it has; counts no further than one more than allowed."""
+    level, depth = [value], 0
+    while depth <= _MAX_NESTING:
+        inner = [each for each in level if isinstance(each, dict | list | tuple)]
+        if not inner:
+            return depth
+        level = [part for each in inner for part in (each.values() if isinstance(each, dict) else each)]
+        depth += 1
+    return depth
 
 
 @functools.lru_cache(maxsize=16)

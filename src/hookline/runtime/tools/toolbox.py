@@ -9,6 +9,7 @@ from typing import Final
 
 from hookline.errors import HooklineError
 from hookline.hooks.tool_name import mcp_spellings
+from hookline.hooks.tools import VOCABULARIES, ToolKind
 from hookline.patterns.matchers import tool_glob
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError
 from hookline.runtime.models.model import OfferedTool
@@ -45,6 +46,11 @@ def module_tools() -> tuple[Tool, ...]:
     return (*modules.FILESYSTEM_TOOLS, *modules.MEMORY_TOOLS, *modules.WORKSPACE_TOOLS)
 
 
+_MODULE_NAMES: Final = {
+    kind: tuple(name for vocabulary in VOCABULARIES.values() for name in vocabulary.names.get(kind, ()) if "." in name)
+    for kind in ToolKind
+}
+"""What hooks call a tool of each kind as `module.action`: `shell.run`, `web.fetch`."""
 _UNSUPPORTED_TOOLS: Final = {"dom": "there is no browser here"}
 _MAX_CACHED_SELECTIONS: Final = 64
 
@@ -62,11 +68,14 @@ class Toolbox:
             tool.name: (tool.name, self._offered_names[tool.name], *_aliases(tool.name)) for tool in self.tools
         }
         self._by_name = self._build_index()
+        self._by_kind = {
+            name: tool for tool in reversed(self.tools) for name in _MODULE_NAMES.get(ToolKind(tool.kind), ())
+        }
         self._selections: dict[tuple[str, ...] | None, tuple[Tool, ...]] = {}
 
     def find(self, name: str) -> Tool | None:
-        """Prefers a tool's own name, then its name for models, then other spellings."""
-        return self._by_name.get(name)
+        """Prefers a tool's own name, then its name for models, then other spellings, then a module's name for its kind."""
+        return self._by_name.get(name) or self._by_kind.get(name)
 
     def describe_missing(self, name: str) -> str:
         """The message for the model when `find` returns None."""

@@ -64,6 +64,11 @@ class Routes:
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self._socket.getsockname()[1]}"
 
+    def close(self) -> None:
+        """Closes the address. It can be called again."""
+        if self._socket is not None:
+            self._socket.close()
+
     async def run(self) -> None:
         """Serves until it is cancelled; open requests are answered first."""
         assert self._socket is not None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from hookline.errors import HooklineError
 from hookline.runtime.triggers.trigger import Activation, ActivationHandler, ActivationResult, Trigger, TriggerKind
 
 if TYPE_CHECKING:
     from hookline.runtime.triggers.cron import WallClock
-    from hookline.runtime.triggers.http_routes import ListenOptions
+    from hookline.runtime.triggers.http_routes import ListenOptions, Routes
 
 
 _log = logging.getLogger("hookline")
@@ -45,6 +46,7 @@ class Triggers:
         self._listen = listen
         self._clock = clock
         self._tasks: list[asyncio.Task[None]] = []
+        self._routes: Routes | None = None
         self.address: str | None = None  # of the routes, such as http://127.0.0.1:8123
         self.token: str | None = None  # bearer token that requests need
 
@@ -76,7 +78,8 @@ class Triggers:
         listen = self._listen or ListenOptions()
         routes = Routes(triggers, listen, self._fire)
         self.address, self.token = routes.bind(), listen.token
-        self._start(routes.run())
+        self._start(routes.run)
+        self._routes = routes
 
     def _start_crons(self) -> None:
         triggers = self._triggers_of(TriggerKind.CRON)
@@ -86,7 +89,7 @@ class Triggers:
 
         clock = self._clock or SystemWallClock()
         for trigger in triggers:
-            self._start(run_cron(trigger, self._fire_and_log, clock))
+            self._start(partial(run_cron, trigger, self._fire_and_log, clock))
 
     async def _start_files(self) -> None:
         triggers = self._triggers_of(TriggerKind.FILE)
@@ -95,21 +98,21 @@ class Triggers:
         from hookline.runtime.triggers.file_changes import FileWatch
 
         watch = FileWatch(triggers, self._workspace, self._fire_and_log)
-        running = self._start(watch.run())
+        running = self._start(watch.run)
         ready = asyncio.ensure_future(watch.watching.wait())
         try:
             await asyncio.wait((running, ready), timeout=_READY_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
         finally:
             ready.cancel()
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _start(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._log_failure(work))
         self._tasks.append(task)
         return task
 
-    async def _log_failure(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _log_failure(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except* HooklineError as errors:
             _log.error("a trigger stopped: %s", errors.exceptions[0])
 
@@ -129,6 +132,8 @@ class Triggers:
             task.cancel()
         ended = await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
+        if self._routes is not None:  # its task may have been cancelled before it ran
+            self._routes.close()
         for each in ended:
             if isinstance(each, Exception):
                 raise each
