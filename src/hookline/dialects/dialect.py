@@ -100,10 +100,13 @@ class FolderDialect(Dialect, Protocol):
         """The problems that can be found without importing anything."""
 
     def files(self, folder: Path) -> tuple[Path, ...]:
-        """The files that `import_folder` would run. Raises HooklineError if there are too many."""
+        """The files that `import_folders` would run. Raises HooklineError if there are too many."""
 
-    def import_folder(self, folder: Path, shown: str) -> LoadResult:
-        """Runs the folder's code. Call it only for a trusted folder."""
+    def read_folders(self, folders: Sequence[tuple[Path, str]]) -> LoadResult:
+        """The hooks as far as they can be read without importing anything, and the problems between the folders."""
+
+    def import_folders(self, folders: Sequence[tuple[Path, str]]) -> LoadResult:
+        """Runs the code of folders that one file names. Call it only for trusted folders."""
 
 
 _MODULES: Final = {

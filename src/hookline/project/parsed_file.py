@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,8 +36,27 @@ class CodeFolder:
         """Raises HooklineError if there are more files than may be imported."""
         return self.dialect.files(self.path)
 
-    def import_hooks(self) -> LoadResult:
-        return self.dialect.import_folder(self.path, self.display_path)
+
+def read_folders(folders: Sequence[CodeFolder]) -> LoadResult:
+    """The hooks of the folders that one file names, as far as they can be read without importing anything."""
+    return _join([dialect.read_folders(each) for dialect, each in _by_dialect(folders)])
+
+
+def import_folders(folders: Sequence[CodeFolder]) -> LoadResult:
+    """Runs the code of the folders that one file names."""
+    return _join([dialect.import_folders(each) for dialect, each in _by_dialect(folders)])
+
+
+def _by_dialect(folders: Sequence[CodeFolder]) -> list[tuple[FolderDialect, list[tuple[Path, str]]]]:
+    found: dict[str, tuple[FolderDialect, list[tuple[Path, str]]]] = {}
+    for folder in folders:
+        found.setdefault(folder.dialect.name, (folder.dialect, []))[1].append((folder.path, folder.display_path))
+    return list(found.values())
+
+
+def _join(loaded: Sequence[LoadResult]) -> LoadResult:
+    hooks = tuple(hook for each in loaded for hook in each.hooks)
+    return LoadResult(hooks, tuple(problem for each in loaded for problem in each.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +88,7 @@ def read_source(source: Source) -> ParsedFile:
     """Never raises: an unreadable or wrong file becomes problems. Imports nothing."""
     folder = _code_folder(source)
     if folder is not None:
-        problems = folder.dialect.check(folder.path, folder.display_path)
+        problems = (*folder.dialect.check(folder.path, folder.display_path), *read_folders([folder]).problems)
         return ParsedFile(source, problems=problems, dialect=folder.dialect.name, folders=(folder,))
     document, problems = salvage_file(source.path, source.display_path)
     return ParsedFile(source, problems=problems) if document is None else parse_document(document, source)
@@ -139,7 +159,8 @@ def _find_folders(
         elif isinstance(dialect, FolderDialect):
             found.append(CodeFolder(dialect, path, shown, each.line))
             problems += dialect.check(path, shown) if path.is_dir() else ()
-    return tuple(found), tuple(problems)
+    problems += read_folders([each for each in found if each.path.is_dir()]).problems
+    return tuple(found), tuple(dict.fromkeys(problems))
 
 
 def _choose_dialect(document: Document, source: Source) -> Dialect | Problem | None:

@@ -22,7 +22,14 @@ from hookline.dialects.dialect import all_dialects
 from hookline.errors import HooklineError
 from hookline.hooks.actions.verified import FileChangedError, VerifiedAction
 from hookline.hooks.hook import Hook
-from hookline.project.parsed_file import CodeFolder, ParsedFile, parse_document, read_source
+from hookline.project.parsed_file import (
+    CodeFolder,
+    ParsedFile,
+    import_folders,
+    parse_document,
+    read_folders,
+    read_source,
+)
 from hookline.project.referenced_files import (
     NO_REFERENCES,
     FileReferences,
@@ -71,19 +78,21 @@ class EffectiveFile:
         """Adds the hooks of its folders. This runs their code."""
         if not self.folders:
             return self
-        loaded = [folder.import_hooks() for folder in self.folders]
-        hooks = [hook for each in loaded for hook in each.hooks]
-        known = set(self.parsed.problems)
-        problems = [problem for each in loaded for problem in each.problems if problem not in known]
-        return replace(self, hooks=(*self.hooks, *hooks), problems=(*self.problems, *problems), folders=())
+        loaded = import_folders(self.folders)
+        known = {(problem.code, problem.file, problem.line) for problem in self.parsed.problems}
+        problems = [each for each in loaded.problems if (each.code, each.file, each.line) not in known]
+        return replace(self, hooks=(*self.hooks, *loaded.hooks), problems=(*self.problems, *problems), folders=())
 
     def without_folders(self) -> EffectiveFile:
-        """Leaves out the hooks of its folders, with a warning for each."""
+        """With the hooks of its folders as they can be read without importing them, and a warning for each folder."""
         warnings = [self._not_imported_warning(folder) for folder in self.parsed.folders]
-        return replace(self, problems=(*self.problems, *warnings), folders=())
+        hooks = read_folders([folder for folder in self.parsed.folders if folder.path.exists()]).hooks
+        if not self.trusted:
+            hooks = tuple(map(restrict_hook, hooks))
+        return replace(self, hooks=(*self.hooks, *hooks), problems=(*self.problems, *warnings), folders=())
 
     def _not_imported_warning(self, folder: CodeFolder) -> Problem:
-        what = f"The Python files in {folder.display_path} were not imported, so their hooks are missing here."
+        what = f"The Python files in {folder.display_path} were not imported; their hooks are shown as written there."
         hint = "Only a session, `hookline fire` and `hookline test` import them."
         return Problem("not-imported", self.parsed.source.display_path, folder.line, what, hint, Severity.WARNING)
 

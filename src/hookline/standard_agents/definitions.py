@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -106,7 +106,22 @@ class Definitions:
         self.agents: dict[str, AgentDefinition] = {}
         self.tools: dict[str, ToolDefinition] = {}
         self.models: dict[str, ModelDefinition] = {}
+        self._parts: tuple[Definitions, ...] = ()
         self.unfinished: dict[str, SourceLocation] = {}  # hooks whose decorator has not been applied to a function yet
+
+    @classmethod
+    def join(cls, parts: Iterable[Definitions]) -> Definitions:
+        """Everything that is in one of the parts; of two with the same name, the first. It keeps the parts alive."""
+        new = cls()
+        new._parts = tuple(parts)
+        for part in new._parts:
+            for mine, theirs in zip(new._by_kind(), part._by_kind(), strict=True):
+                for name, definition in theirs.items():
+                    mine.setdefault(name, definition)
+        return new
+
+    def _by_kind(self) -> tuple[dict[str, Any], ...]:
+        return self.hooks, self.prompts, self.agents, self.tools, self.models
 
     def add(self, definition: _Definition) -> None:
         """Raises DefinitionError if the name is taken."""

@@ -100,8 +100,9 @@ def test_looking_at_a_trusted_project_says_what_was_not_imported(tmp_path: Path)
     trust.accept(sources)
     book = load_all(sources, trust, importing=False)
     assert [(problem.code, problem.line) for problem in book.problems] == [("not-imported", 1)]
-    assert not book.hooks
-    assert not load_file(tmp_path / "project" / "agents", "standard_agents", importing=False).hooks
+    assert [hook.id for hook in book.hooks] == ["shout"]
+    read = load_file(tmp_path / "project" / "agents", "standard_agents", importing=False)
+    assert [hook.id for hook in read.hooks] == ["shout"]
     assert not (tmp_path / "ran").exists()
 
 

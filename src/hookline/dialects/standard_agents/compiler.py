@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Final, cast
 
@@ -40,22 +40,24 @@ def _keep_path(file: str) -> str:
     return file
 
 
-def hooks_of(definitions: Definitions, shown: PathFormatter = _keep_path) -> LoadResult:
+def hooks_of(*parts: Definitions, shown: PathFormatter = _keep_path) -> LoadResult:
     """The hooks that a prompt or agent lists, and a problem for each name in a list that is not defined.
 
-    `shown` formats a file's path for messages. The hooks keep the definitions, because their functions load from them
-    by name.
+    Several parts may list each other's hooks. `shown` formats a file's path for messages. The hooks keep the joined
+    definitions, because their functions load from them by name.
     """
+    everything = parts[0] if len(parts) == 1 else Definitions.join(parts)
     problems: list[Problem] = []
     hooks: list[Hook] = []
-    for prompt in definitions.prompts.values():
-        for hook in _listed_hooks(prompt, definitions, problems, shown):
-            hooks.append(_build_hook(hook, Scope(prompt=prompt.name), ALWAYS, definitions, shown))
-    fallback = _prompt_declares_no_hooks(definitions)
-    for agent in definitions.agents.values():
-        for hook in _listed_hooks(agent, definitions, problems, shown):
-            hooks.append(_build_hook(hook, Scope(agent=agent.name), fallback, definitions, shown))
-    problems += _unlisted_hook_problems(definitions, shown)
+    fallback = _prompt_declares_no_hooks(parts)
+    for definitions in parts:
+        for prompt in definitions.prompts.values():
+            for hook in _listed_hooks(prompt, everything, problems, shown):
+                hooks.append(_build_hook(hook, Scope(prompt=prompt.name), ALWAYS, everything, shown))
+        for agent in definitions.agents.values():
+            for hook in _listed_hooks(agent, everything, problems, shown):
+                hooks.append(_build_hook(hook, Scope(agent=agent.name), fallback, everything, shown))
+    problems += _unlisted_hook_problems(parts, shown)
     return LoadResult(tuple(hooks), tuple(problems))
 
 
@@ -79,9 +81,9 @@ def _build_hook(
     )
 
 
-def _prompt_declares_no_hooks(definitions: Definitions) -> Condition:
+def _prompt_declares_no_hooks(parts: Sequence[Definitions]) -> Condition:
     """An agent's hooks apply only while the active prompt declares no list of hooks, not even an empty one."""
-    declaring = [prompt.name for prompt in definitions.prompts.values() if prompt.hooks is not None]
+    declaring = [prompt.name for part in parts for prompt in part.prompts.values() if prompt.hooks is not None]
     return Not(AnyOf(tuple(Equals(ACTIVE_PROMPT, name) for name in declaring))) if declaring else ALWAYS
 
 
@@ -106,10 +108,12 @@ def _listed_hooks(
         seen.add(id)
 
 
-def _unlisted_hook_problems(definitions: Definitions, shown: PathFormatter) -> Iterator[Problem]:
-    owners: list[PromptDefinition | AgentDefinition] = [*definitions.prompts.values(), *definitions.agents.values()]
+def _unlisted_hook_problems(parts: Sequence[Definitions], shown: PathFormatter) -> Iterator[Problem]:
+    owners: list[PromptDefinition | AgentDefinition] = []
+    for part in parts:
+        owners += [*part.prompts.values(), *part.agents.values()]
     listed = {id for owner in owners for id in owner.hooks or ()}
-    for hook in definitions.hooks.values():
+    for hook in (hook for part in parts for hook in part.hooks.values()):
         if hook.id not in listed:
             text = f"no prompt or agent lists the hook {hook.id}, so it never runs."
             hint = "Write its id in the hooks of a prompt or an agent."

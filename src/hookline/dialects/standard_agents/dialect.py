@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,10 +45,15 @@ class StandardAgentsDialect:
 
         return list_files(folder).python
 
-    def import_folder(self, folder: Path, shown: str) -> LoadResult:
-        from hookline.dialects.standard_agents.folder import DefinitionsFolder
+    def read_folders(self, folders: Sequence[tuple[Path, str]]) -> LoadResult:
+        from hookline.dialects.standard_agents.folder import DefinitionsFolder, read_folders
 
-        return DefinitionsFolder(folder, shown).load_hooks()
+        return read_folders([DefinitionsFolder(*each) for each in folders])
+
+    def import_folders(self, folders: Sequence[tuple[Path, str]]) -> LoadResult:
+        from hookline.dialects.standard_agents.folder import DefinitionsFolder, import_folders
+
+        return import_folders([DefinitionsFolder(*each) for each in folders])
 
     def schema(self) -> dict[str, Any]:
         return {

@@ -6,19 +6,20 @@ import ast
 import os
 import stat
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import LoadResult
-from hookline.dialects.standard_agents.compiler import hooks_of
+from hookline.dialects.standard_agents.compiler import PathFormatter, hooks_of
 from hookline.dialects.standard_agents.importer import import_files_once
+from hookline.dialects.standard_agents.static_definitions import StaticDefinitions, called_name, constant_argument
 from hookline.errors import HooklineError
 from hookline.hooks.actions.python_function import describe_exception
 from hookline.standard_agents.define import check_hook
-from hookline.standard_agents.definitions import DefinitionError, Definitions
+from hookline.standard_agents.definitions import DefinitionError, Definitions, HookDefinition
 
 MAX_FILES: Final = 500
 _MAX_BYTES: Final = 10_000_000
@@ -105,12 +106,6 @@ class DefinitionsFolder:
             found.append(self._folder_problem("empty-folder", what, severity=Severity.WARNING))
         return (*found, *self._check_sources(files.python))
 
-    def load_hooks(self) -> LoadResult:
-        """Runs the folder's files. Call it only for a trusted folder."""
-        definitions, problems = self.load_definitions()
-        loaded = hooks_of(definitions, self.display_path)
-        return LoadResult(loaded.hooks, tuple(dict.fromkeys((*problems, *loaded.problems))))
-
     def load_definitions(self) -> tuple[Definitions, tuple[Problem, ...]]:
         """Runs the folder's files, or returns the definitions that are still in use if no file has changed since.
 
@@ -126,6 +121,21 @@ class DefinitionsFolder:
         found = [*map(self._import_problem, failed, failed.values()), *self._unfinished_hook_problems(definitions)]
         new = [problem for problem in found if (problem.file, problem.line) not in known]
         return definitions, (*seen, *new)
+
+    def read_definitions(self) -> StaticDefinitions:
+        """What the files define, without running them; nothing of a file that is not Python."""
+        found, left = StaticDefinitions(), _MAX_BYTES
+        try:
+            for file in list_files(self.path).python:
+                try:
+                    source = _read_bytes(file, left)
+                    left -= len(source)
+                    found.add_file(file, ast.parse(source, str(file)))
+                except (SyntaxError, ValueError, RecursionError, MemoryError, OSError):
+                    found.knows_all_hooks = found.knows_all_lists = False
+        except FolderTooLargeError:
+            found.knows_all_hooks = found.knows_all_lists = False
+        return found
 
     def _check_sources(self, files: Iterable[Path]) -> Iterator[Problem]:
         left = _MAX_BYTES
@@ -146,13 +156,16 @@ class DefinitionsFolder:
     def _check_definitions(self, file: Path, tree: ast.AST, seen: dict[str, tuple[Path, int]]) -> Iterator[Problem]:
         """Finds what `define_hook` would refuse, where its hook and id are constants."""
         for call in sorted(_define_hook_calls(tree), key=lambda call: call.lineno):
-            hook, id = _constant_argument(call, "hook", 0), _constant_argument(call, "id", 1)
+            hook, id = constant_argument(call, "hook", 0), constant_argument(call, "id", 1)
             try:
                 check_hook("filter_messages" if hook is None else hook, "an_id" if id is None else id)
             except DefinitionError as error:
                 yield self._problem_at(file, call.lineno, "bad-definition", str(error))
+            if _is_given_no_function(call):
+                text = f"the hook {id}: execute is missing or cannot be called. Write execute=an async function."
+                yield self._problem_at(file, call.lineno, "bad-definition", text)
         for call in _define_hook_calls(*_unconditional_nodes(tree)):
-            id = _constant_argument(call, "id", 1)
+            id = constant_argument(call, "id", 1)
             if isinstance(id, str) and (first := seen.setdefault(id, (file, call.lineno))) != (file, call.lineno):
                 where = f"{self.display_path(str(first[0]))}:{first[1]}"
                 text = f"the hook {id} is defined twice, first in {where}. Give one of them another id."
@@ -200,6 +213,48 @@ class DefinitionsFolder:
         return Problem(code, self.display_name, 1, f"{self.display_name}: {what}", hint, severity)
 
 
+def read_folders(folders: Sequence[DefinitionsFolder]) -> LoadResult:
+    """The hooks of the folders as far as they can be read without running anything, and problems between them."""
+    read = [folder.read_definitions() for folder in folders]
+    shown = _path_formatter(folders)
+    loaded = hooks_of(*(each.definitions for each in read), shown=shown)
+    unsure = set()
+    if not all(each.knows_all_hooks for each in read):
+        unsure.add("unknown-hook")
+    if not all(each.knows_all_lists for each in read):
+        unsure.add("never-listed")
+    problems = [problem for problem in loaded.problems if problem.code not in unsure]
+    twice = _ids_defined_twice([each.definitions for each in read], shown)
+    return LoadResult(loaded.hooks, (*twice, *problems))
+
+
+def import_folders(folders: Sequence[DefinitionsFolder]) -> LoadResult:
+    """Runs the folders' files; they may list each other's hooks. Call it only for trusted folders."""
+    imported = [folder.load_definitions() for folder in folders]
+    definitions, shown = [each for each, _ in imported], _path_formatter(folders)
+    loaded = hooks_of(*definitions, shown=shown)
+    found = (*(problem for _, each in imported for problem in each), *_ids_defined_twice(definitions, shown))
+    return LoadResult(loaded.hooks, tuple(dict.fromkeys((*found, *loaded.problems))))
+
+
+def _path_formatter(folders: Sequence[DefinitionsFolder]) -> PathFormatter:
+    def shown(file: str) -> str:
+        return next((name for folder in folders if (name := folder.display_path(file)) != file), file)
+
+    return shown
+
+
+def _ids_defined_twice(parts: Sequence[Definitions], shown: PathFormatter) -> Iterator[Problem]:
+    """Within one folder, a second definition is refused where it is made."""
+    first: dict[str, HookDefinition] = {}
+    for hook in (hook for part in parts for hook in part.hooks.values()):
+        known = first.setdefault(hook.id, hook)
+        if known is not hook:
+            where = f"{shown(known.place.file)}:{known.place.line}"
+            text = f"the hook {hook.id} is defined twice, first in {where}. Give one of them another id."
+            yield Problem("bad-definition", shown(hook.place.file), hook.place.line, text)
+
+
 def _read_bytes(file: Path, most: int) -> bytes:
     with open(os.open(file, _OPEN_FLAGS), "rb") as opened:
         data = opened.read(most + 1)
@@ -208,10 +263,16 @@ def _read_bytes(file: Path, most: int) -> bytes:
     return data
 
 
+def _is_given_no_function(call: ast.Call) -> bool:
+    """True if `execute` is written as a constant, such as None."""
+    given = [each.value for each in call.keywords if each.arg == "execute"] or call.args[2:3]
+    return bool(given) and isinstance(given[0], ast.Constant)
+
+
 def _define_hook_calls(*trees: ast.AST) -> Iterator[ast.Call]:
     for tree in trees:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and _called_name(node) == "define_hook":
+            if isinstance(node, ast.Call) and called_name(node) == "define_hook":
                 yield node
 
 
@@ -222,15 +283,3 @@ def _unconditional_nodes(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from node.decorator_list
-
-
-def _called_name(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
-def _constant_argument(call: ast.Call, name: str, position: int) -> object:
-    """None if it is not a constant."""
-    given = [keyword.value for keyword in call.keywords if keyword.arg == name] or call.args[position : position + 1]
-    return given[0].value if given and isinstance(given[0], ast.Constant) else None

@@ -1,0 +1,105 @@
+"""Reads what Python files define without running them, as far as it is written with constants."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hookline.errors import UnavailableError
+from hookline.standard_agents.definitions import (
+    AgentDefinition,
+    DefinitionError,
+    Definitions,
+    HookDefinition,
+    PromptDefinition,
+    SourceLocation,
+)
+from hookline.standard_agents.signatures import HOOK_NAMES
+
+
+class StaticDefinitions:
+    """The hooks, prompts and agents of one folder. What cannot be read is left out."""
+
+    def __init__(self) -> None:
+        self.definitions = Definitions()
+        self.knows_all_hooks = True  # False: some ids are not constants
+        self.knows_all_lists = True
+
+    def add_file(self, file: Path, tree: ast.AST) -> None:
+        for call, name in _define_calls(tree):
+            place = SourceLocation(str(file), call.lineno)
+            try:
+                if name == "define_hook":
+                    self._add_hook(call, place)
+                else:
+                    self._add_owner(call, name, place)
+            except DefinitionError:  # the check of the file reports it
+                continue
+
+    def _add_hook(self, call: ast.Call, place: SourceLocation) -> None:
+        hook, id = constant_argument(call, "hook", 0), constant_argument(call, "id", 1)
+        if not isinstance(id, str):
+            self.knows_all_hooks = False
+        elif hook in HOOK_NAMES:
+            self.definitions.add(HookDefinition(str(hook), id, _not_imported, place))
+        elif hook is None:
+            self.knows_all_hooks = False
+
+    def _add_owner(self, call: ast.Call, function: str, place: SourceLocation) -> None:
+        name, hooks = constant_argument(call, "name", None), _find_argument(call, "hooks")
+        ids = None if hooks is None or _is_none(hooks) else _constant_texts(hooks)
+        if (
+            not isinstance(name, str)
+            or (hooks is not None and not _is_none(hooks) and ids is None)
+            or _has_unpacking(call)
+        ):
+            self.knows_all_lists = False
+            return
+        make = PromptDefinition if function == "define_prompt" else AgentDefinition
+        self.definitions.add(make(name=name, hooks=ids, place=place))
+
+
+def constant_argument(call: ast.Call, name: str, position: int | None) -> object:
+    """None if it is not a constant, or not given."""
+    given = _find_argument(call, name)
+    if given is None and position is not None and len(call.args) > position:
+        given = call.args[position]
+    return given.value if isinstance(given, ast.Constant) else None
+
+
+def called_name(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _define_calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        if (name := called_name(call)) in ("define_hook", "define_prompt", "define_agent"):
+            yield call, name
+
+
+def _find_argument(call: ast.Call, name: str) -> ast.expr | None:
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _has_unpacking(call: ast.Call) -> bool:
+    return any(keyword.arg is None for keyword in call.keywords)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _constant_texts(node: ast.expr) -> tuple[str, ...] | None:
+    if not isinstance(node, ast.List | ast.Tuple):
+        return None
+    texts = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return tuple(texts) if len(texts) == len(node.elts) else None
+
+
+def _not_imported(*arguments: Any) -> Any:
+    raise UnavailableError("its Python file is not imported here")
