@@ -617,7 +617,7 @@ def test_a_guard_of_files_hears_a_tool_that_its_server_calls_destructive(project
         client.request(1, "tools/list", {"tools": [wipe]})
         await client.answer(1)
         client.call(2, "wipe", path=".env")
-        assert text_of(await client.answer(2)) == "no"
+        assert text_of(await client.answer(2)).startswith("no")
         client.call(3, "wipe", path="a")
         assert text_of(await client.answer(3)) == '{"path": "a"}'
 
