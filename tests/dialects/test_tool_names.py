@@ -9,7 +9,10 @@ import pytest
 from hookline.dialects.tool_names import match_tool_name, resolve_tool_names
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.conditions.text import Matches
+from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Event
+from hookline.hooks.host import CurrentHook, current_hook
+from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import TextPattern
 from hookline.hooks.tool_name import HOST_NAMES, ToolName
 from hookline.hooks.tools import VOCABULARIES
@@ -138,3 +141,25 @@ def test_the_dialects_first_name_matches_each_hosts_tool(dialect: str, host: str
                 continue
             matcher = match_tool_name(shorthand("exactly", first), vocabulary)
             assert matcher.holds(Event("tool.before", {"tool": {"name": own, "kind": str(kind), "input": {}}})), own
+
+
+@pytest.mark.parametrize(("dialect", "host"), list(product(DIALECTS, HOSTS)))
+def test_templates_show_the_name_that_was_matched(dialect: str, host: str) -> None:
+    """Stdin, environment and scripts are made of the same placeholders."""
+    vocabulary = VOCABULARIES[dialect]
+    shown = PlaceholderResolver(vocabulary)("tool.name")
+    assert shown is not None
+    for kind, names in VOCABULARIES[host].names.items():
+        for own in names:
+            event = Event("tool.before", {"tool": {"name": own, "kind": str(kind), "input": {}}})
+            first = own if own in vocabulary.known_names else next(iter(vocabulary.names.get(kind, ())), own)
+            for text in (first, own):
+                matcher = match_tool_name(shorthand("exactly", text), vocabulary)
+                if not matcher.holds(event):
+                    continue
+                token = current_hook.set(CurrentHook("h", tool_matchers=tuple(tool_matchers(matcher))))
+                try:
+                    assert shown(event) in (text, *vocabulary.names.get(kind, ()))
+                    assert matcher.pattern.search(str(shown(event))) or dialect == "digitorn"
+                finally:
+                    current_hook.reset(token)

@@ -66,6 +66,7 @@ def _version_3(tool: str, input: dict[str, object]) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("tool", "input", "guarded"),
     [
+        ("run_commands", {"commands": ["echo x", "rm -rf /"]}, "bash"),
         ("read_files", {"files": [{"path": "a"}, {"path": ".env", "start_line": 1}]}, "read_file"),
         ("editor", {"path": ".env", "new_text": "rm -rf"}, "write_file"),
         ("editor", {"path": ".env", "old_text": "a", "new_text": "b"}, "edit_file"),

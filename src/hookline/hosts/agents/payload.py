@@ -207,6 +207,10 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
         )
         if found:
             return [call for each in found for call in split_patch(each)]
+    commands = input.get("commands") if isinstance(input, dict) and "command" not in input else None
+    if isinstance(commands, list) and commands and all(isinstance(each, str) for each in commands):
+        around = {key: value for key, value in input.items() if key != "commands"}
+        return [(kind, {**around, "command": each}) for each in commands]
     for listed in ("edits", "operations", "files"):
         parts = mapping_list(input, listed)
         if parts and len(parts) == len(input[listed]):
