@@ -80,6 +80,7 @@ NOT_MIRRORED: dict[str, tuple[str, ...]] = {
         "runtime/storage/tables.py",
         "standard_agents/messages.py",
     ),
+    "two lines; tests/cli/test_main.py starts it": ("__main__.py",),
     "played by tests/demo": ("demo/project/agents/keys.py",),
     "a part of one mechanism, tested through its entry point": (
         "runners/warm/warm_fork.py",

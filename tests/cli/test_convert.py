@@ -36,7 +36,7 @@ def test_a_bad_hook_is_named_and_the_rest_is_printed(hookline):
 def test_a_file_that_is_not_there_is_said(hookline):
     result = hookline("convert", "none.yaml", "--to", "native")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "none.yaml:1" in result.stderr
+    assert "none.yaml  This file does not exist." in result.stderr
 
 
 def test_the_schema_of_the_native_format_is_the_default(hookline):

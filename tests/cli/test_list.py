@@ -38,13 +38,30 @@ def test_a_projects_program_waits_for_trust_and_a_named_files_does_not(hookline)
     assert "not trusted yet" in hookline("list").stdout
 
 
-def test_the_table_shows_what_a_person_looks_for(hookline):
+def test_the_table_shows_what_a_person_looks_for(hookline, monkeypatch):
     Path("a.yaml").write_text(CONFIG)
+    monkeypatch.setenv("COLUMNS", "160")
     rows = hookline("list", "--config", "a.yaml", "--dialect", "native").stdout.splitlines()
-    assert rows[0].split() == ["order", "id", "event", "where", "scope", "tags", "on", "error"]
+    assert rows[0].split()[:4] == ["id", "event", "where", "order"]
     assert "a.yaml:3" in rows[1]
     assert "disabled" in rows[1]
     assert "agent coder" in rows[2]
+
+
+def test_a_narrow_terminal_gets_a_block_for_each_hook(hookline):
+    Path("a.yaml").write_text(CONFIG)
+    lines = hookline("list", "--config", "a.yaml", "--dialect", "native").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "first"
+    assert "  where: a.yaml:3" in lines
+
+
+def test_columns_that_say_nothing_are_left_out(hookline):
+    Path("hookline.yaml").write_text("hooks: [{id: b, on: stop, then: deny}]")
+    assert hookline("list", "--config", "hookline.yaml").stdout.splitlines() == [
+        "id  event  where",
+        "b   stop   hookline.yaml:1",
+    ]
 
 
 def test_nothing_in_force_is_said(hookline):

@@ -148,3 +148,8 @@ def _is_gone(pid: int) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "hookline", "--version"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.startswith("hookline ")) == (0, True)

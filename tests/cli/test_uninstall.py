@@ -44,3 +44,41 @@ def test_mcp_servers_get_the_proxy_and_lose_it(hookline):
     assert hookline("uninstall", "--mcp", ".mcp.json").exit_code == 0
     assert Path(".mcp.json").read_text() == text
     assert sorted(path.name for path in Path().iterdir()) == [".mcp.json"]
+
+
+def test_all_removes_every_entry_in_every_project(hookline, claude_settings):
+    for project in ("one", "two"):
+        Path(project, ".git").mkdir(parents=True)
+        os.chdir(project)
+        assert hookline("install", "gemini-cli", "--project").exit_code == 0
+        os.chdir("..")
+    assert hookline("install", "claude-code").exit_code == 0
+    assert "-" in hookline("uninstall", "--all", "--dry-run").stdout
+    assert Path("one/.gemini/settings.json").exists()
+    result = hookline("uninstall", "--all")
+    assert result.exit_code == 0, result.output
+    assert claude_settings.read_text() == CLAUDE_SETTINGS
+    assert not Path("one/.gemini").exists()
+    assert not Path("two/.gemini").exists()
+    assert not (claude_settings.parents[1] / ".local/share/hookline/bridge").exists()
+    assert "nothing to do" in hookline("uninstall", "--all").stdout
+
+
+def test_a_file_that_is_empty_without_the_entries_goes_without_a_record_too(hookline, claude_settings):
+    Path(".git").mkdir()
+    assert hookline("install", "cursor", "--project").exit_code == 0
+    for record in (claude_settings.parents[1] / ".local/state/hookline/installed").glob("*.json"):
+        record.unlink()
+    assert hookline("uninstall", "cursor", "--project").exit_code == 0
+    assert not Path(".cursor/hooks.json").exists()
+
+
+def test_a_link_to_a_file_elsewhere_is_not_followed(hookline, tmp_path):
+    outside = tmp_path / "mine.json"
+    outside.write_text('{"mcpServers": {"notes": {"command": "notes"}}}')
+    Path("repository").mkdir()
+    Path("repository/.mcp.json").symlink_to(outside)
+    before = outside.read_text()
+    result = hookline("install", "--mcp", "repository/.mcp.json")
+    assert (result.exit_code, "is a link" in result.stderr) == (1, True)
+    assert outside.read_text() == before

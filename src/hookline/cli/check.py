@@ -10,6 +10,7 @@ import click
 from hookline.cli.context import skill_files, sources
 from hookline.cli.options import Verb, dialect_option, json_option
 from hookline.cli.output import out, out_json
+from hookline.cli.problem_text import show_problems
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
 from hookline.hooks.actions.script import RunScript
@@ -95,9 +96,7 @@ def _report_json(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> di
 
 
 def _print_report(problems: Sequence[Problem], files: Sequence[ParsedFile]) -> None:
-    for problem in problems:
-        warning = " (warning)" if problem.severity is Severity.WARNING else ""
-        out(f"{problem}{warning}")
+    show_problems(problems, out)
     if not files:
         out("No hooks file found. `hookline init` writes one.")
         return

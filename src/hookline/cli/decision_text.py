@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookline.cli.output import format_json, out, print_table
+from hookline.cli.output import Colour, format_json, out, out_labelled, wrap
 from hookline.engine.decision import Decision, TraceEntry
 from hookline.formatting import shorten
 from hookline.hooks.event import MISSING, Event, FactPath, path_text
@@ -18,6 +18,12 @@ _MEANINGS: Final = {
     Verdict.ASK: "a person must approve",
     Verdict.DENY: "the event is blocked",
 }
+_COLOURS: Final = {
+    Verdict.SILENT: Colour.DIM,
+    Verdict.ALLOW: Colour.GREEN,
+    Verdict.ASK: Colour.YELLOW,
+    Verdict.DENY: Colour.RED,
+}
 _MOST_CHANGES: Final = 20
 
 
@@ -25,10 +31,14 @@ def exit_code(decision: Decision) -> int:
     return 2 if decision.halt else _EXIT_CODES[decision.verdict]
 
 
-def show_decision(decision: Decision, before: Event, *, explain: bool) -> None:
+def show_decision(decision: Decision, before: Event, *, explain: bool, missing: str = "") -> None:
+    """`missing` says what was not there to decide about."""
     word = "halt" if decision.halt else decision.verdict.word
     meaning = "the agent stops" if decision.halt else _MEANINGS[decision.verdict]
-    out(f"{word}: {decision.reason or meaning}")
+    if missing and decision.verdict is Verdict.SILENT:
+        meaning += f". {missing}"
+    colour = Colour.RED if decision.halt else _COLOURS[decision.verdict]
+    out_labelled(word, colour, f": {decision.reason or meaning}")
     if decision.by is not None:
         out(f"  by {decision.by}{_origin_text(decision)}")
     for path, old, new in list(_changed_facts((), before.facts, decision.event.facts))[:_MOST_CHANGES]:
@@ -54,22 +64,21 @@ def _show_trace(trace: tuple[TraceEntry, ...]) -> None:
     if not trace:
         out("  no hook listens to this event")
         return
-    rows = [
-        (
-            each.hook.id,
-            f"{each.hook.origin.file}:{each.hook.origin.line}",
-            _answer_text(each),
-            f"{each.seconds * 1000:.2f}",
-            each.why,
-        )
-        for each in trace
-    ]
-    print_table(("hook", "where", "answer", "ms", "why"), rows)
+    out()
+    for each in trace:
+        _show_entry(each)
+
+
+def _show_entry(entry: TraceEntry) -> None:
+    took = f"  {entry.seconds * 1000:.2f} ms" if entry.seconds else ""
+    place = f"  {entry.hook.origin.file}:{entry.hook.origin.line}"
+    out_labelled(entry.hook.id, Colour.BOLD, f"{place}  {_answer_text(entry)}{took}")
+    out(wrap(entry.why, "    "), Colour.DIM if entry.skip_reason else None)
 
 
 def _answer_text(entry: TraceEntry) -> str:
     if entry.skip_reason:
-        return "-"
+        return "did not run"
     if entry.failure is not None:
         return f"failed: {entry.failure.kind}"
     return "background" if entry.outcome is None else entry.outcome.verdict.word

@@ -17,11 +17,12 @@ from hookline.cli.dry_run import RecordingHost
 from hookline.cli.facts_input import read_facts
 from hookline.cli.options import EventName, Verb, config_option, dialect_option, json_option
 from hookline.cli.output import err, out, out_json
+from hookline.cli.problem_text import show_problems
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, background_time
 from hookline.engine.limits import FireCounts
 from hookline.hooks.event import Event
-from hookline.hooks.events import event_named
+from hookline.hooks.events import EVENTS, event_named
 from hookline.hooks.session_facts import SessionInfo, session_facts
 from hookline.runners.local_host import LocalHost
 
@@ -66,18 +67,25 @@ def verb(event: str, **options: Any) -> int:
     given = read_facts(chosen.facts, chosen.tool, chosen.input, chosen.prompt)
     host = RecordingHost() if chosen.dry_run else LocalHost(FireCounts(), warm=False)
     book = load_book(chosen.configs, chosen.dialect, host=host)
-    for problem in sorted(set(book.problems)):
-        err(str(problem))
+    show_problems(book.problems)
     name = event_named(event, chosen.dialect) or event
     before = Event(name, session_facts(name, given, _new_session()))
     decision = run_async(_decide_and_drain(book, before, host, chosen.explain))
     if chosen.as_json:
         out_json(decision.as_json())
     else:
-        show_decision(decision, before, explain=chosen.explain)
+        show_decision(decision, before, explain=chosen.explain, missing=_what_is_missing(book, before))
     if isinstance(host, RecordingHost):
         _print_requests(host, err if chosen.as_json else out)  # with --json, stdout is for the decision alone
     return exit_code(decision)
+
+
+def _what_is_missing(book: Book, event: Event) -> str:
+    if not book.hooks:
+        return "No hooks file applies here: `hookline init` writes one, --config FILE names one."
+    if "tool.name" in EVENTS[event.name].facts and not event.facts.get("tool"):
+        return "No tool was given: add --tool NAME and --input JSON."
+    return ""
 
 
 def _new_session() -> SessionInfo:

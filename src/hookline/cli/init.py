@@ -9,11 +9,14 @@ import click
 
 from hookline.cli.context import sources, trust
 from hookline.cli.options import Verb
-from hookline.cli.output import out
+from hookline.cli.output import format_json, out
+from hookline.dialects.dialect import get_dialect
 from hookline.errors import HooklineError
 
 FILE_NAME: Final = "hookline.yaml"
+SCHEMA_NAME: Final = "hookline.schema.json"
 TEMPLATE: Final = """\
+# yaml-language-server: $schema=hookline.schema.json
 # Hooks for every agent that works in this directory. After a change, run: hookline check
 hooks:
   # Keep secrets out of .env files, whichever tool writes them.
@@ -42,7 +45,8 @@ hooks:
 @click.command(cls=Verb, short_help="Write a hookline.yaml with two example hooks.")
 @click.option("--force", is_flag=True, help="Overwrite an existing hookline.yaml.")
 def verb(force: bool) -> None:
-    """Write a commented hookline.yaml with two example hooks into the current directory, and trust it.
+    """Write a commented hookline.yaml with two example hooks into the current directory, and beside it the schema
+    that lets an editor complete and check it. Trust the file.
 
     \b
     hookline init
@@ -52,10 +56,11 @@ def verb(force: bool) -> None:
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(TEMPLATE)
+        Path(SCHEMA_NAME).write_text(format_json(get_dialect("native").schema()) + "\n", encoding="utf-8")
     except FileExistsError:
         raise HooklineError(f"{FILE_NAME} already exists. Use --force to overwrite it.") from None
     except OSError as error:
-        raise HooklineError(f"{FILE_NAME} cannot be written: {error.strerror}") from None
+        raise HooklineError(f"{error.filename} cannot be written: {error.strerror}") from None
     trust().accept(source for source in sources() if source.path == path.resolve())
     out(f"Wrote {FILE_NAME} with two hooks. Next: hookline list, or")
     out('  hookline fire tool.before --tool bash --input \'{"command": "git push"}\'')

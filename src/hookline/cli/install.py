@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -180,6 +181,7 @@ def unwrap_file(file: Path, dry_run: bool) -> int:
 
 
 def _edit_file(file: Path, edit: Callable[[str], str]) -> tuple[str, str]:
+    _refuse_link_to_elsewhere(file)
     text = read_file_text(file)
     if text is None:
         raise HooklineError(f"{file} does not exist")
@@ -187,6 +189,13 @@ def _edit_file(file: Path, edit: Callable[[str], str]) -> tuple[str, str]:
         return text, edit(text)
     except NotWrappableError as error:
         raise HooklineError(f"{file}: {error}") from None
+
+
+def _refuse_link_to_elsewhere(file: Path) -> None:
+    """A repository could name one of your own files by a link."""
+    beside, target = os.path.realpath(file.parent), os.path.realpath(file)
+    if not Path(target).is_relative_to(beside):
+        raise HooklineError(f"{file} is a link to {target}. Name that file itself if you mean it.")
 
 
 def _print_file_change(file: Path, before: str, after: str, dry_run: bool, state: str) -> None:

@@ -10,7 +10,8 @@ import click
 from hookline.cli.agent_options import AgentName, machine
 from hookline.cli.context import load_book
 from hookline.cli.options import Verb, config_option, dialect_option, json_option
-from hookline.cli.output import err, out, out_json, print_table
+from hookline.cli.output import out, out_json, print_table
+from hookline.cli.problem_text import show_problems
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.verified import VerifiedAction
@@ -39,15 +40,14 @@ def verb(configs: tuple[str, ...], dialect: str | None, tools: bool, agent: str 
         _list_tools(agent, as_json)
         return
     book = load_book(configs, dialect, importing=False)
-    for problem in book.problems:
-        err(str(problem))
+    show_problems(book.problems)
     hooks = [hook for hook in book.hooks if dialect in (None, hook.origin.dialect)]
     if as_json:
         out_json([_hook_json(hook) for hook in hooks])
     elif not hooks:
         out("No active hooks. `hookline init` writes two.")
     else:
-        head = ("order", "id", "event", "where", "scope", "tags", "on error", "")
+        head = ("id", "event", "where", "order", "only for", "tags", "on error", "")
         print_table(head, [_table_row(hook) for hook in hooks])
 
 
@@ -85,22 +85,29 @@ def _hook_json(hook: Hook) -> dict[str, Any]:
 
 def _table_row(hook: Hook) -> tuple[str, ...]:
     scope = ", ".join(f"{key} {value}" for key, value in _scope_json(hook.scope).items())
-    reads = _exit_code_format(hook)
     remarks = [
         "" if hook.enabled else "disabled",
         "" if hook.wait else "background",
         "not trusted yet" if _waits_for_trust(hook) else "",
     ]
     return (
-        str(hook.order),
         hook.id,
         hook.event,
         f"{hook.origin.file}:{hook.origin.line}",
-        scope or "everywhere",
+        str(hook.order) if hook.order else "",
+        scope,
         " ".join(hook.tags),
-        error_word(hook.on_error) + (f" (exit code: {reads})" if reads else ""),
+        _failure_text(hook),
         ", ".join(remark for remark in remarks if remark),
     )
+
+
+def _failure_text(hook: Hook) -> str:
+    """Empty for an answer that cannot fail."""
+    if hook.then.constant is not None:
+        return ""
+    reads = _exit_code_format(hook)
+    return error_word(hook.on_error) + (f" (exit code: {reads})" if reads else "")
 
 
 def _scope_json(scope: Scope) -> dict[str, str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any, Final, TextIO
 
 from hookline.formatting import printable
@@ -17,12 +19,40 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAX_NESTING: Final = 200
 
 
-def out(text: str = "") -> None:
-    _write(sys.stdout, printable_lines(text))
+class Colour(StrEnum):
+    """What a text is, as a terminal shows it."""
+
+    BOLD = "1"
+    DIM = "2"
+    RED = "31"
+    GREEN = "32"
+    YELLOW = "33"
 
 
-def err(text: str) -> None:
-    _write(sys.stderr, printable_lines(text))
+def out(text: str = "", colour: Colour | None = None) -> None:
+    _write(sys.stdout, _paint(printable_lines(text), colour, sys.stdout))
+
+
+def out_labelled(label: str, colour: Colour, text: str) -> None:
+    """The coloured label, then the text."""
+    _write(sys.stdout, _paint(printable(label), colour, sys.stdout) + printable_lines(text))
+
+
+def err(text: str, colour: Colour | None = None) -> None:
+    _write(sys.stderr, _paint(printable_lines(text), colour, sys.stderr))
+
+
+def _paint(text: str, colour: Colour | None, stream: TextIO | None) -> str:
+    return f"\x1b[{colour}m{text}\x1b[0m" if colour and text and shows_colours(stream) else text
+
+
+def shows_colours(stream: TextIO | None) -> bool:
+    """On a terminal. NO_COLOR and FORCE_COLOR have the last word."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def out_as_is(text: str) -> None:
@@ -79,28 +109,43 @@ def _to_plain(value: Any, depth: int) -> Any:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Drawn by rich on a terminal, if it is installed; otherwise in plain aligned columns."""
+    """Aligned columns without the empty ones. Rows that are too long for the terminal become blocks of lines."""
     shown = [[printable(cell) for cell in row] for row in rows]
-    if sys.stdout is not None and sys.stdout.isatty() and importlib.util.find_spec("rich"):
-        _print_rich_table(head, shown)
-        return
+    kept = [at for at in range(len(head)) if any(row[at] for row in shown)]
+    head, shown = [head[at] for at in kept], [[row[at] for at in kept] for row in shown]
     widths = [max(len(row[at]) for row in (head, *shown)) for at in range(len(head))]
-    for row in (head, *shown):
-        out("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if sum(widths) + 2 * len(widths) - 2 > terminal_width():
+        _print_blocks(head, shown)
+        return
+    for number, row in enumerate((head, *shown)):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        out(line, Colour.DIM if number == 0 else None)
 
 
-def _print_rich_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in head:
-        drawn.add_column(title, overflow="fold")
+def _print_blocks(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """The first cell on a line of its own, which never splits it, and the others below it."""
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    Console(highlight=False).print(drawn)
+        out(row[0], Colour.BOLD)
+        for title, cell in zip(head[1:], row[1:], strict=True):
+            if cell:
+                out(wrap(f"{title}: {cell}" if title else cell, "  "))
+
+
+def wrap(text: str, indent: str) -> str:
+    """Lines that fit the terminal. Words, and so paths and ids, are never split."""
+    folded = [
+        textwrap.fill(line, terminal_width(), initial_indent=indent, subsequent_indent=indent, **_WHOLE_WORDS)
+        for line in text.split("\n")
+    ]
+    return "\n".join(line or indent.rstrip() for line in folded)
+
+
+_WHOLE_WORDS: Final[Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+
+def terminal_width() -> int:
+    """80 if the output is not a terminal, unless COLUMNS says otherwise."""
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:

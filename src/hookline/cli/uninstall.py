@@ -18,8 +18,10 @@ from hookline.cli.agent_options import (
 from hookline.cli.options import Verb
 from hookline.cli.output import out, out_as_is
 from hookline.hosts.agents import get_agent
+from hookline.hosts.agents.agent import CodingAgent
+from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install import launcher
-from hookline.hosts.install.plan import apply_changes, plan_uninstall
+from hookline.hosts.install.plan import apply_changes, installed_places, plan_uninstall
 from hookline.hosts.install.undo import load_records
 
 
@@ -29,31 +31,49 @@ from hookline.hosts.install.undo import load_records
 @project_option
 @dry_run_option
 @mcp_option
-def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: str | None) -> int:
+@click.option("--all", "everything", is_flag=True, help="Remove the hooks from every agent and every project.")
+def verb(agent: str | None, user: bool, project: bool, dry_run: bool, servers: str | None, everything: bool) -> int:
     """Remove hookline's entries from a coding agent's file. If the file has not changed since the installation, it is
     restored byte for byte; otherwise only the entries are removed.
 
     \b
     hookline uninstall claude-code
     hookline uninstall --mcp .mcp.json
+    hookline uninstall --all
+
+    Run `hookline uninstall --all` before you remove the package itself.
     """
     if servers is not None:
         from hookline.cli.install import unwrap_file
 
         return unwrap_file(Path(servers), dry_run)
-    if agent is None:
-        raise click.UsageError("Name an agent, or a file with --mcp.")
-    found, here = get_agent(agent), machine()
-    changes = plan_uninstall(found, here, scope_of(user, project))
-    if dry_run:
-        for change in changes:
-            out_as_is(change.diff(here).rstrip("\n"))
-        return 0
-    apply_changes(changes, here)
-    if not any(change.is_needed for change in changes):
-        out(f"{found.title} does not call hookline {'in this project' if project else 'for you'}; nothing to do.")
-        return 0
-    out(f"{found.title} no longer calls hookline.")
-    if next(load_records(here), None) is None:
+    here = machine()
+    if everything:
+        places = list(installed_places(here))
+    elif agent is None:
+        raise click.UsageError("Name an agent, a file with --mcp, or --all.")
+    else:
+        places = [(get_agent(agent), here, scope_of(user, project))]
+    removed = [_remove_entries(*place, dry_run) for place in places]
+    if everything and not any(removed):
+        out("No coding agent calls hookline; nothing to do.")
+    if not dry_run and next(load_records(here), None) is None:
         launcher.remove_launcher(here.launcher)
     return 0
+
+
+def _remove_entries(agent: CodingAgent, at: Machine, scope: InstallScope, dry_run: bool) -> bool:
+    """False if there was nothing to remove."""
+    changes = plan_uninstall(agent, at, scope)
+    where = f"in {at.project}" if scope is InstallScope.PROJECT else "for you"
+    if dry_run:
+        for change in changes:
+            out_as_is(change.diff(at).rstrip("\n"))
+    else:
+        apply_changes(changes, at)
+    if not any(change.is_needed for change in changes):
+        out(f"{agent.title} does not call hookline {where}; nothing to do.")
+        return False
+    if not dry_run:
+        out(f"{agent.title} no longer calls hookline {where}.")
+    return True

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from hookline.errors import ConfigError
 from hookline.formatting import printable
@@ -15,6 +15,8 @@ _log = logging.getLogger("hookline")
 
 OnProblem: TypeAlias = Literal["raise", "warn"]
 """What to do about a config with errors: refuse to start, or start without what cannot be used."""
+NO_LINE: Final = 0
+"""For a problem of the whole file, such as one that does not exist."""
 
 
 class Severity(StrEnum):
@@ -38,7 +40,8 @@ class Problem:
         object.__setattr__(self, "hint", printable(self.hint))
 
     def __str__(self) -> str:
-        text = f"{printable(self.file)}:{self.line}  {self.what}"
+        place = printable(self.file) if self.line == NO_LINE else f"{printable(self.file)}:{self.line}"
+        text = f"{place}  {self.what}"
         return f"{text} {self.hint}" if self.hint else text
 
     def __lt__(self, other: Problem) -> bool:
@@ -52,7 +55,7 @@ class Problem:
             "code": self.code,
             "severity": self.severity.value,
             "file": self.file,
-            "line": self.line,
+            "line": None if self.line == NO_LINE else self.line,
             "what": self.what,
             "hint": self.hint,
         }

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from hookline.config.document import Document, SourceMap, SourceText, UnreadableError, problems_of
 from hookline.config.jsonc import parse_json
-from hookline.config.problem import Problem
+from hookline.config.problem import NO_LINE, Problem
 
 MAX_FILE_BYTES = 10_000_000
 
@@ -132,7 +132,7 @@ def _read_bytes(path: str, shown: str) -> bytes | Problem:
     except FileNotFoundError:
         if os.path.islink(path):
             return Problem("no-file", shown, 1, "This link points to a missing file.")
-        return Problem("no-file", shown, 1, "This file does not exist.")
+        return Problem("no-file", shown, NO_LINE, "This file does not exist.")
     except PermissionError:
         return Problem("no-permission", shown, 1, "You do not have permission to read this file.")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path

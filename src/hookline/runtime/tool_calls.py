@@ -212,4 +212,5 @@ def _format_result(result: ToolResult) -> str:
     said = result_text(result.content)
     if result.ok:
         return said
-    return f"Error: {result.error}\n{said}".strip() if said != result.error else f"Error: {said}"
+    more = "" if said in result.error else said  # bash puts the output into its error
+    return f"Error: {result.error}\n{more}".strip()

@@ -86,7 +86,8 @@ def test_null_is_written() -> None:
 def test_the_schema_of_a_mapping_names_its_required_keys() -> None:
     schema = mapping_schema(KEYS)
     assert schema["required"] == ["text"]
-    assert schema["properties"]["to"] == {"anyOf": [{"enum": ["agent", "user"]}, {"type": "null"}]}
+    choice = {"anyOf": [{"enum": ["agent", "user"]}, {"type": "null"}]}
+    assert schema["properties"]["to"] == {"description": "whom", **choice}
 
 
 @pytest.mark.parametrize("text", ["plain", "{{", "a {{tool.name}} b", "}} {{{{ x"])

@@ -121,3 +121,16 @@ def test_the_schema_is_plain_json() -> None:
     schema = NATIVE.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert json.loads(json.dumps(schema)) == schema
+
+
+def test_every_key_of_a_hook_has_a_description_without_links() -> None:
+    for name, schema in NATIVE.schema()["$defs"]["hook"]["properties"].items():
+        assert schema.get("description"), name
+        assert "](" not in schema["description"]
+
+
+def test_parts_that_occur_twice_are_shared() -> None:
+    schema = NATIVE.schema()
+    step = schema["$defs"]["step"]["anyOf"][1]["properties"]["on_error"]
+    assert step["$ref"].removeprefix("#/$defs/") in schema["$defs"]
+    assert schema["$id"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline.hosts.install import launcher
 from hookline.hosts.install.launcher import (
     LauncherKind,
     install_launcher,
@@ -83,3 +84,23 @@ def test_the_launcher_replies_what_the_hooks_decide(tmp_path: Path) -> None:
     (tmp_path / "hookline.yaml").write_text("hooks: [{id: no, on: tool.before, then: {deny: not today}}]")
     done = call_launcher(tmp_path / "bridge", tmp_path)
     assert "not today" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("event", "code"), [("PreToolUse", 2), ("Stop", 1)])
+@pytest.mark.parametrize("kind", ["compiled", "python"])
+def test_without_the_package_the_launcher_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, event: str, code: int
+) -> None:
+    gone = tmp_path / "venv/bin/python"
+    monkeypatch.setattr(launcher, "python_client", lambda: [str(gone), "-I", "-S", str(tmp_path / "client.py")])
+    program = tmp_path / "bridge"
+    if kind == "python":
+        program.write_text(launcher.launcher_script(str(gone)))
+        program.chmod(0o755)
+    elif not launcher.compile_client(program):
+        pytest.skip("there is no C compiler")
+    done = subprocess.run([program, "claude-code", event], input="{}", capture_output=True, text=True)
+    assert done.returncode == code
+    assert "claude-code still calls it" in done.stderr
+    assert "pip install hookline" in done.stderr
+    assert str(program) in done.stderr

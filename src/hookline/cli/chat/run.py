@@ -96,6 +96,8 @@ def _run_prompt(options: RunOptions, prompt: str | None, as_json: bool, yes: boo
 
     if prompt is None and options.resume is None:
         raise HooklineError("stdin or stdout is not a terminal. Give the prompt with -p TEXT, or with -p - on stdin.")
+    if prompt is not None and not prompt.strip():
+        raise HooklineError("the prompt is empty. Write it after -p, or use -p - to read it from stdin.")
     return run_once(options, _read_stdin() if prompt == "-" else prompt, as_json=as_json, yes=yes)
 
 

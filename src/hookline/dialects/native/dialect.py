@@ -312,7 +312,12 @@ def _write_unless_none(value: Any) -> Any:
 
 
 _ON_HINT: Final = "Write on: and an event, such as tool.before."
-_EVENT: Final[Schema] = enum_schema(sorted(set(all_event_names())))
+_EVENT: Final[Schema] = {
+    "anyOf": [
+        {"description": "hookline's own name", **enum_schema(EVENTS)},
+        {"description": "another format's name", **enum_schema(sorted(set(all_event_names()) - set(EVENTS)))},
+    ]
+}
 _SCOPE_KEYS: Final = key_table(
     text_key("agent", help="the agent's id or name", write=lambda scope: scope.agent or NOT_WRITTEN),
     text_key("prompt", help="the prompt's name", write=lambda scope: scope.prompt or NOT_WRITTEN),

@@ -6,6 +6,7 @@ loader, the writer, the JSON Schema and the tables of the documentation are loop
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -39,6 +40,8 @@ OBJECT: Final[Schema] = {"type": "object"}
 DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
 FACT: Final[Schema] = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACT_ROOTS))})(?![^.])"}
 CUSTOM: Final[Schema] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
+
+_LINK: Final = re.compile(r"\[([^]]+)\]\([^)]*\)")
 
 NOT_WRITTEN: Final = object()
 """For a key to be left out: null is a value."""
@@ -171,7 +174,9 @@ def mapping_schema(keys: Mapping[str, Key]) -> Schema:
 
 
 def key_schema(key: Key) -> Schema:
-    return key.schema if key.required or key.null_is_value else nullable(key.schema)
+    """With the help as its description. An editor cannot follow the links of the documentation."""
+    schema = key.schema if key.required or key.null_is_value else nullable(key.schema)
+    return {"description": _LINK.sub(r"\1", key.help), **schema} if key.help else schema
 
 
 def read_mapping(at: Node, keys: Mapping[str, Key], what: str, info: Any, *, hint: str = "") -> dict[str, Any] | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from hookline.dialects.native.actions import ACTIONS, BARE_ACTIONS, STEP_KEYS
 from hookline.dialects.native.app_schema import app_definitions
@@ -19,10 +22,17 @@ from hookline.dialects.native.keys import (
     object_schema,
 )
 
+_LEAST_SHARED: Final = 150  # characters: a reference to something shorter saves little
+
 
 def build_schema() -> Schema:
+    return _share_repeated_parts(_build_whole_schema())
+
+
+def _build_whole_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:hookline:native",
         "title": "hookline hooks",
         "type": ["object", "null"],
         "additionalProperties": False,
@@ -62,3 +72,48 @@ def _then_schema(more: Mapping[str, Key]) -> Schema:
 def _action_schema(action: ActionKey, more: Mapping[str, Key]) -> Schema:
     schema = mapping_schema({**action.options, **more})
     return {**schema, "properties": {action.name: action.schema, **schema["properties"]}, "required": [action.name]}
+
+
+def _share_repeated_parts(schema: Schema) -> Schema:
+    """Moves each part that occurs more than once into `$defs`: the actions share most of their options."""
+    counts: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    definitions: Schema = {}
+
+    def count(part: Schema, name: str) -> Schema:
+        text = json.dumps(part)
+        counts[text] += 1
+        return part if counts[text] > 1 else _map_parts(part, count, name)
+
+    def share(part: Schema, name: str) -> Schema:
+        text = json.dumps(part)
+        if counts[text] < 2 or len(text) < _LEAST_SHARED:
+            return _map_parts(part, share, name)
+        if text not in names:
+            names[text] = _free_name(name, {*schema["$defs"], *names.values()})
+            definitions[names[text]] = _map_parts(part, share, name)
+        return {"$ref": f"#/$defs/{names[text]}"}
+
+    _map_parts(schema, count, "")
+    shared = _map_parts(schema, share, "")
+    shared["$defs"] |= definitions
+    return shared
+
+
+def _map_parts(schema: Schema, change: Callable[[Schema, str], Schema], name: str) -> Schema:
+    """The schema with `change` applied to the schemas directly in it. A part is named after its key."""
+    mapped: Schema = {}
+    for word, value in schema.items():
+        if word in ("properties", "$defs"):
+            mapped[word] = {key: change(part, key) for key, part in value.items()}
+        elif word == "anyOf":
+            mapped[word] = [change(part, name) for part in value]
+        elif word in ("items", "additionalProperties", "propertyNames") and isinstance(value, dict):
+            mapped[word] = change(value, name)
+        else:
+            mapped[word] = value
+    return mapped
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    return next(new for new in (name, *(f"{name}_{number}" for number in range(2, 1000))) if new not in taken)

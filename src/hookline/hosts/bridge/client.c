@@ -56,14 +56,25 @@ static int write_all(int fd, const char *at, size_t size) {
     return 0;
 }
 
-/* The safest end where nothing else can be done: these events are held back by exit code 2 and a reason. */
-static _Noreturn void give_up(const char *event) {
+/* These events are held back by exit code 2 and a reason. */
+static _Noreturn void block(const char *event) {
     static const char *const blocking[] = {"pretool",    "beforetool", "beforeshell",  "beforemcp",
                                            "beforeread", "pre_",       "tool.execute", "permission"};
-    fprintf(stderr, "hookline could not decide: %s\n", strerror(errno));
     for (size_t i = 0; i < sizeof blocking / sizeof *blocking; i++)
         if (!strncasecmp(event, blocking[i], strlen(blocking[i]))) _exit(2);
     _exit(1);
+}
+
+/* The safest end where nothing else can be done. */
+static _Noreturn void give_up(const char *event) {
+    fprintf(stderr, "hookline could not decide: %s\n", strerror(errno));
+    block(event);
+}
+
+/* The package was uninstalled, but the agent's settings still name this program. */
+static _Noreturn void report_uninstalled(char **arguments) {
+    fprintf(stderr, UNINSTALLED "\n", arguments[1], arguments[0]);
+    block(arguments[2]);
 }
 
 static int nameless_file(void) {
@@ -81,6 +92,7 @@ static int nameless_file(void) {
 static _Noreturn void become_python(char **arguments, struct bytes payload, const char *option) {
     char spent[40], more[65536];
     ssize_t n;
+    if (access(PYTHON, X_OK) || access(CLIENT, R_OK)) report_uninstalled(arguments);
     int file = nameless_file();
     if (file < 0 || write_all(file, payload.at, payload.size)) give_up(arguments[2]);
     for (size_t left = payload.size > LARGEST ? 0 : LARGEST + 1 - payload.size;

@@ -41,7 +41,7 @@ _MAIN_CODE = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli.ma
 _BRIDGE_CODE = (
     "import sys; sys.path.append(sys.argv.pop(1)); from hookline.cli import bridge_process; bridge_process.run()"
 )
-_BLOCKING_PREFIXES = (
+BLOCKING_PREFIXES = (
     "pretool",
     "beforetool",
     "beforeshell",
@@ -246,7 +246,7 @@ def _receive(socket: Any, size: int) -> bytes:
 
 def exit_code_without_answer(event: str) -> int:
     """Most agents block a tool if its hook exits with 2 and a reason; for a stop, 2 would mean "go on"."""
-    return 2 if event.lower().startswith(_BLOCKING_PREFIXES) else 1
+    return 2 if event.lower().startswith(BLOCKING_PREFIXES) else 1
 
 
 def main(arguments: list[str]) -> NoReturn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from hookline.errors import HooklineError
+from hookline.hosts.bridge.client import BLOCKING_PREFIXES
 from hookline.hosts.install.text_files import (
     executable_mode,
     make_directories,
@@ -31,17 +33,28 @@ _COMPILE_TIMEOUT: Final = 60.0  # seconds
 _DYNAMIC_FLAGS: Final = ("-std=c11", "-O2", "-s")
 _STATIC_FLAGS: Final = (*_DYNAMIC_FLAGS, "-static")  # starts in half the time; not every system can
 
-_MAX_SHEBANG: Final = 120  # bytes of a first line that every kernel reads completely
+UNINSTALLED: Final = (
+    "hookline is not installed any more, but %s still calls it. Install it again (pip install hookline), or remove the "
+    "entries that name %s from the agent's settings. The files that hookline changed are listed in "
+    "~/.local/state/hookline/installed."
+)
+"""For printf, with the agent and the launcher."""
+
+# Valid in both languages: to a shell the first quotes are the command `:`, to Python they begin a string.
 _SCRIPT: Final = """\
+#!/bin/sh
+''':'
+if [ ! -x {python} ] || [ ! -r {client} ]; then
+    {{ printf {message} "$1" "$0"; echo; }} >&2
+    case "$(printf %s "$2" | tr A-Z a-z)" in {blocking}) exit 2 ;; esac
+    exit 1
+fi
+exec {python} -I -S "$0" "$@"
+'''
 import sys
 sys.path.append({bridge!r})
 import client
 client.main(sys.argv[1:])
-"""
-_SHELL_PREAMBLE: Final = """\
-#!/bin/sh
-'''exec' {python} -I -S "$0" "$@"
-' '''
 """
 
 log = logging.getLogger("hookline")
@@ -79,7 +92,8 @@ def compile_client(target: Path) -> bool:
 
 def _compile_with(compiler: str, flags: tuple[str, ...], target: Path) -> bool:
     python, script = python_client()[0], python_client()[-1]
-    paths = (f"-DPYTHON={_c_string(python)}", f"-DCLIENT={_c_string(script)}")
+    texts = {"PYTHON": python, "CLIENT": script, "UNINSTALLED": UNINSTALLED}
+    paths = [f"-D{name}={_c_string(text)}" for name, text in texts.items()]
     try:
         compiled = subprocess.run(
             [compiler, *flags, *paths, "-o", str(target), str(_CLIENT_SOURCE)],
@@ -134,12 +148,19 @@ def remove_launcher(launcher: Path) -> None:
 
 
 def launcher_script(python: str) -> str:
-    """The Python launcher, which starts without importing `site`."""
-    first = f"#!{python} -IS\n"  # one word: Linux passes everything after the path as one argument
-    if len(first) > _MAX_SHEBANG or any(char.isspace() for char in python):
-        quoted = "'" + python.replace("'", "'\\''") + "'"
-        first = _SHELL_PREAMBLE.format(python=quoted)
-    return first + _SCRIPT.format(bridge=str(_BRIDGE_DIRECTORY))
+    """The Python launcher, which starts without importing `site`. A shell checks first that hookline is still there."""
+    return _SCRIPT.format(
+        python=_shell_word(python),
+        client=_shell_word(python_client()[-1]),
+        message=_shell_word(UNINSTALLED),
+        blocking="|".join(f"{prefix}*" for prefix in BLOCKING_PREFIXES),
+        bridge=str(_BRIDGE_DIRECTORY),
+    )
+
+
+def _shell_word(text: str) -> str:
+    """In double quotes: three single quotes would end the string in which Python finds it."""
+    return '"' + re.sub(r'(["\\$`])', r"\\\1", text) + '"'
 
 
 def _build_stamp_path(launcher: Path) -> Path:
@@ -154,4 +175,4 @@ def _build_fingerprint(kind: LauncherKind) -> str:
     """A hash of everything that goes into a launcher."""
     source = _CLIENT_SOURCE.read_bytes() if kind is LauncherKind.COMPILED else b""
     paths = " ".join(python_client()).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(kind.encode() + b"\0" + paths + b"\0" + source).hexdigest()
+    return hashlib.sha256(kind.encode() + b"\0" + paths + b"\0" + source + UNINSTALLED.encode()).hexdigest()

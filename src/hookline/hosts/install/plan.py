@@ -11,6 +11,7 @@ from typing import Final
 
 from hookline.config.json_edit import Addition, Splice, addition_splices, apply_splices, parse_object
 from hookline.errors import HooklineError
+from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.entries import DesiredFile, EntriesFile, MissingPolicy, OwnFile, hook_command
 from hookline.hosts.agents.machine import InstallScope, Machine
@@ -218,6 +219,17 @@ def installed_entries(agent: CodingAgent, machine: Machine) -> Iterator[tuple[In
         for want in (want for missing in MissingPolicy for want in desired_files(agent, machine, scope, missing)):
             found[want.path] = found.get(want.path) or _installed_events(want, agent, machine)
         yield from ((scope, path, events) for path, events in found.items() if events)
+
+
+def installed_places(machine: Machine) -> Iterator[tuple[CodingAgent, Machine, InstallScope]]:
+    """Every agent, project and scope with hookline's entries: here, and wherever a record says that there are some."""
+    recorded = [record.project for record in load_records(machine) if record.scope is InstallScope.PROJECT]
+    for project in dict.fromkeys((machine.project, *recorded)):
+        at = replace(machine, project=project)
+        for agent in map(get_agent, AGENT_NAMES):
+            for scope in InstallScope:
+                if (scope is InstallScope.PROJECT or project == machine.project) and plan_uninstall(agent, at, scope):
+                    yield agent, at, scope
 
 
 def _installed_events(want: DesiredFile, agent: CodingAgent, machine: Machine) -> frozenset[str]:

@@ -29,6 +29,7 @@ from hookline.hosts.install.text_files import remove_file, write_atomically
 
 _RECORD_VERSION: Final = 1
 HOOKS_KEY: Final = "hooks"
+_FORMAT_KEYS: Final = {"version"}  # say nothing without hooks
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ def restore_text(text: str, file: str, agent: str, record: InstallRecord | None)
         return record.original
     cleaned = _remove_own_entries(text, file, agent, record)
     if record is None:
-        return cleaned
+        emptied = cleaned != text and not parse_object(cleaned, file).value.keys() - _FORMAT_KEYS
+        return None if emptied else cleaned
     unused = _has_only_own_keys(cleaned, file, record)
     if record.original is None:
         return None if unused else cleaned

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from hookline.cli.problem_text import show_problems
+from hookline.config.problem import NO_LINE, Problem, Severity
+
+
+def test_problems_are_sorted_and_shown_once(capsys) -> None:
+    late, early = Problem("b", "x.yaml", 9, "Late."), Problem("a", "x.yaml", 2, "Early.", severity=Severity.WARNING)
+    show_problems([late, early, late])
+    assert capsys.readouterr().err.splitlines() == ["x.yaml:2  Early. (warning)", "x.yaml:9  Late."]
+
+
+def test_a_problem_of_a_whole_file_has_no_line() -> None:
+    problem = Problem("no-file", "x.yaml", NO_LINE, "This file does not exist.")
+    assert str(problem) == "x.yaml  This file does not exist."
+    assert problem.as_json()["line"] is None
