@@ -107,7 +107,7 @@ def test_a_closed_pipe_is_not_an_error(project, command):
 
 def test_a_closed_stdout_does_not_change_the_exit_code(project, command):
     Path("hookline.yaml").write_text("hooks: [{id: a, on: stop, then: deny}]")
-    script = '"$@" fire stop >&-'
+    script = '"$@" fire stop --config hookline.yaml >&-'
     done = subprocess.run(["bash", "-c", script, "sh", *command], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (2, "")
 

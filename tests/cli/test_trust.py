@@ -78,3 +78,12 @@ def test_trust_can_be_withdrawn(hookline):
 
 def test_a_file_that_was_never_trusted_has_no_difference(hookline):
     assert "was never trusted" in hookline("trust", "--diff").stdout
+
+
+def test_a_file_that_cannot_be_read_cannot_be_trusted(hookline):
+    hookline("trust", "--yes")
+    Path("hookline.yaml").write_text("hooks: [")
+    refused = hookline("trust", "--yes")
+    assert refused.exit_code == 1
+    assert "hookline.yaml: it cannot be read, so it cannot be trusted" in refused.stderr
+    assert hookline("trust", "--diff").exit_code == 0

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from hookline.project import Trust, trust_file_path
 from hookline.runtime.apps.app import App
+from hookline.runtime.skills import skill_sources
 from hookline.runtime.updates import ToolCallFinished
 from runtime.multi_agent_apps import APP, SPAWN, MultiAgentModel
 from runtime.scripted_runtime import RecordingModel, make_agent, open_runtime, run_async, send_prompt, tool_call_step
@@ -172,3 +174,40 @@ def test_what_it_allows_stands_in_the_record_and_a_deny_still_forbids_it(tmp_pat
             assert listed == [("silent", None), allowed, allowed]
 
     run_async(work)
+
+
+SCRIPTED_SKILL = """---
+name: look
+hooks: {PreToolUse: [{matcher: ^bash$, command: sh guard.sh}]}
+---
+Look.
+"""
+
+
+def test_a_changed_script_of_a_trusted_skill_holds_the_call(tmp_path: Path) -> None:
+    folder = tmp_path / ".hookline" / "skills" / "look"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SCRIPTED_SKILL)
+    (tmp_path / "guard.sh").write_text("exit 1\n")
+    trust = Trust(trust_file_path(tmp_path / "home"))
+    trust.accept(skill_sources((), tmp_path, tmp_path / "home"))
+    steps = [
+        tool_call_step(("skill", {"name": "look"})),
+        tool_call_step(("write_file", {"path": "guard.sh", "content": "exit 0\n"})),
+        tool_call_step(("bash", {"command": "touch made"})),
+        "ok",
+    ]
+
+    async def work() -> None:
+        async with open_runtime(tmp_path, "", steps, app=App((make_agent(),)), unattended=True) as (
+            runtime,
+            model,
+        ):
+            seen = await send_prompt(await runtime.start(), "go")
+            ran = [(each.call.name, each.ran) for each in seen.of_type(ToolCallFinished)]
+            assert ran == [("skill", True), ("write_file", True), ("bash", False)]
+            assert isinstance(model, RecordingModel)
+            assert "guard.sh" in str(model.requests[3].messages[-1]["content"])
+
+    run_async(work)
+    assert not (tmp_path / "made").exists()

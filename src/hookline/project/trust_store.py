@@ -44,6 +44,7 @@ from hookline.project.trust_file import AcceptedVersion, TrustFile, content_dige
 
 _log = logging.getLogger("hookline")
 
+CHANGED_SINCE_TRUSTED: Final = "changed-since-trusted"  # the code of a problem
 _LAYER_ORDER: Final = tuple(SourceLayer)
 _NOT_TRUSTED_YET: Final = " (not trusted yet)"
 _warned_versions: set[tuple[Path, str]] = set()
@@ -157,8 +158,10 @@ class Trust:
         return tuple(source for source in sources if not self._is_accepted(read_source(source)))
 
     def review(self, source: Source) -> Review:
-        """Raises TooManyReferencesError if the file names more files than can be watched."""
+        """Raises HooklineError if the file cannot be read, or names more files than can be watched."""
         parsed = read_source(source)
+        if parsed.is_unreadable and os.path.lexists(source.path):
+            raise HooklineError("it cannot be read")
         contents = self._read_contents(parsed)
         effects = (
             *(effects_of_hook(hook) for hook in parsed.hooks if hook.enabled),
@@ -427,13 +430,13 @@ def _warn_changed(parsed: ParsedFile) -> Problem:
     text = f"this file {what} since you trusted it; the version that you trusted stays in force."
     hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
     _warn_once(source.path, what + content_digest(_encode(parsed.text)), f"{source.display_path}: {text} {hint}")
-    return Problem("changed-since-trusted", source.display_path, 1, text, hint, Severity.WARNING)
+    return Problem(CHANGED_SINCE_TRUSTED, source.display_path, 1, text, hint, Severity.WARNING)
 
 
 def _warn_run_file(parsed: ParsedFile, what: str, severity: Severity) -> Problem:
     hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
     _warn_once(parsed.source.path, what, f"{parsed.source.display_path}: {what}. {hint}")
-    return Problem("changed-since-trusted", parsed.source.display_path, 1, f"{what}.", hint, severity)
+    return Problem(CHANGED_SINCE_TRUSTED, parsed.source.display_path, 1, f"{what}.", hint, severity)
 
 
 def _review_hash(parsed: ParsedFile, contents: Mapping[str, FileContent]) -> str:

@@ -316,3 +316,13 @@ def test_an_event_that_nobody_knows_is_visible(desk: BridgeSandbox, caplog: pyte
     assert (reply.stdout, reply.exit_code) == ("", 0)
     assert "'PreToolUsed' is not an event of claude-code" in reply.stderr
     assert "PreToolUsed" in caplog.text
+
+
+def test_the_user_is_told_that_a_trusted_file_was_changed(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    (desk.project / "hookline.yaml").unlink()
+    first, second = decided(desk.call()), decided(desk.call())
+    assert deny_reason(first.stdout).startswith("Never.")
+    assert deny_reason(second.stdout).startswith("Never.")
+    assert "was deleted since you trusted it" in json.loads(first.stdout)["systemMessage"]
+    assert "systemMessage" not in json.loads(second.stdout)

@@ -34,6 +34,7 @@ from hookline.hosts.bridge.fallbacks import Fallbacks
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.project import project_directories
+from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
 from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
@@ -336,6 +337,7 @@ def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
     for failure in decision.failures:
         if failure.text not in decision.reason and failure.text not in shown:
             yield f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})"
+    yield from (f"hookline: {problem}" for problem in book.problems if problem.code == CHANGED_SINCE_TRUSTED)
     errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
     if errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
