@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import time
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookline.dialects.standard_agents import hooks_of
+from hookline.engine.book import Book, Layer
 from hookline.errors import HooklineError
 from hookline.runtime.updates import Ending
 from hookline.standard_agents import ThreadState, define_hook
@@ -180,3 +187,25 @@ def test_a_hook_that_injects_stores_its_message_once(tmp_path: Path) -> None:
         assert [each["content"] for each in await session.main.get_messages()] == ["NOTED", "A"]
 
     run_defined(tmp_path, definitions, ["done"], work)
+
+
+def test_the_deadline_holds_against_a_hook_that_catches_its_cancellation(tmp_path: Path) -> None:
+    with define_for_agent() as definitions:
+
+        @define_hook(hook="before_create_message", id="stubborn")
+        async def stubborn(state: ThreadState, message: Any) -> Any:
+            until = time.monotonic() + 5
+            while time.monotonic() < until:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0.5)
+            return message
+
+    hooks = [replace(hook, timeout=timedelta(seconds=0.2)) for hook in hooks_of(definitions).hooks]
+
+    async def work(runtime: Any, model: Any) -> None:
+        session, began = await runtime.start(), time.monotonic()
+        with pytest.raises(HooklineError, match="stubborn did not answer"):
+            await session.main.inject_message({"content": "a"})
+        assert time.monotonic() - began < 4
+
+    run_defined(tmp_path, definitions, ["done"], work, book=Book([Layer("defined", hooks)]))

@@ -2,7 +2,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +166,29 @@ def _place(at: Desk) -> tuple[str, int]:
     url = at.client.base_url
     assert url.port is not None
     return url.host, url.port
+
+
+async def test_connections_that_send_nothing_do_not_occupy_the_address() -> None:
+    async with desk() as at:
+        host, port = at.client.base_url.host, at.client.base_url.port
+        idle = [await asyncio.open_connection(host, port) for _ in range(100)]
+        try:
+            for _, writer in idle[::2]:
+                writer.write(b"POST /deploy HTTP/1.1\r\nHost:")
+            assert (await at.post("/deploy", json={})).status_code == 202
+        finally:
+            for _, writer in idle:
+                writer.close()
+
+
+async def test_a_connection_must_send_its_request_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.runtime.triggers.http_routes._HEADER_TIMEOUT", 0.2)
+    async with desk() as at:
+        for sent in (b"", b"POST /deploy HTTP/1.1\r\nHost:"):
+            reader, writer = await asyncio.open_connection(at.client.base_url.host, at.client.base_url.port)
+            writer.write(sent)
+            async with asyncio.timeout(5):
+                with suppress(ConnectionResetError):
+                    assert await reader.read() == b""
+            writer.close()
+        assert (await at.post("/deploy", json={})).status_code == 202

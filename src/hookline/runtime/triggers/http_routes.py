@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hookline.errors import HooklineError
 from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation
@@ -33,6 +34,7 @@ _METHODS: Final = ("POST", "PUT")
 _LOOPBACK: Final = frozenset(("localhost", "127.0.0.1", "::1"))
 _SECRET_HEADERS: Final = frozenset(("authorization", "proxy-authorization", "cookie"))
 _MAX_CONNECTIONS: Final = 64
+_HEADER_TIMEOUT: Final = 10.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,57 @@ class ListenOptions:
     port: int = 0  # 0: any free port
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     names: tuple[str, ...] = ()  # further host names that requests may use
+
+
+class _RequestDeadline(H11Protocol):
+    """Closes a connection that does not send the head of its next request in time.
+
+    If there are too many connections, it closes the one that has kept us waiting longest, so that nobody can occupy the
+    address with connections that send nothing.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_deadline()
+        if len(self.connections) >= _MAX_CONNECTIONS:
+            waiting = [each for each in self.connections if isinstance(each, _RequestDeadline) and each is not self]
+            longest = min(waiting, key=_RequestDeadline._waits_until, default=None)
+            if longest is not None and longest._is_waiting:
+                self.connections.discard(longest)
+                longest.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._is_waiting:
+            self._stop_deadline()
+        elif self._deadline is None:
+            self._start_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def _waits_until(self) -> float:
+        return self._deadline.when() if self._deadline is not None and self._is_waiting else float("inf")
+
+    def _start_deadline(self) -> None:
+        self._deadline = self.loop.call_later(_HEADER_TIMEOUT, self._expire)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _expire(self) -> None:
+        self._deadline = None
+        if self._is_waiting:
+            self.transport.abort()
 
 
 class Routes:
@@ -77,7 +130,7 @@ class Routes:
                 self._build_app(),
                 log_config=None,
                 log_level="error",
-                http="h11",  # httptools does not limit the size of headers
+                http=_RequestDeadline,  # of h11: httptools does not limit the size of headers
                 access_log=False,
                 lifespan="off",
                 server_header=False,
