@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from hookline.cli.agent_options import machine
+from hookline.hosts.agents.agent_tools import SeenTools, seen_tools_directory
+
 BAD = """\
 hooks:
   - id: a
@@ -107,3 +110,13 @@ def test_a_script_that_cannot_be_read_is_an_error_and_is_not_run(hookline):
     assert result.exit_code == 1
     assert "hub.json:4  the script of bad has a syntax error on its line 2: " in result.stdout
     assert "1 file, 2 hooks: 1 error, 0 warnings" in result.stdout
+
+
+def test_tools_that_no_table_knows_are_named_on_stderr(hookline):
+    seen = SeenTools(seen_tools_directory(machine()))
+    seen.remember("cline", {"name": "shellTool", "input": {}})
+    done = hookline("check")
+    assert "cline has called tools that hookline does not know: shellTool." in done.stderr
+    assert "shellTool" not in done.stdout
+    Path("hookline.yaml").write_text("hooks: []\n")
+    assert "shellTool" not in hookline("check", "hookline.yaml").stderr

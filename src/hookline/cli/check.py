@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
+from hookline.cli.agent_options import machine
 from hookline.cli.context import skill_files, sources
 from hookline.cli.options import Verb, dialect_option, json_option
-from hookline.cli.output import out, out_json
+from hookline.cli.output import err, out, out_json
 from hookline.cli.problem_text import show_problems
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.hook import Hook
+from hookline.hosts.agents import AGENT_NAMES
+from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import leaf_actions, lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.skills import skill_problems
+
+_MAX_TOOLS: Final = 5
 
 
 @click.command(cls=Verb, short_help="Report every problem in the config files.")
@@ -46,7 +52,20 @@ def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
         out_json(_report_json(problems, files))
     else:
         _print_report(problems, files)
+    if not paths:
+        _note_unknown_tools()
     return 1 if errors else 0
+
+
+def _note_unknown_tools() -> None:
+    """No problem of a file, so it neither counts nor goes to stdout."""
+    for name in AGENT_NAMES:
+        unknown = [tool.name for tool in tools_of_agent(name, machine()) if not tool.is_known]
+        if unknown:
+            shown = ", ".join(unknown[:_MAX_TOOLS]) + (" …" if len(unknown) > _MAX_TOOLS else "")
+            err(
+                f"{name} has called tools that hookline does not know: {shown}. See hookline list --tools --agent {name}"
+            )
 
 
 def _sources_of_path(path: str, dialect: str | None) -> Sequence[Source]:
