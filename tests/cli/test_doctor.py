@@ -19,7 +19,7 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, claude_settings, mo
     assert result.exit_code == 1
     assert "!!  trust: not trusted: SessionStart" in result.stdout
     assert "ok  answer: a test call was denied" in result.stdout
-    assert "ask-before-push  on tool.before  hookline.yaml:15" in result.stdout
+    assert "ask-before-push  on tool.before  hookline.yaml:16" in result.stdout
     assert "not calling hookline: claude-code" in result.stdout
 
 
@@ -32,3 +32,12 @@ def test_doctor_for_programs(hookline, claude_settings, monkeypatch):
     (agent,) = json.loads(result.stdout)["agents"]
     assert (agent["agent"], agent["good"], agent["hooks"]) == ("claude-code", True, [])
     assert agent["round_trip_ms"] > 0
+
+
+def test_an_agent_that_never_called_hookline_is_one_problem(hookline):
+    result = hookline("doctor", "cursor")
+    assert result.exit_code == 1
+    problems = [line for line in result.stdout.splitlines() if line.startswith("  !!  ")]
+    assert problems[-1] == "  !!  entry: its files do not call hookline"
+    assert "launcher" not in result.stdout
+    assert "proof" not in result.stdout

@@ -70,3 +70,13 @@ def test_a_result_that_could_not_be_checked_is_an_error_for_the_model(tmp_path: 
     tool = stored(tmp_path, hooks, ("bash", {"command": "echo token 123"}))
     assert tool["error"] == tool["result"] == "[withheld: hook redact could not check it]"
     assert "123" not in str({**tool, "input": None})
+
+
+def test_the_model_reads_the_output_of_a_failed_command_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        steps = [tool_call_step(("bash", {"command": "echo only-once; exit 3"})), "done"]
+        async with open_runtime(tmp_path, "hooks: []", steps) as (runtime, model):
+            await send_prompt(await runtime.start(), "go")
+            assert model.requests[1].messages[-1]["content"] == "Error: exit code 3\nonly-once"
+
+    run_async(work)

@@ -21,6 +21,9 @@ def test_the_prompt_may_come_on_stdin(project: Path, here: Process) -> None:
     write_scripted_project(project, "- {when: {prompt: '^from a pipe$'}, say: Heard.}\n- Not heard.\n")
     assert here("run", "-p", "-", input="from a pipe").stdout == "Heard.\n"
     assert here("run", "-p", "-", input=" ").returncode == 1
+    empty = here("run", "-p", "")
+    assert (empty.returncode, empty.stdout) == (1, "")
+    assert "the prompt is empty" in empty.stderr
 
 
 def test_the_last_session_is_resumed_and_listed(project: Path, process: Process, here: Process) -> None:
