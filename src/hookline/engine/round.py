@@ -89,7 +89,7 @@ class Round:
         self._claimed = _NO_RANKS
         self._changed_by: Rank | None = None
         self._asks = _NO_ASKS  # the reason and id of each hook that asks for approval
-        self._failures: list[Failure] = []
+        self._failures: tuple[Failure, ...] = ()
         self._trace: list[TraceEntry] = []
         self._undecided: Failure | None = None  # why the condition of the current hook could not be evaluated
         self._possible: dict[int, frozenset[int]] | None = (
@@ -298,7 +298,7 @@ class Round:
         return recorded if recorded in self._failures else self._record_failure(recorded)
 
     def _record_failure(self, failure: Failure) -> Failure:
-        self._failures.append(failure)
+        self._failures += (failure,)
         _log_failure(failure, {"failure": failure})
         return failure
 
@@ -318,7 +318,9 @@ class Round:
             self._stopped_event = self.event
         if halt:
             self._halted_by = hook.id
-        self._ended_groups = {**self._ended_groups, hook.group: (_BEFORE_ALL, hook)}
+        ended = (_BEFORE_ALL, hook)
+        others = self._ended_groups
+        self._ended_groups = {**others, hook.group: ended} if others else {hook.group: ended}
 
     def _apply_changes(self, rank: Rank, outcome: Outcome) -> Changes:
         if not outcome.changes or outcome.verdict is Verdict.DENY:
@@ -409,29 +411,26 @@ class Round:
         return False
 
     def _build_decision(self) -> Decision:
-        combined = self.combined
+        combined, stopped = self.combined, self._stopped_event
         verdict, reason = combined.verdict, combined.reason
         if combined.halt and EVENTS[self.event.name].accepts & May.DENY:
             verdict = Verdict.DENY
         if verdict is Verdict.DENY and not reason:
             reason = f"Blocked by hook {combined.by}"
         return Decision(
-            self._final_event(),
+            self.event if stopped is None or stopped is self.event else self._without_later_changes(stopped),
             verdict,
             reason,
             combined.by,
             combined.halt,
             combined.notes,
             combined.requests,
-            tuple(self._failures),
+            self._failures,
             tuple(self._trace),
         )
 
-    def _final_event(self) -> Event:
+    def _without_later_changes(self, stopped: Event) -> Event:
         """What hooks changed after a deny does not count, except what they leave for each other."""
-        stopped = self._stopped_event
-        if stopped is None or stopped is self.event:
-            return self.event
         return stopped.with_changes(((METADATA_PATH, self.event.read(METADATA_PATH)),))
 
     def waiting_hook(self) -> Hook | None:
