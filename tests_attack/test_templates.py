@@ -218,6 +218,8 @@ class Grammar:
         left, left_means = self.word()
         right, right_means = self.word()
         operator = self.chance.choice(("==", "==", "=", "!=", "=~" if self.shell == "bash" else "=="))
+        if operator == "=~":  # bare text would be a regular expression
+            right, right_means = self.chance.choice((self.bare_value, self.single, self.double))(0)
 
         def expected(values: Values) -> list[str]:
             one, two = clean(left_means(values)), clean(right_means(values))
@@ -399,7 +401,7 @@ def share_of(shell: str, total: int) -> int:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_value_is_a_literal_in_the_templates_own_syntax_tree(shell: str, attempt: Attempt) -> None:
     path = installed(shell)
-    made = list(renderings(shell, share_of(shell, RENDERINGS), seed=1))
+    made = list(renderings(shell, share_of(shell, RENDERINGS), seed=7))
     results = run_in_workers(path, [rendering.command for rendering in made])
     for rendering, (printed, files) in zip(made, results, strict=True):
         succeeded = printed != rendering.expected or bool(files)
@@ -412,7 +414,7 @@ PIECES = (
     "{{v0}}", "{{v0}}", "{{v0}}", "printf '%s\\0' ", "printf '%s\\0' {{v0}} ", "printf '%s\\0' x", " ", " ", "\n",
     ";", "'", "'", "\"", "\"", "`", "$(", ")", "(", "{ ", "; }", "\\", "\\\n", "$", "#", "~", "=", "!", "&&", "||",
     "|", "-", "[[ ", " ]]", " == ", " =~ ", " -eq ", "[", "]", "<<E", "<<'E'", "<<-E", "\nE\n", "<<<", "case x in ",
-    " esac", "x)", "(x)", ";;", ";&", "${N", "${N:-", "}", "$((", "))", "((", "f()", "f() {", "<", ">out", "<(", ">(",
+    " esac", "x)", "(x)", ";;", ";&", "${N", "${N:-", "}", "$((", "))", "((", "f()", "f() {", "<", ">out", "<(",
     "$'", "$\"", "a=(", "a[", "]=", "X=", "$N", "$X", "$N[", "{a,b}", "{", ",", "time ", "! ", "if ", "then ", "fi",
     "for X in ", "do ", "done", "function ", "select ", "eval_", "\r", "\t", "\x01", "é", "*", "?", "@(", "$@", "\\'",
     "\\\"", "\\`",
@@ -429,7 +431,7 @@ def soup(shell: str, count: int, seed: int) -> Iterator[tuple[str, str, str, str
     chance = random.Random(seed)
     while count:
         template = "".join(chance.choice(PIECES) for _ in range(chance.randint(2, 14)))
-        if "{{v0}}" not in template:
+        if "{{v0}}" not in template or "$$" in template:  # $$ differs from run to run
             continue
         try:
             parsed = parse_shell_template(template, resolve, "bash" if shell == "sh" else shell)  # type: ignore[arg-type]
@@ -444,7 +446,7 @@ def soup(shell: str, count: int, seed: int) -> Iterator[tuple[str, str, str, str
 def test_a_hostile_value_changes_no_more_than_a_plain_one(shell: str, attempt: Attempt) -> None:
     """What a command prints with a hostile value is what it prints with a plain word, with the value in its place."""
     path = installed(shell)
-    made = list(soup(shell, share_of(shell, RANDOM_RENDERINGS), seed=2))
+    made = list(soup(shell, share_of(shell, RANDOM_RENDERINGS), seed=8))
     results = run_in_workers(path, [command for _, _, *commands in made for command in commands])
     for index, (template, value, _, command) in enumerate(made):
         (plain, _), (hostile, files) = results[2 * index : 2 * index + 2]

@@ -119,7 +119,7 @@ REFUSED = [
     *("for ((i = {{v}}; i < 1; i++)); do :; done", "[[ {{v}} -eq 1 ]]", "[[ 1 -lt {{v}} ]]", "[[ -v {{v}} ]]", "[[ -t {{v}} ]]"),
     *("! [[ {{v}} -eq 1 ]]", "time [[ {{v}} -eq 1 ]]", "time -p [[ {{v}} -eq 1 ]]", "coproc [[ {{v}} -eq 1 ]]"),
     *("if true; then [[ {{v}} -eq 1 ]]; fi", "f() [[ {{v}} -eq 1 ]]", "nocorrect [[ {{v}} -eq 1 ]]"),
-    *("a[{{v}}]=1", "a['{{v}}']=1", 'a["x{{v}}"]=1', "declare a[{{v}}]=1", "a=([{{v}}]=1)", "echo $a[{{v}}]", 'echo "$a[{{v}}]"'),
+    *("a[{{v}}]=1", "a['{{v}}']=1", 'a["x{{v}}"]=1', "declare a[{{v}}]=1", "a=([{{v}}]=1)", "a=(`echo {{v}}`)", "a=(\"$(echo `echo {{v}}`)\")", "echo $a[{{v}}]", 'echo "$a[{{v}}]"'),
     *("echo ${x:-{{v}}}", 'echo "${x:-{{v}}}"', "echo ${{v}}", 'echo "${{v}}"', "echo ${x:-$(echo {{v}})}", "echo ${a[{{v}}]}"),
     *("echo ${ echo {{v}}; }", "echo ${|echo {{v}}; }", 'echo "${x:-"a"}" {{v}}'),
     *("echo \\{{v}}", 'echo "\\{{v}}"', "echo $\\\n{{v}}", "echo {{v}} \\", "echo ~{{v}}"),

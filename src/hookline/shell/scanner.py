@@ -174,6 +174,7 @@ class ShellScanner:
         self.depth = 0  # of command substitutions
         self.nesting = 0  # of all nested constructs
         self.backticks = Backticks.NONE
+        self.in_array = False
         self.word_end = 0
         self.pending: list[_HereDocument] = []
 
@@ -281,6 +282,7 @@ class ShellScanner:
         return []
 
     def _read_array(self) -> None:
+        outer, self.in_array = self.in_array, True
         self.at += 1
         while True:
             self._skip_space()
@@ -288,6 +290,7 @@ class ShellScanner:
                 refuse("an array that does not end", self.at)
             if self.text[self.at] == ")":
                 self.at += 1
+                self.in_array = outer
                 return
             word = self.read_word()
             if word.has_placeholder and word.lead.startswith("[") and not _ARRAY_KEY.match(word.lead):
@@ -732,6 +735,8 @@ class ShellScanner:
     def _read_backtick_commands(self, start: int, stop: int, backticks: Backticks) -> None:
         if "\\" in self.text[start:stop]:
             refuse("a backslash and a placeholder in the same backticks", start, _HINT_SUBSTITUTION)
+        if self.in_array:  # bash doubles some control characters there
+            refuse("a placeholder in backticks inside an array", start, _HINT_SUBSTITUTION)
         if backticks is Backticks.IN_DOUBLE_QUOTES and '"' in self.text[start:stop]:
             refuse("a double quote in backticks in double quotes", start, _HINT_SUBSTITUTION)
         end, self.at, self.end = self.end, start, stop
