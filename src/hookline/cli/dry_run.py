@@ -34,6 +34,9 @@ class RecordingHost:
         self.requests: list[dict[str, Any]] = []
         self._waiting: list[Callable[[], Awaitable[None]]] = []
 
+    def tool_names(self) -> tuple[str, ...]:
+        return ()
+
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         self._record("call", f"{name} {json.dumps(input, ensure_ascii=False, default=str)}")
         return ToolResult("", was_called=False)

@@ -150,6 +150,8 @@ class Host(Protocol):
         """Runs `work` in the background, in order per session. The host waits for it at the end of the session."""
 
     def thread(self, id: str) -> Thread: ...
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools that `call_tool` finds, as far as the host can list them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,9 @@ class NullHost:
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         raise UnavailableError(f"there is no tool {name!r} here")
+
+    def tool_names(self) -> tuple[str, ...]:
+        return ()
 
     async def run_program(self, command: Command) -> ProgramResult:
         raise UnavailableError("programs cannot be run here")

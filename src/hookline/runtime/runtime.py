@@ -26,6 +26,7 @@ from hookline.project.trust_store import EffectiveFile
 from hookline.project.watch import BookWatcher
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.agent_session import AgentSession, cancel_and_wait
+from hookline.runtime.app_message import SendMessageTool
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import Agent, App
 from hookline.runtime.apps.app_loader import app_source, load_app
@@ -67,6 +68,7 @@ class Runtime:
         self._settings = settings
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._toolbox = Toolbox(())
+        self.hook_tools: dict[str, Tool] = {SendMessageTool.name: SendMessageTool(self)}
         self._own_tools: tuple[Tool, ...] = ()
         self._served_now: Callable[[], tuple[Tool, ...]] | None = None
         self._watched: BookWatcher | None = None

@@ -45,7 +45,7 @@ class ThreadHost(LocalHost):
 
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """Hooks decide about this call too, under the tool's own name."""
-        tool = self._thread.toolbox.find(name)
+        tool = self._thread.find_hook_tool(name)
         if tool is None:
             raise UnavailableError(self._thread.toolbox.describe_missing(name))
         asked = current_hook.get()
@@ -60,6 +60,9 @@ class ThreadHost(LocalHost):
     async def publish(self, notice: Notice) -> None:
         await super().publish(notice)
         self._session.emit(Notification(self._thread.id, self._thread.agent.id, notice))
+
+    def tool_names(self) -> tuple[str, ...]:
+        return (*self._thread.toolbox.callable_names(), *self._session.runtime.hook_tools)
 
     def thread(self, id: str) -> StoredThread:
         return self._session.thread(id)
@@ -93,7 +96,7 @@ class InternalToolCall:
     async def decide(self, event: Event, host: Host) -> Decision:
         """Notes and requests of the hooks go to the agent, whose turn continues."""
         decision = await self._session.decide(self._thread, event.name, event.facts)
-        tool = self._thread.toolbox.find(self._call.name)
+        tool = self._thread.find_hook_tool(self._call.name)
         if tool is not None:
             decision = self._thread.drop_unknown_fields(decision, tool, self._call.input)
         self._session.emit(ToolCallStarted(self._thread.id, self._thread.agent.id, self._call, decision))
@@ -116,7 +119,7 @@ class InternalToolCall:
         return replace(decision, verdict=Verdict.ALLOW)
 
     async def _execute(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
-        tool = self._thread.toolbox.find(name)
+        tool = self._thread.find_hook_tool(name)
         if tool is None:  # an MCP server may have stopped meanwhile
             raise UnavailableError(f"there is no tool {name!r} here any more")
         self._call, self._ran = replace(self._call, input=input), True

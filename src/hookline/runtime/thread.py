@@ -127,6 +127,10 @@ class StoredThread:
             self._toolbox = (base, self.session.runtime.toolbox_for(self))
         return self._toolbox[1]
 
+    def find_hook_tool(self, name: str) -> Tool | None:
+        """A tool that a hook may call: one of the agent's, or one that only hooks have."""
+        return self.toolbox.find(name) or self.session.runtime.hook_tools.get(name)
+
     @property
     def tools(self) -> tuple[str, ...] | None:
         """Names and globs of the allowed tools; None: all. Sub-agents and skills need not be listed."""

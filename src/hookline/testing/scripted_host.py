@@ -168,6 +168,9 @@ class ScriptedHost(LocalHost):
         self.prompts: list[str] = []
         self.threads: dict[str, MemoryThread] = {}
 
+    def tool_names(self) -> tuple[str, ...]:
+        return tuple(self.tools)
+
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         if name not in self.tools:
             raise UnavailableError(f"there is no tool {name!r} here")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -137,22 +138,26 @@ async def prefetch_ground_truth(params: NoParams, event: Event, host: Host) -> O
     turn, messages = event.read(("turn", "number")), event.read(("messages",))
     if turn not in (MISSING, None, 0) or _GROUND_TRUTH_HEADING in str(messages):
         return NOT_APPLIED
-    return Outcome(notes=(Note(ground_truth(), place=NotePlace.SYSTEM),))
+    return Outcome(notes=(Note(ground_truth(host.tool_names()), place=NotePlace.SYSTEM),))
 
 
-def ground_truth() -> str:
+def ground_truth(tools: Iterable[str]) -> str:
+    """Of the tools, those that belong to a module."""
     from hookline.dialects.digitorn.actions import ACTIONS as OWN_ACTIONS
     from hookline.dialects.digitorn.conditions import CONDITIONS as OWN_CONDITIONS
     from hookline.dialects.digitorn.dialect import EVENTS
+    from hookline.dialects.digitorn.templates import NUMBER_FACTS, PLACEHOLDERS
 
-    modules = sorted({name for names in VOCABULARIES["digitorn"].names.values() for name in names if "." in name})
+    modules = sorted({name for name in tools if "." in name})
+    templates = [*(f"{{{{{name}}}}}" for name in PLACEHOLDERS), *(f"{{{name}}}" for name in NUMBER_FACTS)]
     return "\n".join(
         (
             _GROUND_TRUTH_HEADING,
             f"Events: {', '.join(EVENTS)}",
             f"Conditions: {', '.join((*OWN_CONDITIONS, *CONDITION_REGISTRY.names()))}",
             f"Actions: {', '.join((*OWN_ACTIONS, *ACTION_REGISTRY.names()))}",
-            f"Modules: {', '.join(modules)}",
+            f"Modules: {', '.join(modules) or 'none'}",
+            f"Templates: {', '.join(templates)}",
             "Triggers: cron, file, http",
             "Example:",
             _EXAMPLE,

@@ -77,6 +77,10 @@ class Toolbox:
         """Prefers a tool's own name, then its name for models, then other spellings, then a module's name for its kind."""
         return self._by_name.get(name) or self._by_kind.get(name)
 
+    def callable_names(self) -> tuple[str, ...]:
+        """The names of the tools, and the names of modules for their kinds."""
+        return (*(tool.name for tool in self.tools), *self._by_kind)
+
     def describe_missing(self, name: str) -> str:
         """The message for the model when `find` returns None."""
         if name in _UNSUPPORTED_TOOLS:
