@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -91,9 +92,10 @@ class BridgeSandbox:
 
 
 def deny_reason(answer: str) -> str:
-    """Of a deny before a tool, in Claude Code's words; "" if it is none."""
+    """Of a deny before a tool, in Claude Code's words, without the hook and its place; "" if it is none."""
     said = json.loads(answer).get("hookSpecificOutput", {}) if answer else {}
-    return str(said["permissionDecisionReason"]) if said.get("permissionDecision") == "deny" else ""
+    reason = str(said["permissionDecisionReason"]) if said.get("permissionDecision") == "deny" else ""
+    return re.sub(r" \(hook \S+, \S+:\d+\)$", "", reason)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:

@@ -81,15 +81,15 @@ def test_a_bad_file_leaves_the_others_in_force(tmp_path: Path, trust: Trust) -> 
     (root / "hookline.yaml").write_text("hooks: {{{")
     (root / ".hookline/more.yaml").write_text(RM)
     book = load_all(find_sources(root, home), trust)
-    assert [hook.id for hook in book.hooks] == ["mine", "no-rm"]
+    assert [hook.id for hook in book.hooks] == ["mine", "hookline.yaml:unreadable", "no-rm"]
     assert [layer.name for layer in book.layers] == ["user", "project"]
     assert {problem.file for problem in book.problems} == {"hookline.yaml"}
-    assert book.hooks[1].origin.file == ".hookline/more.yaml"
+    assert book.hooks[2].origin.file == ".hookline/more.yaml"
 
 
 def test_a_vanished_file_is_a_problem(tmp_path: Path, trust: Trust) -> None:
     book = load_all([named_source(tmp_path / "gone.yaml")], trust)
-    assert book.hooks == ()
+    assert [hook.id for hook in book.hooks] == ["gone.yaml:unreadable"]
     assert [problem.code for problem in book.problems] == ["no-file"]
 
 

@@ -33,7 +33,10 @@ def test_an_agent_that_cannot_be_stopped_may_use_no_tool_until_the_next_prompt(d
     desk.write_hooks(HALT, users=True)
     assert codex(desk, "ls") == {}
     assert codex(desk, "halt")["permissionDecision"] == "deny"
-    assert codex(desk, "ls")["permissionDecisionReason"] == "A hook has stopped the agent: Enough."
+    assert (
+        codex(desk, "ls")["permissionDecisionReason"]
+        == "A hook has stopped the agent: Enough. (hook stop, ~/.config/hookline/hookline.yaml:2)"
+    )
     assert codex(desk, "ls", session_id="another") == {}
     said(desk, "codex", "UserPromptSubmit", prompt="go on")
     assert codex(desk, "ls") == {}
