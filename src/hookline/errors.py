@@ -2,6 +2,7 @@
 
 HooklineError                 something you can fix; exit code 1
 ├── ConfigError               a config that cannot be used; has every problem found
+├── InvalidEvent              the facts of an event do not have the shape that hooks read
 ├── MustWait                  decide_now() was called, but a hook has to wait; await decide() instead
 ├── UnavailableError          an action needs something that this host does not have
 ├── MissingExtraError         a feature needs an extra that is not installed; also an ImportError
@@ -15,7 +16,7 @@ problem of the config.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -29,6 +30,10 @@ class ConfigError(HooklineError):
     def __init__(self, problems: Iterable[object]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class InvalidEvent(HooklineError):
+    """The message names the fact."""
 
 
 class MustWait(HooklineError):
@@ -87,7 +92,14 @@ class ConditionError(Exception):
 
 
 class AmbiguousField(Exception):
-    """An event can be read in several ways with different answers. The message says which."""
+    """A field can be read in several ways, with different answers.
+
+    `source` is a key of Event.choices, and `count` the number of ways. hookline.hooks.readings tries each of them.
+    """
+
+    def __init__(self, field: str, source: Hashable, count: int) -> None:
+        super().__init__(f"{field} can be read in several ways, and not all of them match")
+        self.source, self.count = source, count
 
 
 class BadTemplate(ValueError):

@@ -179,7 +179,7 @@ def test_no_matcher_hangs(matcher: str) -> None:
 
 def test_a_tool_with_any_odd_input_is_judged_without_a_traceback() -> None:
     config = {"hooks": {"PreToolUse": [{"matcher": "File.*", "hooks": [HOOK]}, {"hooks": [HOOK]}]}}
-    odd = (None, 5, [], {}, {"name": 5}, {"name": "FileReader", "input": "x"}, {"name": "FileReader", "input": [1]})
+    odd: list[dict[str, Any]] = [{}, {"input": {"file_path": 5}}, {"name": "FileReader", "input": {"x": [{}]}}]
     for tool in odd:
         decision = fire(config, Event("tool.before", {"tool": tool}), dialect="ai_agents")
         assert (decision.verdict, decision.failures) == (Verdict.SILENT, ())

@@ -311,7 +311,7 @@ def test_a_group_that_ended_later_does_not_silence_its_earlier_guard() -> None:
 
 def test_removing_what_is_not_there_is_no_change() -> None:
     guard = RecordingAction()
-    event = Event("tool.before", {"tool": {"name": "bash", "input": "text"}})
+    event = Event("tool.before", {"tool": {"name": "bash", "input": {"text": "x"}}})
     decision = decide(
         make_book(make_hook(guard), make_hook(changing_action(("tool.input.x.y", REMOVED), ("tool.input.z", REMOVED)))),
         event,

@@ -17,7 +17,7 @@ NAMES = PlaceholderResolver(VOCABULARIES["claude_code"])
 def read(name: str, facts: dict[str, Any]) -> Any:
     reader = NAMES(name)
     assert reader is not None
-    return reader(Event("tool.before", facts))
+    return reader(Event("tool.before", {}).with_changes(tuple(((fact,), value) for fact, value in facts.items())))
 
 
 @pytest.mark.parametrize(

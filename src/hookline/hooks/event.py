@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
+
+from hookline.errors import InvalidEvent
 
 FactPath = tuple[str | int, ...]
+
+EVERY_ITEM: Final = "*"
+"""A step of a path that stands for every item of a list and every value of a mapping."""
 
 
 class _Sentinel:
@@ -28,12 +34,31 @@ REMOVED: Final = _Sentinel("REMOVED")
 Changes = tuple[tuple[FactPath, Any], ...]  # (path, new value or REMOVED)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Never mutate the facts of a shared event; `with_changes` makes a new one."""
+class _EventCache:
+    """What conditions computed from an event, so that many conditions compute it once."""
+
+    __slots__ = ("cache",)
+    cache: dict[Hashable, Any]  # not set until it is needed: most events never need it
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Event(_EventCache):
+    """Never mutate the facts of a shared event; `with_changes` makes a new one.
+
+    Raises InvalidEvent if the facts are not a mapping, or the tool in them does not have the shape that hooks read.
+    """
+
+    choices: ClassVar[Mapping[Hashable, int]] = MappingProxyType({})
+    """The reading that counts, for each source that can be read in several ways. See hookline.hooks.readings."""
 
     name: str
     facts: dict[str, Any]
+
+    def __init__(self, name: str, facts: dict[str, Any]) -> None:
+        if type(facts) is not dict or "tool" in facts:
+            check_facts(facts)
+        _set_name(self, name)
+        _set_facts(self, facts)
 
     def read(self, path: FactPath) -> Any:
         """The fact at `path`, or MISSING. Negative indexes count from the end. Attributes are never read."""
@@ -45,7 +70,10 @@ class Event:
         for path, value in changes:
             if value is not MISSING and (value is not REMOVED or read_path(facts, path) is not MISSING):
                 facts = _with_value_at(facts, path, value)
-        return Event(self.name, facts)
+        changed = Event.__new__(Event)
+        _set_name(changed, self.name)
+        _set_facts(changed, facts)
+        return changed
 
     def differs_from(self, earlier: Event, changes: Changes) -> bool:
         """True if `changes`, which turned the earlier event into this one, changed any value."""
@@ -53,6 +81,34 @@ class Event:
             not deep_equal(_affected_value(earlier.facts, path), _affected_value(self.facts, path))
             for path, _ in changes
         )
+
+
+_set_name: Final = Event.__dict__["name"].__set__  # the fastest way to set the field of a frozen class
+_set_facts: Final = Event.__dict__["facts"].__set__
+
+
+def check_facts(facts: Any) -> None:
+    """Raises InvalidEvent for facts in which a guard could not find what it guards."""
+    if not isinstance(facts, dict):
+        raise InvalidEvent(f"the facts of an event are a mapping, not {_type_name(facts)}")
+    tool = facts.get("tool", _NO_TOOL)
+    if not isinstance(tool, dict):
+        raise InvalidEvent(f'tool is {_type_name(tool)}. Write {{"tool": {{"name": "bash", "input": {{…}}}}}}')
+    name, input = tool.get("name", ""), tool.get("input", _NO_TOOL)
+    if not isinstance(name, str):
+        raise InvalidEvent(f"tool.name is {_type_name(name)}. It must be text")
+    if not isinstance(input, dict):
+        raise InvalidEvent(f'tool.input is {_type_name(input)}. Write the arguments by name: {{"command": "ls"}}')
+
+
+_NO_TOOL: Final[dict[str, Any]] = {}
+_TYPE_NAMES: Final[dict[type, str]] = {str: "text", list: "a list", dict: "a mapping", bool: "true or false"}
+
+
+def _type_name(value: Any) -> str:
+    if value is None:
+        return "null"
+    return _TYPE_NAMES.get(type(value)) or ("a number" if isinstance(value, (int, float)) else type(value).__name__)
 
 
 def read_path(value: Any, path: FactPath) -> Any:
@@ -66,6 +122,20 @@ def read_path(value: Any, path: FactPath) -> Any:
         else:
             return MISSING
     return value
+
+
+def read_all(value: Any, path: FactPath) -> Iterator[Any]:
+    """Every value at `path`, in which `*` stands for every item. Missing values are left out."""
+    if EVERY_ITEM not in path:
+        found = read_path(value, path)
+        if found is not MISSING:
+            yield found
+        return
+    at = path.index(EVERY_ITEM)
+    parent = read_path(value, path[:at])
+    items = parent.values() if isinstance(parent, dict) else parent if isinstance(parent, (list, tuple)) else ()
+    for item in items:
+        yield from read_all(item, path[at + 1 :])
 
 
 def _affected_value(facts: Any, path: FactPath) -> Any:
@@ -85,7 +155,7 @@ def path_text(path: FactPath) -> str:
 
 def overlaps(one: FactPath, other: FactPath) -> bool:
     """True if a change at one path can be seen at the other."""
-    return all(a == b for a, b in zip(one, other, strict=False))
+    return all(a == b or EVERY_ITEM in (a, b) for a, b in zip(one, other, strict=False))
 
 
 def touches(paths: Iterable[FactPath], changes: Changes) -> bool:
@@ -94,7 +164,10 @@ def touches(paths: Iterable[FactPath], changes: Changes) -> bool:
 
 
 def _may_overlap(one: FactPath, other: FactPath) -> bool:
-    return all(a == b or isinstance(a, int) or isinstance(b, int) for a, b in zip(one, other, strict=False))
+    return all(
+        a == b or isinstance(a, int) or isinstance(b, int) or EVERY_ITEM in (a, b)
+        for a, b in zip(one, other, strict=False)
+    )
 
 
 def deep_equal(one: Any, other: Any) -> bool:

@@ -67,7 +67,8 @@ def test_odd_facts_are_no_traceback(kind: str, fact: Any) -> None:
     async def same(state: ThreadState, *given: Any) -> None:
         assert state.execution.current_side == "a"
 
-    facts = {"messages": fact, "tool": fact, "message": fact, "thread": fact, "execution": fact, "user": fact}
+    tool = fact if isinstance(fact, dict) else {}
+    facts = {"messages": fact, "tool": tool, "message": fact, "thread": fact, "execution": fact, "user": fact}
     assert not decide_hook(kind, same, **facts).failures
 
 

@@ -92,7 +92,8 @@ def test_a_replacement_that_cannot_be_made_says_where_and_why() -> None:
 
 @pytest.mark.parametrize("tool", [None, 5, [], {}, {"input": "x"}, {"input": None}])
 def test_the_place_is_as_written_where_there_is_no_input(tool: Any) -> None:
-    assert resolve_paths(place("path"), Event("tool.before", {"tool": tool})) == (place("path"),)
+    event = Event("tool.before", {}).with_changes(((("tool",), tool),))
+    assert resolve_paths(place("path"), event) == (place("path"),)
 
 
 def test_removing_reports_a_removal() -> None:

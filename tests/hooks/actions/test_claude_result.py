@@ -50,7 +50,8 @@ def read(finished: ProgramResult, event: Event) -> Outcome:
 @settings(max_examples=500, deadline=None)
 def test_any_answer_can_be_read(answer: dict[str, Any], specific: Any, event: str, facts: Any, code: int) -> None:
     out = json.dumps({**answer, "hookSpecificOutput": specific})
-    assert is_outcome(read(ProgramResult(code, out, "e"), Event(event, facts)))
+    given = Event(event, {}).with_changes(tuple(((name,), value) for name, value in facts.items()))
+    assert is_outcome(read(ProgramResult(code, out, "e"), given))
 
 
 @pytest.mark.parametrize("top", [None, "approve", "block"])

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
-from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name
+from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
 
 Facts = dict[str, Any]
 CallPart = tuple[ToolKind, Any]
@@ -223,4 +223,14 @@ def split_call(name: str, kind: ToolKind, input: Any) -> list[CallPart]:
 def tool_facts(vocabulary: str, name: str, id: str, input: Any, kind: ToolKind | None = None) -> list[Facts]:
     """The `tool` facts of one call, one for each of its parts."""
     found = split_call(name, kind or kind_in_vocabulary(vocabulary, name), input)
-    return [{"name": name, "kind": str(each), **({"id": id} if id else {}), "input": part} for each, part in found]
+    return [
+        {"name": name, "kind": str(each), **({"id": id} if id else {}), "input": _input_fields(each, part)}
+        for each, part in found
+    ]
+
+
+def _input_fields(kind: ToolKind, input: Any) -> dict[str, Any]:
+    """An input that is not an object counts as the field that says what the call is about, so that guards see it."""
+    if isinstance(input, dict):
+        return input
+    return {} if input is None else {main_field(kind) or "input": input}
