@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shell": set(),
     "hooks": {"shell"},
     "config": {"formatting"},
-    "patterns": set(),
+    "patterns": {"shell"},
     "runners": {"formatting", "hooks"},
     "engine": {"hooks", "patterns"},
     "extensions": {"hooks"},  # conditions and actions of third parties, and of Python definitions

@@ -6,8 +6,13 @@ import time
 
 import pytest
 
-from hookline.patterns.matchers import shorthand, starts_command
-from hookline.patterns.pattern import BadPattern
+from hookline.patterns.matchers import command_prefix, shorthand, starts_command
+from hookline.patterns.pattern import BadPattern, Pattern
+from hookline.shell.command_readings import command_readings
+
+
+def is_started(line: str, asked: Pattern) -> bool:
+    return any(asked.search(text) for texts in command_readings(line) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -26,17 +31,36 @@ from hookline.patterns.pattern import BadPattern
 )  # fmt: skip
 def test_starts_matches_programs(rule: str, yes: list[str], no: list[str]) -> None:
     asked = starts_command(rule)
-    assert [text for text in yes if not asked.search(text)] == []
-    assert [text for text in no if asked.search(text)] == []
+    assert [text for text in yes if not is_started(text, asked)] == []
+    assert [text for text in no if is_started(text, asked)] == []
+
+
+@pytest.mark.parametrize(
+    ("prefix", "yes", "no"),
+    [
+        (
+            "git",
+            ["git", "git status", "  git status", "git\tx", "git\nx", "git;ls", "git&&ls", "git|cat"],
+            ["gitk", "git-lfs", "my git", "Git", ""],
+        ),
+        ("git push", ["git push", "git  push -f", "git push;x"], ["git pushx", "git", "git status push"]),
+        ("npm run ", ["npm run", "npm run x"], ["npm runner"]),
+        ("./a.sh", ["./a.sh x"], ["./axsh"]),
+        ("", ["anything", ""], []),
+    ],
+)
+def test_command_prefixes(prefix: str, yes: list[str], no: list[str]) -> None:
+    assert [text for text in yes if not is_started(text, command_prefix(prefix))] == []
+    assert [text for text in no if is_started(text, command_prefix(prefix))] == []
 
 
 @pytest.mark.parametrize("rule", ["rm *", "* a * b * c", "git * main"])
 @pytest.mark.timing
 def test_no_length_silences_a_rule(rule: str) -> None:
     begun = time.monotonic()
-    asked = shorthand("starts", rule)
-    assert asked.search("a=1 timeout 5 " * 20_000 + "x a b")
-    assert not asked.search("a=1 timeout 5 " * 500 + "x a b")
+    asked = shorthand("starts", rule).pattern
+    assert is_started("a=1 timeout 5 " * 20_000 + "x a b", asked)
+    assert not is_started("a=1 timeout 5 " * 500 + "x a b", asked)
     assert time.monotonic() - begun < 10
 
 

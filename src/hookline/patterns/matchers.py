@@ -16,24 +16,21 @@ from functools import cache
 from typing import Final
 
 from hookline.patterns.emitter import escape_character, write_set
-from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, pattern
+from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.syntax_tree import NO_CHARACTERS, CharacterSet, Ranges, complement, union
+from hookline.shell.command_readings import OPTIONS_SKIPPED, TOO_LONG
 
-_COMMAND_START: Final = r"(?:\A|[;&|\n(){}`!]|\b(?:then|do|else|elif|if|while|until)\s)\s*"
-_ASSIGNMENTS: Final = r"""(?:[A-Za-z_]\w*\+?=(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\;&|])*\s+)*"""
-_WRAPPER_PROGRAMS: Final = r"(?:(?:timeout|time|nice|nohup|stdbuf|xargs)\s+(?:-\S+\s+|\d\S*\s+)*)*"
-_COMMAND_END: Final = r"\s*(?:\d?[<>;&|\n(){}`]|\z)"
-_WORD_END: Final = r"(?:[\s<>;&|(){}`]|\z)"
 _ANY_TEXT: Final = r"(?s:.*)"
 _MAX_COMMAND_LENGTH: Final = 2_000
+_WORD_END: Final = r"(?:\s|\z)"
+_OPTIONS: Final = r"(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?"  # each may take the word after it
 
 
 def starts_command(text: str) -> Pattern:
-    """A shell line that starts this command: `rm *`, `npm test`, `git:*`.
+    """A command that starts with this text: `rm *`, `npm test`, `git:*`.
 
-    `*` stands for any text; a final ` *` also stands for none. It matches commands after `;`, `&&` or `|` and in
-    `$(…)`, also after variable assignments and after `timeout` and similar programs. It ignores quotes, so it matches
-    too much rather than too little.
+    `*` stands for any text; a final ` *` also stands for none. It is matched against the texts of
+    hookline.shell.command_readings, one command at a time.
     """
     if len(text) > _MAX_COMMAND_LENGTH:
         raise BadPattern(f"it is longer than {_MAX_COMMAND_LENGTH} characters")
@@ -42,21 +39,23 @@ def starts_command(text: str) -> Pattern:
         return pattern("")
     begins = text.endswith(" *")
     body = (text[:-2] if begins else text.removesuffix("*")).strip()
-    end = _WORD_END if begins else "" if text.endswith("*") else _COMMAND_END
-    parts = [r"\s+".join(_escape_text(word) for word in part.split(" ") if word or part) for part in body.split("*")]
-    return pattern(_COMMAND_START + _ASSIGNMENTS + _WRAPPER_PROGRAMS + _ANY_TEXT.join(parts) + end)
+    end = _WORD_END if begins else "" if text.endswith("*") else r"\s*\z"
+    return _command_pattern(body.split("*"), end)
 
 
-def true_if_undecided(search: Callable[..., bool]) -> Callable[..., bool]:
-    """A search that counts a line as a match if time runs out: a long line must not bypass a rule."""
+def command_prefix(prefix: str) -> Pattern:
+    """A command that starts with these words: `git` matches `git` and `git status`, but not `gitk`."""
+    return _command_pattern([" ".join(prefix.split())], _WORD_END) if prefix.strip() else pattern("")
 
-    def search_or_true(text: str, deadline: float = math.inf) -> bool:
-        try:
-            return search(text, deadline)
-        except UndecidedError:
-            return True
 
-    return search_or_true
+def _command_pattern(parts: list[str], end: str) -> Pattern:
+    def join(between: str) -> str:
+        words = (between.join(_escape_text(word) for word in part.split(" ") if word or part) for part in parts)
+        return _ANY_TEXT.join(words) + end
+
+    too_long = _escape_text(TOO_LONG)
+    plain, spaced = join(r"\s+"), join(_OPTIONS + r"\s+")
+    return pattern(rf"\A(?:{plain}|{_escape_text(OPTIONS_SKIPPED)}{spaced}|{too_long})")
 
 
 _IGNORED_CHARACTERS = r"[\t\n\r\x{AD}\x{200B}\x{2060}\x{FE00}-\x{FE0F}\x{FEFF}]*"
@@ -226,17 +225,6 @@ def literal(text: str, *, whole: bool = True) -> Pattern:
     return pattern(_escape_text(text), whole=whole)
 
 
-def command_prefix(prefix: str) -> Pattern:
-    """A command that starts with these words: `git` matches `git`, `git status` and `git;ls`, but not `gitk`.
-
-    Leading spaces are ignored, and any number of spaces may separate the words.
-    """
-    words = prefix.split()
-    if not words:
-        return pattern("")
-    return pattern(r"\A\s*" + r"\s+".join(map(_escape_text, words)) + r"(?:[\s;&|()<>]|\z)")
-
-
 def word_prefix(prefix: str) -> Pattern:
     """A text that starts with these whole words: `src` matches `src` and `src/a.go`, but not `srcs`."""
     ends_inside_a_word = prefix[-1:].isalnum() or prefix.endswith("_")
@@ -277,8 +265,7 @@ class Shorthand:
     )  # the pattern's own method: one call less
 
     def __post_init__(self) -> None:
-        search = self.pattern.search
-        object.__setattr__(self, "search", true_if_undecided(search) if self.word == "starts" else search)
+        object.__setattr__(self, "search", self.pattern.search)
 
     @property
     def source(self) -> str:
