@@ -9,6 +9,7 @@ import asyncio
 import dataclasses
 import functools
 import inspect
+import operator
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,12 @@ from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.session import Session, current_session, raise_if_denied
 
 _MAX_DEPTH: Final = 50
+# A subclass may say something else than it holds, so these copy what it holds.
+_PLAIN_COPIES: Final[tuple[tuple[type, Callable[[Any], Any]], ...]] = (
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+)
 
 
 def to_plain_value(value: Any, depth: int = 0) -> Any:
@@ -33,12 +40,13 @@ def to_plain_value(value: Any, depth: int = 0) -> Any:
         return value
     if depth > _MAX_DEPTH:
         return "…"
+    for plain, copy in _PLAIN_COPIES:
+        if isinstance(value, plain):
+            return copy(value)
     if isinstance(value, Enum):
         return to_plain_value(value.value, depth + 1)
-    if isinstance(value, (str, int, float)):
-        return str(value) if isinstance(value, str) else value + 0
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(memoryview(value)).decode("utf-8", "replace")
     if isinstance(value, os.PathLike):
         return to_plain_value(os.fspath(value), depth + 1)
     return _plain_parts(value, depth)
@@ -56,6 +64,23 @@ def _plain_parts(value: Any, depth: int) -> Any:
     if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
         return to_plain_value(value.model_dump(), depth + 1)
     return f"<{type(value).__name__}>"
+
+
+def to_judged_value(value: Any, depth: int = 0) -> Any:
+    """The value without classes that could say one thing to hooks and another to the tool. Other values are unchanged."""
+    if depth > _MAX_DEPTH or isinstance(value, (Enum, PurePath)):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, os.PathLike):
+        return to_judged_value(os.fspath(value), depth + 1)
+    if type(value) in (list, tuple):
+        items = [to_judged_value(item, depth + 1) for item in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    if type(value) is dict:
+        held = {key: to_judged_value(item, depth + 1) for key, item in value.items()}
+        return value if all(held[key] is value[key] for key in value) else held
+    return value
 
 
 _SELF_NAMES = ("self", "cls")
@@ -114,6 +139,8 @@ class ToolArguments:
 
 def bind_arguments(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolArguments:
     """Raises TypeError as the tool itself would."""
+    args = tuple(to_judged_value(value) for value in args)
+    kwargs = {name: to_judged_value(value) for name, value in kwargs.items()}
     try:
         signature = inspect.signature(tool)
     except ValueError:  # some functions written in C have no readable signature
