@@ -97,8 +97,8 @@ class AmbiguousField(Exception):
     `source` is a key of Event.choices, and `count` the number of ways. hookline.hooks.readings tries each of them.
     """
 
-    def __init__(self, field: str, source: Hashable, count: int) -> None:
-        super().__init__(f"{field} can be read in several ways, and not all of them match")
+    def __init__(self, why: str, source: Hashable, count: int) -> None:
+        super().__init__(why)
         self.source, self.count = source, count
 
 

@@ -41,6 +41,7 @@ from hookline.hooks.event import REMOVED, Event
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Note, Outcome, Verdict
 from hookline.hooks.protocols import Condition, may_of
+from hookline.hooks.readings import holds_in_readings
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
@@ -58,7 +59,7 @@ def holds(one: Hook, event: Event) -> bool:
     try:
         return one.when.holds(event)
     except AmbiguousField:
-        return not one.only_allows
+        return holds_in_readings(one.when, event, every=one.only_allows)
 
 
 def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, An
 def summarize_decision(decision: Decision) -> dict[str, Any]:
     return {
         "verdict": decision.verdict,
-        "reason": decision.reason,
+        "reason": decision.reason.removesuffix(" (asked before a hook changed it)"),
         "by": decision.by,
         "halt": decision.halt,
         "facts": decision.event.facts,

@@ -27,8 +27,8 @@ from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.change import Append, ChangeFacts, Remove, Replace, Set
 from hookline.hooks.conditions.logic import ALWAYS, All, AnyOf, Not
 from hookline.hooks.conditions.numbers import COMPARISONS, Comparison, ExpressionCondition, MultipleOf
-from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain
-from hookline.hooks.conditions.tool import ToolKindIs, ToolPath
+from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain, ShellCommands
+from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import Event, parse_path
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Limit, Scope
@@ -40,6 +40,7 @@ from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, ToolKind
 from hookline.patterns.expressions import expression
+from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import pattern
 
 pytestmark = pytest.mark.slow
@@ -77,7 +78,7 @@ def _everything() -> list[Any]:
     conditions += [
         Matches(subject, pattern("a")) for path in paths for subject in (Fact(path), ToolField(path[2:] or ("path",)))
     ]
-    conditions += [Matches(ToolPath(("path",)), pattern("^/etc"))]
+    conditions += [Matches(ShellCommands(ToolField(("command",))), shorthand("starts", "rm *"))]
     conditions += [Equals(path, value) for path in paths for value in (True, 1, {"a": True}, [[]], None, "text")]
     conditions += [Exists(path) for path in paths]
     conditions += [Comparison(path, word, 3) for path in paths for word in COMPARISONS]
@@ -110,20 +111,20 @@ def _everything() -> list[Any]:
 BOOK = make_book(*_everything())
 
 
-def _facts(place: str, odd: Any) -> dict[str, Any]:
+def _odd_event(place: str, odd: Any) -> Event:
     facts = {
         "tool": {"name": "bash", "input": {"path": "a", "list": [{"x": 1}]}},
         "messages": [{"content": "a"}],
         "turn": {"number": 3},
     }
-    return Event("tool.before", facts).with_changes(((parse_path(place), odd),)).facts
+    return Event("tool.before", facts).with_changes(((parse_path(place), odd),))
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_any_value_in_any_place_is_decided(place: str) -> None:
     for odd in ODD:
         for explain in (False, True):
-            decision = BOOK.decide_now(Event("tool.before", _facts(place, odd)), FakeHost(), explain)
+            decision = BOOK.decide_now(_odd_event(place, odd), FakeHost(), explain)
             assert decision.verdict is Verdict.SILENT
             assert decision.as_json()["event"] == "tool.before"
 
@@ -143,7 +144,8 @@ _JSON = st.recursive(
     )
 )
 def test_any_json_is_decided_and_the_decision_is_json(facts: dict[str, Any]) -> None:
-    decision = BOOK.decide_now(Event("tool.before", facts), FakeHost(), explain=True)
+    event = Event("tool.before", {}).with_changes(tuple(((name,), value) for name, value in facts.items()))
+    decision = BOOK.decide_now(event, FakeHost(), explain=True)
     json.dumps(decision.as_json())
     assert decision.verdict is Verdict.SILENT
 

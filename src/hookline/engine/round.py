@@ -24,6 +24,7 @@ from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
+from hookline.hooks.readings import holds_in_readings
 
 _log = getLogger("hookline")
 
@@ -173,10 +174,22 @@ class Round:
         try:
             holds = self._holds(hook)
         except AmbiguousField as ambiguity:
-            return str(ambiguity) if hook.only_allows else None
+            return self._ambiguous_skip_reason(hook, ambiguity)
         if holds is None or holds:
             return None
         return self._why_not(hook) if self._explain else ""
+
+    def _ambiguous_skip_reason(self, hook: Hook, ambiguity: AmbiguousField) -> str | None:
+        """Like _skip_reason, after the condition was found to hold for some readings of the event only."""
+        try:
+            holds = holds_in_readings(hook.when, self.event, self._budget.deadline, every=hook.only_allows)
+        except UndecidedError:
+            self._undecided = _NOT_IN_TIME
+            return None
+        except Exception as error:  # a condition may be third-party code
+            self._undecided = _condition_failure(error)
+            return None
+        return None if holds else str(ambiguity)
 
     def _why_ended(self, group: str) -> str:
         rank, by = self._ended_groups[group]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hookline.hooks.event import MISSING, Event, FactPath, parse_path
+from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, parse_path
 from hookline.hooks.json_text import json_text
 from hookline.hooks.session_facts import format_utc
-from hookline.hooks.templates import OPEN_BRACES, Placeholder
-from hookline.hooks.tool_input import field_value, to_vocabulary
+from hookline.hooks.templates import OPEN_BRACES, CommandWords, Placeholder
+from hookline.hooks.tool_input import field_value, is_command_field, to_vocabulary
 from hookline.hooks.tool_name import tool_name_in
 from hookline.hooks.tools import NATIVE, Vocabulary
 
@@ -189,7 +189,8 @@ class FactPlaceholder:
         if self.path == ("tool", "input"):
             return to_vocabulary(event, self.vocabulary)
         if self.path[:2] == ("tool", "input"):
-            return field_value(event, self.path[2:])
+            value = field_value(event, self.path[2:])
+            return CommandWords(value) if isinstance(value, list) and is_command_field(self.path[2:]) else value
         return event.read(self.path)
 
 
@@ -263,4 +264,4 @@ class PlaceholderResolver:
         if name == OPEN_BRACES:
             return OpenBracesPlaceholder()
         path = fact_path(name)
-        return None if path is None else FactPlaceholder(path, self.vocabulary)
+        return None if path is None or EVERY_ITEM in path else FactPlaceholder(path, self.vocabulary)

@@ -90,7 +90,7 @@ class TextPattern(Protocol):
 
 
 class AmbiguousTexts(tuple[str, ...]):
-    """Texts of which it is unknown which one the tool uses. `Subject.interpretations` tells them apart."""
+    """The texts of several readings. `Subject.interpretations` tells them apart."""
 
     __slots__ = ()
 
@@ -105,9 +105,11 @@ class Subject(Protocol):
     def texts(self, event: Event) -> tuple[str, ...]: ...
 
     def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
-        """Its texts for each value that it may have; () if the value is certain."""
+        """Its texts for each way to read the event, whatever Event.choices says; () if there is only one way."""
 
     def reads(self) -> tuple[FactPath, ...]: ...
+
+    def __hash__(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

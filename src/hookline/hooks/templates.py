@@ -6,13 +6,14 @@ A value is inserted as plain text: it is never expanded again and never becomes 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from hookline.errors import BadTemplate
-from hookline.hooks.event import MISSING, Event, FactPath
+from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
 from hookline.shell.scanner import QuoteContext, Word, quote_value, scan
 
@@ -36,12 +37,18 @@ DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}")
 SINGLE_OR_DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}")
 
 
+class CommandWords(list[Any]):
+    """A command that the host gave as a list of words. Its text is what a shell would read."""
+
+
 def as_text(value: Any) -> str:
     """Text unchanged, other values as compact JSON. Empty for a missing value and one that JSON cannot express."""
     if isinstance(value, str):
         return value
     if value is None or value is MISSING:
         return ""
+    if isinstance(value, CommandWords):
+        return shlex.join(as_text(word) for word in value)
     try:
         return json_text(value)
     except TypeError:
@@ -54,6 +61,9 @@ def escape_braces(text: str) -> str:
 
 
 def unknown_placeholder_error(name: str, position: int) -> BadTemplate:
+    if EVERY_ITEM in name.partition("|")[0].strip().split("."):
+        hint = "Name an item by its number: 0, 1 … or -1 for the last."
+        return BadTemplate(f"{{{{{name}}}}}: * stands for every item in conditions only", hint, position)
     return BadTemplate(f"{{{{{name}}}}} is not a name that this hook knows", "", position)
 
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hookline.errors import AmbiguousField
-from hookline.hooks.event import MISSING, Event, FactPath, deep_equal, read_path
-from hookline.hooks.protocols import AmbiguousTexts
+from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
+from hookline.hooks.path_spellings import path_readings
+from hookline.hooks.readings import Readings, compute_once, texts_of, unanimous, value_readings
 from hookline.hooks.tool_name import likely_kind as tool_kind
-from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary
+from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
+from hookline.shell.command_readings import argv_texts, shell_code
 
 
 @dataclass(frozen=True, slots=True)
 class ToolField:
-    """The subject of a matcher on an input field, by the vocabulary's name. Only text can match."""
+    """The subject of a matcher on an input field, by the vocabulary's name.
+
+    A path is read in every spelling, a list item by item, and a command that is a list of words as a shell reads it.
+    """
 
     path: FactPath  # within the input
     vocabulary: Vocabulary = NATIVE
+    only_text: bool = False  # numbers and objects have no text
     is_cacheable = False
-    _name: str | int | None = field(init=False, compare=False, repr=False)  # if the path is one step
+    _name: str | int | None = field(init=False, compare=False, repr=False)  # if it is one step, and not a path
     _other_names: frozenset[str] = field(init=False, compare=False, repr=False)
+    _is_path: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_name", self.path[0] if len(self.path) == 1 else None)
+        is_path = bool(self.path) and is_path_field(str(self.path[-1]))
+        object.__setattr__(self, "_is_path", is_path)
+        object.__setattr__(self, "_name", self.path[0] if len(self.path) == 1 and not is_path else None)
         object.__setattr__(self, "_other_names", _OTHER_NAMES.get(self.path[0], _NO_NAMES) if self.path else _NO_NAMES)
 
     def texts(self, event: Event) -> tuple[str, ...]:
@@ -32,20 +43,39 @@ class ToolField:
         input = tool.get("input") if isinstance(tool, dict) else None
         if isinstance(input, dict) and self._name in input and self._other_names.isdisjoint(input):  # almost always
             value = input[self._name]
-            return (value,) if isinstance(value, str) else ()
-        values = field_values(event, self.path)
-        if len(values) == 1:
-            return values if isinstance(values[0], str) else ()
-        return AmbiguousTexts(value for value in values if isinstance(value, str))
+            if type(value) is str:
+                return (value,)
+        return texts_of(self.interpretations(event), event, self)
 
-    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
+    def interpretations(self, event: Event) -> Readings:
+        return compute_once(event, self, lambda: self._read(event))
+
+    @property
+    def has_spellings(self) -> bool:
+        """Whether one value may be written in several ways."""
+        return self._is_path or self.path in _COMMAND_PATHS
+
+    def _read(self, event: Event) -> Readings:
+        readings: list[tuple[str, ...]] = []
         values = field_values(event, self.path)
-        return tuple((value,) if isinstance(value, str) else () for value in values) if len(values) > 1 else ()
+        kind = tool_kind(event.facts.get("tool"))
+        if self.path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
+            if kind is ToolKind.SHELL and values == (MISSING,):
+                values = _unnamed_commands(event)
+            values = tuple(text for value in values for text in command_texts(value))
+        for value in values:
+            for texts in value_readings(value, only_text=self.only_text):
+                if self._is_path and texts:
+                    readings += path_readings(texts[0], event)
+                else:
+                    readings.append(texts)
+        return tuple(dict.fromkeys(readings)) or ((),)
 
     def reads(self) -> tuple[FactPath, ...]:
         return (
             ("tool", "input", *self.path),
             *(("tool", "input", name) for name in _OTHER_NAMES.get(self.path[0], ())),
+            *((("cwd",), ("workspace",)) if self._is_path else ()),
         )
 
     def __str__(self) -> str:
@@ -79,25 +109,26 @@ def field_values(event: Event, path: FactPath) -> tuple[Any, ...]:
         and _OTHER_NAMES.get(path[0], _NO_NAMES).isdisjoint(input)
     ):
         return (input[path[0]],)
+    if EVERY_ITEM in path:
+        return tuple(read_all(input, path if path[0] == EVERY_ITEM else (_own_name(event, path[0]), *path[1:])))
     value = field_value(event, path)
     if not path or not isinstance(input, dict):
         return (value,)
     rivals = (read_path(input, (name, *path[1:])) for name in _ambiguous_names(event, str(path[0])))
-    values = (value, *(other for other in rivals if not deep_equal(other, value)), *_listed_paths(event, path))
+    values = (value, *(other for other in rivals if not deep_equal(other, value)), *_listed_values(event, path))
     return values if len(values) == 1 or value is not MISSING else values[1:]
 
 
 def values_at(event: Event, path: FactPath) -> tuple[Any, ...]:
-    """Like value_at, but every value that the tool may use."""
-    return field_values(event, path[2:]) if path[:2] == ("tool", "input") and len(path) > 2 else (event.read(path),)
+    """Like value_at, but every value that the tool may use, and every value at a path with `*`."""
+    if path[:2] == ("tool", "input") and len(path) > 2:
+        return field_values(event, path[2:])
+    return tuple(read_all(event.facts, path)) if EVERY_ITEM in path else (event.read(path),)
 
 
-def unanimous(what: str, answers: Iterable[bool]) -> bool:
-    """The answer, if it is the same for every value that `what` may have. Raises AmbiguousField otherwise."""
-    distinct = set(answers)
-    if len(distinct) > 1:
-        raise AmbiguousField(f"{what} is given by several names, and it is unknown which one the tool reads")
-    return True in distinct
+def holds_for_values(event: Event, path: FactPath, test: Callable[[Any], bool]) -> bool:
+    """Whether the test holds for the fact at `path`. Raises AmbiguousField if it holds for some of its values only."""
+    return unanimous(path_text(path), map(test, values_at(event, path)), ("values", path), event)
 
 
 def value_at(event: Event, path: FactPath) -> Any:
@@ -138,13 +169,74 @@ def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
     return () if own in given else given
 
 
-def _listed_paths(event: Event, path: FactPath) -> tuple[Any, ...]:
-    """The paths of a tool that reads several files: a hook may be about any of them."""
+def _listed_values(event: Event, path: FactPath) -> tuple[Any, ...]:
+    """The paths or commands of a tool that takes several: a hook may be about any of them."""
     tool = event.facts["tool"]
-    if len(path) > 1 or tool_kind(tool) is not ToolKind.READ or path[0] not in _READ_PATH_NAMES:
+    list_name = _LIST_NAMES.get(path[0]) if len(path) == 1 else None
+    if list_name is None or tool_kind(tool) not in (*_COMMAND_KINDS, *_PATH_KINDS):
         return ()
-    given = tool["input"].get(_PATHS_FIELD)
+    given = tool["input"].get(list_name)
+    if isinstance(given, str):
+        given = _decode_list(given)
     return tuple(given) if isinstance(given, list) else () if given is None else (given,)
+
+
+def _decode_list(text: str) -> Any:
+    """A list that the host sent as JSON text."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("[") else text
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text
+
+
+def command_texts(value: Any) -> tuple[Any, ...]:
+    """A list of words as a shell would write it, and the command in it if it is a shell's. Other values unchanged."""
+    if isinstance(value, dict) and "command" in value:
+        return command_texts(value["command"])
+    if not isinstance(value, (list, tuple)):
+        return (value,)
+    if any(isinstance(item, (list, tuple)) for item in value):  # several commands
+        return tuple(text for item in value for text in command_texts(item))
+    words = [texts[0] for item in value for texts in value_readings(item) if texts]
+    return argv_texts(words) if len(words) == len(value) else (value,)
+
+
+def is_command_field(path: FactPath) -> bool:
+    """Whether some host has a shell's command there."""
+    return path in _COMMAND_PATHS
+
+
+def restore_command_list(old: Any, new: Any, path: FactPath) -> Any:
+    """A changed command as a list of words, if it was one before."""
+    if not isinstance(old, (list, tuple)) or not isinstance(new, str) or not is_command_field(path):
+        return new
+    words = [word for word in old if isinstance(word, str)]
+    code = shell_code(words) if len(words) == len(old) else None
+    if code is not None:
+        at = max(n for n, word in enumerate(words) if word == code)
+        return [*words[:at], new, *words[at + 1 :]]
+    try:
+        return ["sh", "-c", new] if _SHELL_SYNTAX.search(new) else shlex.split(new)
+    except ValueError:  # a quote that is not closed
+        return ["sh", "-c", new]
+
+
+_SHELL_SYNTAX: Final = re.compile(r"[;&|<>()$`*?\[\]{}~#!\n]")
+
+
+def _unnamed_commands(event: Event) -> tuple[Any, ...]:
+    """The values of a shell's input in which no field has a name for the command: any of them may be it."""
+    tool = event.facts.get("tool")
+    input = tool.get("input") if isinstance(tool, dict) else None
+    fields = input.items() if isinstance(input, dict) else ()
+    return tuple(value for name, value in fields if name not in _SYNONYMS[ToolKind.SHELL])
+
+
+def _own_name(event: Event, name: str | int) -> str | int:
+    tool = event.facts.get("tool")
+    is_named = isinstance(tool, dict) and isinstance(tool.get("input"), dict)
+    return tool_field_name(event, str(name)) if is_named else name
 
 
 def _host_field_name(ours: str, kind: ToolKind, host: str) -> str | None:
@@ -161,14 +253,19 @@ _SYNONYMS: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
     for kind, fields in FIELD_NAMES.items()
 }
 _SINGLE_FILE_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
-_PATHS_FIELD: Final = "paths"
-_READ_PATH_NAMES: Final = frozenset(_SYNONYMS[ToolKind.READ]["path"])
+_PATH_KINDS: Final = (*_SINGLE_FILE_KINDS, ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP)
+_COMMAND_KINDS: Final = (ToolKind.SHELL, ToolKind.OTHER)
+_LIST_NAMES: Final[dict[str | int, str]] = {
+    **dict.fromkeys((name for kind in _PATH_KINDS for name in _SYNONYMS[kind].get("path", ())), "paths"),
+    **dict.fromkeys(_SYNONYMS[ToolKind.SHELL]["command"], "commands"),
+}
+_COMMAND_PATHS: Final = frozenset((name,) for name in (*_SYNONYMS[ToolKind.SHELL]["command"], "commands"))
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def _collect_other_names(name: str) -> frozenset[str]:
     """All other names of the field, for every kind of tool."""
-    list_name = {_PATHS_FIELD} if name in _READ_PATH_NAMES else _NO_NAMES
+    list_name = {_LIST_NAMES[name]} if name in _LIST_NAMES else _NO_NAMES
     return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | list_name
 
 
@@ -199,9 +296,10 @@ def to_host_fields(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
     input = tool.get("input") if isinstance(tool, dict) else None
     if not isinstance(input, dict):
         return dict(changed)
-    back = {name: value for name, value in changed.items() if name in input}
+    back = {name: restore_command_list(input[name], value, (name,)) for name, value in changed.items() if name in input}
     for name, value in changed.items():
         if name not in input:
             given = [other for other in _SYNONYMS[tool_kind(tool)].get(name, ()) if other in input]
-            back[next((other for other in given if other not in back), name)] = value
+            own = next((other for other in given if other not in back), name)
+            back[own] = restore_command_list(input.get(own), value, (own,))
     return back

@@ -13,8 +13,7 @@ from hookline.dialects.native.conditions import parse_condition, write_condition
 from hookline.dialects.native.dialect import DEFAULT_TIMEOUT
 from hookline.dialects.native.keys import HookInfo
 from hookline.hooks.conditions.logic import ALWAYS
-from hookline.hooks.conditions.text import Matches
-from hookline.hooks.conditions.tool import ToolPath
+from hookline.hooks.conditions.text import Matches, ShellCommands
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tools import VOCABULARIES
@@ -77,9 +76,11 @@ def test_without_when_a_hook_always_matches() -> None:
     assert parse_condition(None, INFO) is ALWAYS
 
 
-@pytest.mark.parametrize(("field", "subject"), [("path", ToolPath), ("command", ToolField)])
-def test_a_glob_tries_the_spellings_of_a_path_only_for_a_path(field: str, subject: type) -> None:
-    condition, _ = parse({"input": {field: {"glob": "src/**"}}})
+@pytest.mark.parametrize(
+    ("word", "subject"), [("starts", ShellCommands), ("command", ShellCommands), ("like", ToolField)]
+)
+def test_commands_are_read_one_by_one(word: str, subject: type) -> None:
+    condition, _ = parse({"input": {"command": {word: "git push"}}})
     assert isinstance(condition, Matches)
     assert isinstance(condition.subject, subject)
 

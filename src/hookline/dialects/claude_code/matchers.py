@@ -11,8 +11,7 @@ from hookline.dialects.conversion import NotExpressible, flatten_all
 from hookline.dialects.settings_json import translate_tool_names
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Never, Not, all_of
-from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches
-from hookline.hooks.conditions.tool import ToolPath
+from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, ShellCommands
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
@@ -72,10 +71,10 @@ def parse_permission_rule(text: str) -> PermissionRule:
 def _input_condition(kind: ToolKind, inner: str) -> Condition | None:
     """The pattern in parentheses as a condition; None if this kind of tool has no input that it applies to."""
     if kind is ToolKind.SHELL:
-        return Matches(ToolField(("command",), VOCABULARY), shorthand("starts", inner))
+        return Matches(ShellCommands(ToolField(("command",), VOCABULARY)), shorthand("starts", inner))
     if kind in _FILE_KINDS:
         return _any_of(
-            [Matches(ToolPath(("file_path",), VOCABULARY), shorthand("glob", glob)) for glob in gitignore_globs(inner)]
+            [Matches(ToolField(("file_path",), VOCABULARY), shorthand("glob", glob)) for glob in gitignore_globs(inner)]
         )
     if kind is ToolKind.FETCH and inner.startswith("domain:"):
         return Matches(ToolField(("url",), VOCABULARY), shorthand("host", inner.removeprefix("domain:")))

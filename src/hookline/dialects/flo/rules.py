@@ -178,7 +178,7 @@ def _parse_condition(at: Node, event: str) -> Condition:
     for field, place in fields.entries() if fields is not None else ():
         field_pattern = None if place.text(empty=True) is None else _compile_pattern(place)
         if field_pattern is not None:
-            parts.append(Matches(ToolField((field,), VOCABULARY), field_pattern))
+            parts.append(Matches(ToolField((field,), VOCABULARY, only_text=True), field_pattern))
     return all_of(parts)
 
 

@@ -10,8 +10,7 @@ from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.settings_json import translate_tool_names
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, AnyOf, Never, all_of
-from hookline.hooks.conditions.text import Matches
-from hookline.hooks.conditions.tool import ToolPath
+from hookline.hooks.conditions.text import Matches, ShellCommands
 from hookline.hooks.protocols import Condition, Subject
 from hookline.hooks.tool_input import ToolField, choose_field_name
 from hookline.hooks.tool_name import ToolName
@@ -84,11 +83,11 @@ def parse_value_pattern(inner: str, kind: ToolKind) -> Condition:
     if inner in ("*", ":*"):
         return ALWAYS
     on_path = kind in _PATH_KINDS
-    subject: Subject = (
-        ToolPath((MAIN_PARAMETERS[kind],), VOCABULARY) if on_path else ToolField((MAIN_PARAMETERS[kind],), VOCABULARY)
-    )
+    subject = ToolField((MAIN_PARAMETERS[kind],), VOCABULARY)
+    if inner.endswith(":*") and not on_path and kind is not ToolKind.FETCH:
+        return Matches(ShellCommands(subject), shorthand("command", inner[:-2]))
     if inner.endswith(":*"):
-        return Matches(subject, shorthand("begins" if on_path or kind is ToolKind.FETCH else "command", inner[:-2]))
+        return Matches(subject, shorthand("begins", inner[:-2]))
     if inner.startswith("domain:"):
         return _host_condition(subject, inner.removeprefix("domain:"))
     if on_path:
@@ -150,7 +149,7 @@ def _write_call(name: str, value: Condition) -> str:
 
 def _write_value_pattern(value: Condition, kind: ToolKind) -> str:
     match value:
-        case Matches(ToolPath() | ToolField(), Shorthand(word, text)):
+        case Matches(ToolField() | ShellCommands(ToolField()), Shorthand(word, text)):
             return {"begins": f"{text}:*", "command": f"{text}:*", "host": f"domain:{text}"}.get(word, text)
         case AnyOf((Matches() as first, Matches())):
             return _write_value_pattern(first, kind)
@@ -161,7 +160,7 @@ def _write_value_pattern(value: Condition, kind: ToolKind) -> str:
 def _normalize_condition(value: Condition, kind: ToolKind) -> Any:
     """The condition independent of which name its field has."""
     match value:
-        case Matches(ToolPath((str(field),)) | ToolField((str(field),)) as subject, compiled):
+        case Matches(ToolField((str(field),)) | ShellCommands(ToolField((str(field),))) as subject, compiled):
             return type(subject), choose_field_name({MAIN_PARAMETERS[kind]: ""}, field, kind), compiled
         case AnyOf(parts):
             return tuple(_normalize_condition(part, kind) for part in parts)

@@ -26,7 +26,7 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.hooks.actions.change import INPUT_PATH, Append, ChangeFacts, Edit, Remove, Replace, Set
-from hookline.hooks.event import FactPath, path_text
+from hookline.hooks.event import EVERY_ITEM, FactPath, path_text
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Action, TextPattern
 from hookline.hooks.templates import Template
@@ -44,6 +44,9 @@ def _parse_fact_path(at: Node, name: str) -> FactPath:
     if path is None:
         hint = "Write input.…, result, prompt, or a fact's full path."
         at.add_problem("unknown-fact", f"{name} is not a fact.", hint)
+    elif EVERY_ITEM in path:
+        what = f"{name}: * stands for every item in a condition. A change needs one place."
+        at.add_problem("unknown-fact", what, "Name an item by its number: 0, 1 … or -1 for the last.")
     return path or ()
 
 

@@ -36,15 +36,15 @@ from hookline.dialects.native.keys import (
 from hookline.dialects.tool_names import resolve_tool_names
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
-from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain
-from hookline.hooks.conditions.tool import ToolKindIs, ToolPath
+from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain, ShellCommands
+from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import FactPath, path_text
 from hookline.hooks.events import EVENTS
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
-from hookline.hooks.tools import ToolKind, is_path_field
+from hookline.hooks.tools import ToolKind
 from hookline.patterns.expressions import BadExpression, expression
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
@@ -58,7 +58,7 @@ EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
     "max_turns": ("turn", "max"),
 }
 SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
-_PATH_MATCHERS: Final = ("glob", "begins", "exactly")  # for a path, they try it as given and relative to the project
+_COMMAND_MATCHERS: Final = ("command", "starts")  # they are matched against each command of a shell text
 _PLAIN_NAME: Final = re.compile(r"[\w.:-]+")  # means the same as a glob
 
 _TEST: Final[Schema] = {"$ref": "#/$defs/test"}
@@ -217,17 +217,9 @@ def _parse_field(name: str, at: Node, info: HookInfo) -> Condition | None:
 
 def _write_input(condition: Condition) -> Any:
     match condition:
-        case Matches(ToolPath(path), Shorthand(word) as compiled) if word in _PATH_MATCHERS:
-            return {_write_field_name(path): _write_pattern(compiled)}
-        case Matches(ToolField(path), Shorthand(word) as compiled) if _tries_as_path(word, path):
-            return {_write_field_name(path): _write_pattern(compiled.pattern)}
-        case Matches(ToolField(path), compiled):
+        case Matches(ToolField(path) | ShellCommands(ToolField(path)), compiled):
             return {_write_field_name(path): _write_pattern(compiled)}
     return NOT_WRITTEN
-
-
-def _tries_as_path(word: str, path: FactPath) -> bool:
-    return word in _PATH_MATCHERS and is_path_field(str(path[-1]))
 
 
 def _write_field_name(path: FactPath) -> str:
@@ -262,7 +254,7 @@ def _write_fact(condition: Condition) -> Any:
     match condition:
         case Matches(Fact(("error", "code")), Shorthand("tool")):
             return NOT_WRITTEN
-        case Matches(Fact(path), compiled):
+        case Matches(Fact(path) | ShellCommands(Fact(path)), compiled):
             return {path_text(path): _write_pattern(compiled)}
         case Equals(path) | Exists(path) | Comparison(path) | MultipleOf(path):
             return {path_text(path): write_mapping(TESTS, condition)}
@@ -414,11 +406,10 @@ def _matcher_key(word: str, **rest: Any) -> Key:
     """A matcher of patterns.matchers."""
 
     def parse(at: Node, target: TestTarget) -> Condition | None:
-        texts, subject = at.texts(), target.subject
+        texts = at.texts()
         if texts is None:
             return None
-        if isinstance(subject, ToolField) and _tries_as_path(word, subject.path):
-            subject = ToolPath(subject.path, subject.vocabulary)
+        subject = ShellCommands(target.subject) if word in _COMMAND_MATCHERS else target.subject
         return _match_any(at, subject, lambda text: shorthand(word, text), texts)
 
     return Key(word, read=parse, schema=TEXTS, **rest)
@@ -499,12 +490,12 @@ TESTS: Final = key_table(
     _matcher_key("glob", help="it is a path that this [glob](patterns.md#globs) matches", example="{glob: '**/*.py'}"),
     _matcher_key(
         "command",
-        help="it is a command that begins with these words: `git` matches `git push`, not `gitk`",
+        help="one of its [commands](patterns.md#commands) begins with these words: `git` matches `git push`, not `gitk`",
         example="{command: git push}",
     ),
     _matcher_key(
         "starts",
-        help="it is a shell line that starts such a command anywhere (`*` matches any text), or is too long to tell",
+        help="one of its [commands](patterns.md#commands) is this; `*` matches any text, a final ` *` also none",
         example="{starts: 'git push *'}",
     ),
     _matcher_key(

@@ -15,7 +15,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May, TextPattern
 from hookline.hooks.templates import DataTemplate, Template
-from hookline.hooks.tool_input import tool_field_names
+from hookline.hooks.tool_input import restore_command_list, tool_field_names
 
 _REPLACE_SECONDS = 1.0  # a long result with many matches takes longer than a search
 _MAX_DEPTH = 100
@@ -139,6 +139,8 @@ class ChangeFacts:
                 new = edit.new_value(old, now)
                 if new is MISSING or (new == old and type(new) is type(old)):
                     continue
+                if path[:2] == INPUT_PATH:
+                    new = restore_command_list(old, new, path[2:])
                 if path == INPUT_PATH and not isinstance(new, dict):
                     raise ActionError(
                         FailureKind.UNREADABLE_ANSWER, "would make the tool's input something other than an object"

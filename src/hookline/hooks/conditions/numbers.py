@@ -13,7 +13,7 @@ from hookline.errors import ConditionError
 from hookline.hooks.conditions.text import format_fact
 from hookline.hooks.event import Event, FactPath, path_text
 from hookline.hooks.protocols import NO_DEADLINE, Need
-from hookline.hooks.tool_input import unanimous, value_at, values_at
+from hookline.hooks.tool_input import holds_for_values, value_at
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,
@@ -52,7 +52,7 @@ class Comparison:
     number: float
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return unanimous(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
+        return holds_for_values(event, self.path, self._holds_for)
 
     def _holds_for(self, value: Any) -> bool:
         found = _as_number(value)
@@ -81,7 +81,7 @@ class MultipleOf:
     number: int
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return unanimous(path_text(self.path), (self._holds_for(value) for value in values_at(event, self.path)))
+        return holds_for_values(event, self.path, self._holds_for)
 
     def _holds_for(self, value: Any) -> bool:
         found = _as_number(value)

@@ -6,9 +6,11 @@ import reprlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from hookline.hooks.event import MISSING, Event, FactPath, deep_equal, path_text
+from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
 from hookline.hooks.protocols import NO_DEADLINE, Need, Subject, TextPattern
-from hookline.hooks.tool_input import unanimous, value_at, values_at
+from hookline.hooks.readings import Readings, compute_once, texts_of, unanimous, value_readings
+from hookline.hooks.tool_input import ToolField, holds_for_values, value_at
+from hookline.shell.command_readings import command_readings, is_one_plain_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +61,59 @@ _SHORT_REPR = reprlib.Repr()  # safe for large and deep facts
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The text at a path. A value that is not text never matches."""
+    """The text at a path. A list is read item by item, and an object by the texts in it and as JSON."""
 
     path: FactPath
     is_cacheable = False
 
     def texts(self, event: Event) -> tuple[str, ...]:
         value = event.read(self.path)
-        return (value,) if isinstance(value, str) else ()
+        if type(value) is str:
+            return (value,)
+        if value is MISSING and EVERY_ITEM not in self.path:
+            return ()
+        return texts_of(self.interpretations(event), event, self)
 
-    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
-        return ()
+    def interpretations(self, event: Event) -> Readings:
+        return compute_once(event, self, lambda: self._read(event))
+
+    def _read(self, event: Event) -> Readings:
+        values = read_all(event.facts, self.path)
+        return tuple(dict.fromkeys(texts for value in values for texts in value_readings(value))) or ((),)
 
     def reads(self) -> tuple[FactPath, ...]:
         return (self.path,)
 
     def __str__(self) -> str:
         return path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommands:
+    """The commands in a shell text, each a reading of its own."""
+
+    subject: Subject
+    is_cacheable = False
+
+    def texts(self, event: Event) -> tuple[str, ...]:
+        texts = self.subject.texts(event)
+        if len(texts) == 1 and is_one_plain_command(texts[0]):
+            return texts
+        return texts_of(self.interpretations(event), event, self)
+
+    def interpretations(self, event: Event) -> Readings:
+        return compute_once(event, self, lambda: self._read(event))
+
+    def _read(self, event: Event) -> Readings:
+        lines = self.subject.interpretations(event) or (self.subject.texts(event),)
+        found = (reading for texts in lines for text in texts for reading in command_readings(text))
+        return tuple(dict.fromkeys(found)) or ((),)
+
+    def reads(self) -> tuple[FactPath, ...]:
+        return self.subject.reads()
+
+    def __str__(self) -> str:
+        return f"a command in {self.subject}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +128,11 @@ class Matches:
         texts = self.subject.texts(event)
         if not (self._cached_match if self.subject.is_cacheable else self._any_match)(texts, deadline):
             return False
-        return type(texts) is tuple or self._matches_unanimously(self.subject.interpretations(event), deadline)
+        return type(texts) is tuple or self._matches_all_readings(event, deadline)
 
-    def _matches_unanimously(self, readings: tuple[tuple[str, ...], ...], deadline: float) -> bool:
-        return not readings or unanimous(str(self.subject), (self._any_match(texts, deadline) for texts in readings))
+    def _matches_all_readings(self, event: Event, deadline: float) -> bool:
+        answers = [self._any_match(texts, deadline) for texts in self.subject.interpretations(event)]
+        return unanimous(str(self.subject), answers, self.subject, event)
 
     def _cached_match(self, texts: tuple[str, ...], deadline: float) -> bool:
         known = self._cache.get(texts)
@@ -135,7 +174,12 @@ class Equals:
     value: Any
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return unanimous(path_text(self.path), (deep_equal(value, self.value) for value in values_at(event, self.path)))
+        if isinstance(self.value, str) and self.path[:2] == ("tool", "input"):
+            field = ToolField(self.path[2:])
+            if field.has_spellings:
+                readings = field.interpretations(event)
+                return unanimous(str(field), [self.value in texts for texts in readings], field, event)
+        return holds_for_values(event, self.path, lambda value: deep_equal(value, self.value))
 
     def needs(self) -> tuple[Need, ...]:
         return ()
@@ -155,7 +199,7 @@ class Exists:
     path: FactPath
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        return unanimous(path_text(self.path), (value is not MISSING for value in values_at(event, self.path)))
+        return holds_for_values(event, self.path, lambda value: value is not MISSING)
 
     def needs(self) -> tuple[Need, ...]:
         return ()

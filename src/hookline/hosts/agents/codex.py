@@ -15,6 +15,7 @@ from typing import Any
 
 from hookline.hooks.event import MISSING
 from hookline.hooks.outcome import Verdict
+from hookline.hooks.tool_input import command_texts
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.agent import (
@@ -36,7 +37,6 @@ from hookline.hosts.agents.payload import (
     PATCH_END,
     Facts,
     first_mapping,
-    first_text,
     result_facts,
     split_patch,
 )
@@ -89,7 +89,8 @@ def _patch_facts(facts: Facts) -> list[Facts]:
     tool = first_mapping(facts, "tool")
     if tool.get("kind") != ToolKind.SHELL:
         return []
-    parts = first_text(first_mapping(tool, "input"), "command").split(PATCH_BEGIN)[1:]
+    texts = command_texts(first_mapping(tool, "input").get("command"))
+    parts = [part for text in texts[-1:] if isinstance(text, str) for part in text.split(PATCH_BEGIN)[1:]]
     found = [call for part in parts for call in split_patch(PATCH_BEGIN + part.partition(PATCH_END)[0] + PATCH_END)]
     calls = [{"name": "apply_patch", "kind": str(kind), "input": input} for kind, input in found]
     return [{**facts, "tool": {**tool, **each}} for each in calls]

@@ -1,0 +1,147 @@
+"""The texts by which a tool's path can be written.
+
+`.env`, `./.env`, `.env/.`, `/work/.env` and a link to it are one file. A condition on a path gets all of these texts, so
+that another way to write a path does not change what a guard says.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from functools import lru_cache
+from stat import S_ISLNK
+from typing import Any, Final
+from urllib.parse import unquote
+
+from hookline.hooks.event import Event
+
+PathReadings = tuple[tuple[str, ...], ...]
+_PROCESS_LINK: Final = re.compile(r"/proc/(?:self|thread-self|\d+)/(?:task/\d+/)?(cwd|root)(?=/|\Z)")
+
+
+def path_readings(given: str, event: Event) -> PathReadings:
+    """What the path may mean, each meaning with its texts. The first text is the path as given.
+
+    There is more than one meaning if `..` or a link is involved: the tool may resolve them or not. The absolute form
+    of a relative path is in a meaning of its own too: the name of a parent directory must not make an allow match.
+    """
+    if not given:
+        return ((given,),)
+    project = _directory_fact(event, "workspace") or _directory_fact(event, "cwd")
+    base = _directory_fact(event, "cwd") or project
+    readings = _readings_of(given, given, base, project)
+    for other in _other_forms(given, base):
+        readings += _readings_of(given, other, base, project)
+    return tuple(dict.fromkeys(readings))
+
+
+def _readings_of(given: str, form: str, base: str, project: str) -> PathReadings:
+    joined = posixpath.join(base, form)
+    place = _normalize(joined)
+    if not place.startswith("/"):  # the directory is unknown
+        return ((place,), (given,)) if _has_detour(given) else ((given,) if place == given else (given, place),)
+    inside = _relative_to(place, project)
+    real = _resolve_links(joined, place, project)
+    real_inside = _relative_to(real, _real_directory(project)) if real and project else None
+    core = (inside,) if inside is not None else (place,)
+    full: tuple[str, ...] = (*core, place)
+    if real and real_inside is not None and real_inside == inside:
+        full = (*full, real)  # only the project itself is behind a link
+    behind_link: PathReadings = ()
+    if real and (real_inside != inside or (inside is None and real != place)):
+        behind_link = ((real_inside, real), (real_inside,)) if real_inside is not None else ((real,),)
+    if _has_detour(given):
+        return (_distinct(full), core, *behind_link, (given,))
+    if given.startswith("/"):
+        return (_distinct((given, *full)), *behind_link)
+    return (_distinct((given, *full)), _distinct((given, *core)), *behind_link)
+
+
+def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _other_forms(given: str, base: str) -> list[str]:
+    """What a tool may turn the path into before it opens it."""
+    forms: list[str] = []
+    if given.startswith("~"):
+        forms.append(os.path.expanduser(given))
+    if given[:5].lower() == "file:":
+        forms.append(unquote(re.sub(r"(?i)\Afile:(?://[^/]*)?", "", given)))
+    link = _PROCESS_LINK.match(_normalize(given)) if "/proc/" in given else None
+    if link is not None:
+        forms.append((base if link[1] == "cwd" else "") + (_normalize(given)[link.end() :] or "/"))
+    return [form for form in forms if form != given]
+
+
+def _normalize(path: str) -> str:
+    path = posixpath.normpath(path)
+    return path[1:] if path.startswith("//") else path
+
+
+def _has_detour(given: str) -> bool:
+    """True if `..` comes after a name. At the start of a relative path it is not a detour."""
+    if ".." not in given:
+        return False
+    steps = [step for step in given.split("/") if step not in ("", ".")]
+    below = [step != ".." for step in steps]
+    return (given.startswith("/") and ".." in steps) or any(
+        not name and any(below[:at]) for at, name in enumerate(below)
+    )
+
+
+def _relative_to(path: str, directory: str) -> str | None:
+    """None if it is not inside."""
+    if not directory:
+        return None
+    if path == directory:
+        return "."
+    inside = directory if directory.endswith("/") else directory + "/"
+    return path[len(inside) :] if path.startswith(inside) else None
+
+
+def _resolve_links(joined: str, place: str, project: str) -> str | None:
+    """The path with its links resolved, as far as it exists. None if the path cannot exist."""
+    try:
+        if ".." in joined.split("/"):
+            return os.path.realpath(joined)
+        below = _relative_to(place, project)
+        start = place if below is None else below
+        prefix = "" if below is None else project.rstrip("/")
+        return os.path.realpath(place) if _has_link(prefix, start) else _under_real_project(place, project, below)
+    except (OSError, ValueError):  # a link to itself, a NUL byte
+        return None
+
+
+def _has_link(prefix: str, path: str) -> bool:
+    for step in path.split("/"):
+        if not step or step == ".":
+            continue
+        prefix = f"{prefix}/{step}"
+        try:
+            if S_ISLNK(os.lstat(prefix).st_mode):
+                return True
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+    return False
+
+
+def _under_real_project(place: str, project: str, below: str | None) -> str:
+    if below is None:
+        return place
+    real = _real_directory(project)
+    return real if below == "." else posixpath.join(real, below)
+
+
+@lru_cache(maxsize=64)
+def _real_directory(directory: str) -> str:
+    try:
+        return os.path.realpath(directory) if directory else ""
+    except (OSError, ValueError):
+        return directory
+
+
+def _directory_fact(event: Event, fact: str) -> str:
+    held: Any = event.facts.get(fact)
+    return _normalize(held) if isinstance(held, str) and held.startswith("/") else ""

@@ -1,0 +1,162 @@
+"""The texts in a value, and what follows if a value can be read in several ways.
+
+A *reading* is one way to understand a value: one of several paths, the command inside `bash -c`, one item of a list. It
+has the texts that a pattern is matched against. A hook holds if its whole condition holds for one reading; a hook that
+only allows, if it holds for all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+from hookline.errors import AmbiguousField
+from hookline.hooks.event import MISSING, Event
+from hookline.hooks.json_text import json_text
+from hookline.hooks.protocols import NO_DEADLINE, AmbiguousTexts, Condition
+
+Readings = tuple[tuple[str, ...], ...]
+
+_NO_TEXT: Final[Readings] = ((),)
+_MAX_TRIES: Final = 256
+
+_T = TypeVar("_T")
+
+
+class EventReading(Event):
+    """An event of which some fields are read in one way only."""
+
+    __slots__ = ("choices",)
+
+    def __init__(self, event: Event, choices: Mapping[Hashable, int]) -> None:
+        object.__setattr__(self, "name", event.name)
+        object.__setattr__(self, "facts", event.facts)
+        object.__setattr__(self, "cache", _cache_of(event))
+        object.__setattr__(self, "choices", choices)
+
+
+def holds_in_readings(condition: Condition, event: Event, deadline: float = NO_DEADLINE, *, every: bool) -> bool:
+    """Whether the whole condition holds for one reading of the event; with `every`, for all of them.
+
+    If there are too many readings to try, it is true for one and false for all.
+    """
+    tries = 0
+
+    def holds_with(choices: Mapping[Hashable, int]) -> bool:
+        nonlocal tries
+        tries += 1
+        if tries > _MAX_TRIES:
+            return not every
+        try:
+            return condition.holds(EventReading(event, choices), deadline)
+        except AmbiguousField as ambiguous:
+            source, count = ambiguous.source, ambiguous.count
+        if source in choices:
+            return not every
+        answers = (holds_with({**choices, source: choice}) for choice in range(count))
+        return all(answers) if every else any(answers)
+
+    return holds_with({})
+
+
+def texts_of(readings: Readings, event: Event, source: Hashable) -> tuple[str, ...]:
+    """The texts of the reading that counts; of all readings, as AmbiguousTexts, if none was chosen."""
+    if len(readings) == 1:
+        return readings[0]
+    choice = event.choices.get(source)
+    if choice is not None and choice < len(readings):
+        return readings[choice]
+    return AmbiguousTexts(dict.fromkeys(text for reading in readings for text in reading))
+
+
+def unanimous(what: str, answers: Iterable[bool], source: Hashable, event: Event) -> bool:
+    """The answer, if it is the same for all readings, or that of the reading that counts. Raises AmbiguousField."""
+    found = tuple(answers)
+    choice = event.choices.get(source)
+    if choice is not None and choice < len(found):
+        return found[choice]
+    if True in found and False in found:
+        raise AmbiguousField(f"{what} can be read in several ways, and not all of them match", source, len(found))
+    return True in found
+
+
+def compute_once(event: Event, key: Hashable, compute: Callable[[], _T]) -> _T:
+    """The result for this event, computed when it is first needed."""
+    cache = _cache_of(event)
+    if key not in cache:
+        cache[key] = compute()
+    found: _T = cache[key]
+    return found
+
+
+def _cache_of(event: Event) -> dict[Hashable, Any]:
+    try:
+        return event.cache
+    except AttributeError:
+        object.__setattr__(event, "cache", {})
+        return event.cache
+
+
+def value_readings(value: Any, *, only_text: bool = False) -> Readings:
+    """Each way to read the value as text.
+
+    A list of plain values is read item by item. Any other list, or a mapping, by the texts inside and as JSON.
+    `only_text` leaves out everything that was not text when the host had it.
+    """
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items = [_plain_text(item, only_text) for item in value]
+        if only_text or not any(isinstance(item, (list, tuple, set, frozenset, dict)) for item in value):
+            return tuple((text,) for text in dict.fromkeys(items) if text is not None) or _NO_TEXT
+        return _structure_readings(value)
+    if isinstance(value, dict):
+        return _NO_TEXT if only_text else _structure_readings(value)
+    text = _plain_text(value, only_text)
+    return _NO_TEXT if text is None else ((text,),)
+
+
+def _structure_readings(value: Any) -> Readings:
+    texts = [*_leaf_texts(value)]
+    with suppress(TypeError):  # a key that JSON does not have
+        texts.append(json_text(value, default=_json_default))
+    return tuple((text,) for text in dict.fromkeys(texts)) or _NO_TEXT
+
+
+def _leaf_texts(value: Any) -> Iterator[str]:
+    """The texts inside of lists and mappings, at any depth."""
+    todo, seen = [value], set[int]()
+    while todo:
+        part = todo.pop()
+        if isinstance(part, (dict, list, tuple, set, frozenset)):
+            if id(part) not in seen:
+                seen.add(id(part))
+                todo += reversed(list(part.values() if isinstance(part, dict) else part))
+        elif (text := _plain_text(part, only_text=True)) is not None:
+            yield text
+
+
+def _plain_text(value: Any, only_text: bool) -> str | None:
+    """The text of a value without parts; None if it has none."""
+    if isinstance(value, str):
+        return value
+    if value is None or value is MISSING or isinstance(value, (list, tuple, set, frozenset, dict)):
+        return None
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, os.PathLike):
+        return _plain_text(os.fspath(value), only_text)
+    if only_text:
+        return None
+    return json_text(value) if isinstance(value, (bool, int, float)) else _describe_object(value)
+
+
+def _json_default(value: Any) -> Any:
+    return list(value) if isinstance(value, (set, frozenset)) else _plain_text(value, only_text=False)
+
+
+def _describe_object(value: Any) -> str | None:
+    try:
+        return str(value)
+    except Exception:  # any class may have any __str__
+        return None
