@@ -19,6 +19,7 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.host import NO_HOST, CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, ActionError, Audience, Failure, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
+from hookline.hooks.readings import holds_in_readings
 
 Fires = Counter[tuple[str, str, str]]  # by the hook's key
 
@@ -179,7 +180,7 @@ class ReferenceRound:
         try:
             return hook.when.holds(self.event)
         except AmbiguousField:
-            return not hook.only_allows
+            return holds_in_readings(hook.when, self.event, every=hook.only_allows)
         except Exception as error:
             why = str(error) if isinstance(error, ConditionError) else f"it raised {type(error).__name__}"
             return Failure(FailureKind.RAISED, f"the condition of hook {hook.id} could not be evaluated: {why}")

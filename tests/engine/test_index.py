@@ -78,7 +78,7 @@ def decide_without_index(layers: list[list[Hook]], event: Event) -> dict[str, An
 def summarize_decision(decision: Decision) -> dict[str, Any]:
     return {
         "verdict": decision.verdict,
-        "reason": decision.reason.removesuffix(" (asked before a hook changed it)"),
+        "reason": decision.reason,
         "by": decision.by,
         "halt": decision.halt,
         "facts": decision.event.facts,

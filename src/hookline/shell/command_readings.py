@@ -16,7 +16,7 @@ from typing import Final
 from hookline.shell.programs import (
     CODE_VARIABLES,
     COMMAND_WRAPPERS,
-    INTERPRETERS,
+    SHELLS,
     CommandWrapper,
     program_name,
 )
@@ -29,7 +29,7 @@ OPTIONS_SKIPPED: Final = "\0"
 TOO_LONG: Final = "\0too long to read"
 """The text of a command that cannot be read. Every pattern for commands matches it."""
 
-_SHELLS: Final = frozenset(name for name, kind in INTERPRETERS.items() if kind is INTERPRETERS["sh"])
+_SHELL_CODE: Final = re.compile(r"-[abefhiklmnpruvxBCEHPT]*c[abefhiklmnpruvxBCEHPT]*")
 _OTHER_SHELLS: Final = {  # other shells, with the option before their code
     **dict.fromkeys(("fish", "csh", "tcsh"), re.compile(r"-\w*c|--command")),
     **dict.fromkeys(("pwsh", "powershell", "powershell.exe", "pwsh.exe"), re.compile(r"(?i)[-/](?:c|command)")),
@@ -72,7 +72,7 @@ _PRINTERS: Final = frozenset(("echo", "printf"))
 _SPECIAL_WORDS: Final = frozenset(
     (
         *("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select"),
-        *("function", "in", "time", "coproc", "!", "{", "}", "[[", *_WRAPPERS, *_SHELLS, *_OTHER_SHELLS, *_RUN_OPTIONS),
+        *("function", "in", "time", "coproc", "!", "{", "}", "[[", *_WRAPPERS, *SHELLS, *_OTHER_SHELLS, *_RUN_OPTIONS),
         *(*_EVALUATORS, *_CODE_OPTION_PROGRAMS, *_TAKES_ASSIGNMENTS),
     )
 )
@@ -134,8 +134,8 @@ def shell_code(words: Sequence[str]) -> str | None:
     if not words:
         return None
     name = program_name(words[0])
-    if name in _SHELLS:
-        return _code_after(words, INTERPRETERS[name].code)
+    if name in SHELLS:
+        return _code_after(words, _SHELL_CODE)
     option = _OTHER_SHELLS.get(name.lower()) or (_CODE_OPTION if name in _CODE_OPTION_PROGRAMS else None)
     return None if option is None else _code_after(words, option)
 
@@ -212,7 +212,7 @@ class _Found:
         expanded = [part for word in command.words for part in expand_word(word, self.variables)]
         if expanded and expanded != command.words:
             self._add_words(expanded, "", depth)
-        if program_name(command.words[0]) in _SHELLS and shell_code(command.words) is None:
+        if program_name(command.words[0]) in SHELLS and shell_code(command.words) is None:
             self._add_input(command, before, depth)
 
     def _add_assignments(self, assignments: Sequence[str], *, is_kept: bool) -> None:
