@@ -368,6 +368,7 @@ def test_every_way_to_run_a_file_counts(project: Project, command: str, script: 
         "echo x",
         "printf '%s' x >> log",
         "diff x /dev/null",
+        "scan {{input.x}}",
     ],
 )
 def test_a_file_that_is_only_written_or_read_as_data_may_change(project: Project, command: str) -> None:

@@ -22,10 +22,14 @@ from hookline.hooks.actions.answer import TemplateAnswer
 from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool
 from hookline.hooks.actions.change import ChangeFacts
+from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.notify import Log, Notify
+from hookline.hooks.actions.program_result import ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
+from hookline.hooks.templates import ShellTemplate, Template
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.shell.file_words import find_code_words, find_file_words
 from hookline.shell.words import GLOB_BRACKETS
@@ -167,6 +171,10 @@ def _child_values(value: Any) -> list[Any]:
         return [value.changes]
     if isinstance(value, TemplateAnswer):
         return [value.outcome]
+    if isinstance(value, (Template, ShellTemplate)):
+        return [value.source]
+    if isinstance(value, (ResultParser, InvalidAction, HoldCall)):
+        return []
     if isinstance(value, (Log, Notify, AskModel)) or (isinstance(value, CallTool) and _only_handles_files(value)):
         return []
     if isinstance(value, CommandTemplate) and value.argv:  # read as one command
@@ -231,6 +239,7 @@ class _FileFinder:
         self._expected = frozenset(map(str, expected))
         self._expected_names = _names_by_directory(self._expected, str(root))
         self._roots = (str(root), os.path.realpath(root))
+        self._prefixes = tuple(each.rstrip(os.sep) + os.sep for each in self._roots)
         self._lookups_left = MAX_DISK_LOOKUPS
         self._walked: set[str] = set()
 
@@ -314,11 +323,7 @@ class _FileFinder:
             raise TooManyReferencesError(f"its commands could name files in more than {MAX_DISK_LOOKUPS} places")
 
     def _is_inside(self, path: str) -> bool:
-        return any(
-            each.startswith(root.rstrip(os.sep) + os.sep)
-            for root in self._roots
-            for each in (path, os.path.realpath(path))
-        )
+        return path.startswith(self._prefixes) or os.path.realpath(path).startswith(self._prefixes)
 
 
 def _names_by_directory(paths: Iterable[str], root: str) -> dict[str, dict[str, None]]:
