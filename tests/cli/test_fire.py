@@ -48,7 +48,7 @@ def test_the_exit_code_is_the_decisions(process, text, code):
 
 def test_an_allow_is_0_and_a_halt_is_2(fire):
     assert fire("tool.before", "--tool", "Read").exit_code == 0
-    result = fire("session_start")
+    result = fire("SessionStart")
     assert result.exit_code == 2
     assert result.stdout.startswith("halt: enough\n  by end  hooks.yaml:7\n")
 

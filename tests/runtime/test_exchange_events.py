@@ -32,7 +32,7 @@ def test_every_event_of_an_exchange_comes_in_its_order(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "hello"
     assert seen.events == [
         "session.start", "agent.start", "thread.created", "prompt.submit", "message.create", "message.created",
-        "turn.start", "history.system", "history.filter", "history.request", "message.create", "message.created",
+        "session.first_turn", "turn.start", "history.system", "history.filter", "history.request", "message.create", "message.created",
         "tool.before", "tool.succeeded", "tool.after", "tool.store", "message.create", "message.created", "turn.end",
         "turn.start", "history.system", "history.filter", "history.request", "message.create", "message.created",
         "turn.end", "stop", "agent.end", "session.end",
