@@ -87,7 +87,11 @@ def _ran(workspace: Path, hooks: str | dict[str, Any], *wanted: tuple[str, dict[
     text = hooks if isinstance(hooks, str) else json.dumps({"hooks": hooks})
 
     async def work() -> None:
-        async with open_runtime(workspace, text, model=model, file="hub.json", unattended=True) as (runtime, _):
+        env = dict(os.environ)
+        async with open_runtime(workspace, text, model=model, file="hub.json", unattended=True, env=env) as (
+            runtime,
+            _,
+        ):
             session = await runtime.start()
             await send_prompt(session, "go")
             await session.end()
