@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -42,7 +43,8 @@ def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
 
     Exit codes: 0 no errors (warnings are allowed), 1 at least one error.
     """
-    groups = [_sources_of_path(path, dialect) for path in paths] or [_filter_by_dialect(sources(), dialect)]
+    here = [source for source in sources() if os.path.lexists(source.path)]  # not what is only trusted
+    groups = [_sources_of_path(path, dialect) for path in paths] or [_filter_by_dialect(here, dialect)]
     read_groups = [[read_source(source) for source in group] for group in groups]
     found = {problem for group in read_groups for problem in _find_problems(group)}
     problems = sorted(found if paths or dialect else found.union(skill_problems(skill_files())))

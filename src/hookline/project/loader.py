@@ -14,7 +14,7 @@ from hookline.hooks.host import Host
 from hookline.project.last_readable import LastReadable, hold_if_unreadable
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
-from hookline.project.trust_store import EffectiveFile, Trust, trust_file_path
+from hookline.project.trust_store import EffectiveFile, Trust, log_changes, trust_file_path
 
 
 def load(
@@ -76,7 +76,9 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
     """The active hooks for a session in this directory; without `trust`, with what the user trusts in this home."""
     known = trust or Trust(trust_file_path(home))
-    return load_all(known.sources(directory, home), known)
+    book = load_all(known.sources(directory, home), known)
+    log_changes(book.problems)
+    return book
 
 
 def make_local_host() -> Host:

@@ -142,7 +142,7 @@ class Trust:
         return replace(
             in_force,
             hooks=(*in_force.hooks, *_new_guards(parsed, accepted)),
-            problems=(*in_force.problems, *unreadable, _warn_changed(parsed)),
+            problems=(*in_force.problems, *unreadable, _describe_change(source)),
         )
 
     def has_accepted(self, source: Source) -> bool:
@@ -250,13 +250,15 @@ class Trust:
             needed.read()
         except FileChangedError as changed:
             is_trusted = False
-            problems.append(_warn_run_file(parsed, f"{changed}, so nothing that needs it is started", Severity.WARNING))
+            problems.append(
+                _describe_run_file(parsed, f"{changed}, so nothing that needs it is started", Severity.WARNING)
+            )
         watched += (version.project / name for name in version.runs if parsed.folders or parsed.capabilities)
         for folder in parsed.folders:
             try:
                 folders.append(self._accepted_folder(folder, version))
             except (FileChangedError, TooManyReferencesError) as changed:
-                problems.append(_warn_run_file(parsed, f"{changed}, and there is no copy of them", Severity.ERROR))
+                problems.append(_describe_run_file(parsed, f"{changed}, and there is no copy of them", Severity.ERROR))
         return EffectiveFile(parsed, hooks, tuple(watched), tuple(folders), tuple(problems), is_trusted)
 
     def _accepted_folder(self, folder: CodeFolder, version: AcceptedVersion) -> CodeFolder:
@@ -424,18 +426,22 @@ def _warn_untrusted(parsed: ParsedFile, too_many: TooManyReferencesError | None)
     _warn_once(parsed.source.path, content_digest(_encode(parsed.text)), f"{parsed.source.display_path} {why}: {text}")
 
 
-def _warn_changed(parsed: ParsedFile) -> Problem:
-    source = parsed.source
+def _describe_change(source: Source) -> Problem:
     what = "was changed" if os.path.lexists(source.path) else "was deleted"
     text = f"this file {what} since you trusted it; the version that you trusted stays in force."
     hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
-    _warn_once(source.path, what + content_digest(_encode(parsed.text)), f"{source.display_path}: {text} {hint}")
     return Problem(CHANGED_SINCE_TRUSTED, source.display_path, 1, text, hint, Severity.WARNING)
 
 
-def _warn_run_file(parsed: ParsedFile, what: str, severity: Severity) -> Problem:
+def log_changes(problems: Iterable[Problem]) -> None:
+    """For hosts that show no problems by themselves."""
+    for problem in problems:
+        if problem.code == CHANGED_SINCE_TRUSTED:
+            _log.warning("%s", problem)
+
+
+def _describe_run_file(parsed: ParsedFile, what: str, severity: Severity) -> Problem:
     hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
-    _warn_once(parsed.source.path, what, f"{parsed.source.display_path}: {what}. {hint}")
     return Problem(CHANGED_SINCE_TRUSTED, parsed.source.display_path, 1, f"{what}.", hint, severity)
 
 

@@ -21,7 +21,7 @@ from hookline.project.loader import make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
 from hookline.project.sources import Source, SourceLayer
-from hookline.project.trust_store import EffectiveFile, Trust
+from hookline.project.trust_store import EffectiveFile, Trust, log_changes
 
 _log = logging.getLogger("hookline")
 
@@ -113,6 +113,8 @@ class BookWatcher:
         present = parsed.problems if os.path.lexists(source.path) else ()  # an accepted file may be gone
         new = tuple(problem for problem in imported.problems if problem not in present)
         effective = _keep_last_importable(imported, new, known)
+        if known is not None:
+            log_changes(problem for problem in new if problem not in known.problems)
         return WatchedFile(effective, (*own, *names), (*present, *new))
 
     def _current_stamp(self, source: Source, effective: EffectiveFile) -> FileStamp:
