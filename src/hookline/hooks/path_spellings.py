@@ -31,9 +31,10 @@ def path_readings(given: str, event: Event) -> PathReadings:
     project = _directory_fact(event, "workspace") or _directory_fact(event, "cwd")
     base = _directory_fact(event, "cwd") or project
     readings = _readings_of(given, given, base, project)
-    for other in _other_forms(given, base):
-        readings += _readings_of(given, other, base, project)
-    return tuple(dict.fromkeys(readings))
+    if given[0] == "~" or given[:5].lower() == "file:" or "/proc/" in given:
+        for other in _other_forms(given, base):
+            readings += _readings_of(given, other, base, project)
+    return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
 
 
 def _readings_of(given: str, form: str, base: str, project: str) -> PathReadings:
@@ -54,7 +55,7 @@ def _readings_of(given: str, form: str, base: str, project: str) -> PathReadings
     if _has_detour(given):
         return (_distinct(full), core, *behind_link, (given,))
     if given.startswith("/"):
-        return (_distinct((given, *full)), *behind_link)
+        return ((given,) if full == (given, given) else _distinct((given, *full)), *behind_link)
     return (_distinct((given, *full)), _distinct((given, *core)), *behind_link)
 
 
@@ -104,7 +105,7 @@ def _relative_to(path: str, directory: str) -> str | None:
 def _resolve_links(joined: str, place: str, project: str) -> str | None:
     """The path with its links resolved, as far as it exists. None if the path cannot exist."""
     try:
-        if ".." in joined.split("/"):
+        if ".." in joined and ".." in joined.split("/"):
             return os.path.realpath(joined)
         below = _relative_to(place, project)
         start = place if below is None else below

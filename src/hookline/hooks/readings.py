@@ -82,12 +82,12 @@ def unanimous(what: str, answers: Iterable[bool], source: Hashable, event: Event
     return True in found
 
 
-def compute_once(event: Event, key: Hashable, compute: Callable[[], _T]) -> _T:
+def compute_once(event: Event, key: Hashable, compute: Callable[[Event], _T]) -> _T:
     """The result for this event, computed when it is first needed."""
     cache = _cache_of(event)
-    if key not in cache:
-        cache[key] = compute()
-    found: _T = cache[key]
+    found: _T | None = cache.get(key)
+    if found is None:
+        found = cache[key] = compute(event)
     return found
 
 
@@ -95,8 +95,9 @@ def _cache_of(event: Event) -> dict[Hashable, Any]:
     try:
         return event.cache
     except AttributeError:
-        object.__setattr__(event, "cache", {})
-        return event.cache
+        made: dict[Hashable, Any] = {}
+        object.__setattr__(event, "cache", made)
+        return made
 
 
 def value_readings(value: Any, *, only_text: bool = False) -> Readings:

@@ -31,10 +31,12 @@ class ToolField:
     _name: str | int | None = field(init=False, compare=False, repr=False)  # if it is one step, and not a path
     _other_names: frozenset[str] = field(init=False, compare=False, repr=False)
     _is_path: bool = field(init=False, compare=False, repr=False)
+    _cache_key: tuple[FactPath, bool] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         is_path = bool(self.path) and is_path_field(str(self.path[-1]))
         object.__setattr__(self, "_is_path", is_path)
+        object.__setattr__(self, "_cache_key", (self.path, self.only_text))
         object.__setattr__(self, "_name", self.path[0] if len(self.path) == 1 and not is_path else None)
         object.__setattr__(self, "_other_names", _OTHER_NAMES.get(self.path[0], _NO_NAMES) if self.path else _NO_NAMES)
 
@@ -48,7 +50,7 @@ class ToolField:
         return texts_of(self.interpretations(event), event, self)
 
     def interpretations(self, event: Event) -> Readings:
-        return compute_once(event, self, lambda: self._read(event))
+        return compute_once(event, self._cache_key, self._read)
 
     @property
     def has_spellings(self) -> bool:
@@ -56,6 +58,12 @@ class ToolField:
         return self._is_path or self.path in _COMMAND_PATHS
 
     def _read(self, event: Event) -> Readings:
+        if self._is_path and len(self.path) == 1:
+            tool = event.facts.get("tool")
+            input = tool.get("input") if isinstance(tool, dict) else None
+            name = self.path[0]
+            if isinstance(input, dict) and type(input.get(name)) is str and self._other_names.isdisjoint(input):
+                return path_readings(input[name], event)
         readings: list[tuple[str, ...]] = []
         values = field_values(event, self.path)
         kind = tool_kind(event.facts.get("tool"))

@@ -75,7 +75,7 @@ class Fact:
         return texts_of(self.interpretations(event), event, self)
 
     def interpretations(self, event: Event) -> Readings:
-        return compute_once(event, self, lambda: self._read(event))
+        return compute_once(event, self, self._read)
 
     def _read(self, event: Event) -> Readings:
         values = read_all(event.facts, self.path)
@@ -102,7 +102,7 @@ class ShellCommands:
         return texts_of(self.interpretations(event), event, self)
 
     def interpretations(self, event: Event) -> Readings:
-        return compute_once(event, self, lambda: self._read(event))
+        return compute_once(event, self, self._read)
 
     def _read(self, event: Event) -> Readings:
         lines = self.subject.interpretations(event) or (self.subject.texts(event),)
