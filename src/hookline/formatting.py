@@ -28,7 +28,9 @@ def closest_match(word: str, known: Iterable[str]) -> str | None:
         return None
     by_letters = {_fold_word(each): each for each in known}
     found = difflib.get_close_matches(_fold_word(word), by_letters, n=1, cutoff=0.6)
-    return by_letters[found[0]] if found else None
+    if not found or (len(found[0]) <= 3 and not is_typo(word, found[0])):  # short words are alike by chance
+        return None
+    return by_letters[found[0]]
 
 
 def is_typo(written: str, word: str) -> bool:

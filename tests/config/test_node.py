@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.config.node import Node, format_path, format_value
-from hookline.config.problem import Severity
+from hookline.config.problem import Problem, Severity
 from hookline.config.reader import FileFormat, read_text, salvage_text
 
 
@@ -50,10 +50,10 @@ def test_unknown_keys_are_noted_at_their_line_with_what_was_meant() -> None:
 
 
 def test_guesses_stop_when_nobody_reads_them_any_more_but_problems_do_not() -> None:
-    root = root_node("{" + ", ".join(f"idd{i}: 1" for i in range(300)) + "}")
-    root.check_keys(("id",), "a hook")
+    root = root_node("{" + ", ".join(f"on_error{i}: 1" for i in range(300)) + "}")
+    root.check_keys(("on_error",), "a hook")
     assert len(root.problems) == 300
-    assert "Did you mean id?" in root.problems[0].hint
+    assert "Did you mean on_error?" in root.problems[0].hint
     assert "Did you mean" not in root.problems[-1].hint
 
 
@@ -251,3 +251,15 @@ def test_nothing_else_is_a_typo(text: str) -> None:
     root = root_node(text)
     root.report_misspelling("hooks")
     assert root.problems == []
+
+
+def test_json_files_are_told_of_objects_and_arrays() -> None:
+    document, _ = read_text('{"a": 1}', "settings.json")
+    assert document is not None
+    problems: list[Problem] = []
+    child = Node.of(document, problems).get("a")
+    assert child is not None
+    child.mapping()
+    child.sequence()
+    assert [each.what for each in problems] == ["a: 1 is not an object.", "a: 1 is not an array."]
+    assert not any("-" in each.hint for each in problems)

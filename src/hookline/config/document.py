@@ -100,6 +100,11 @@ class Document:
     source_map: SourceMap = field(default_factory=SourceMap, repr=False, compare=False)
     syntax_problems: tuple[Problem, ...] = ()
 
+    @property
+    def is_json(self) -> bool:
+        """Whether messages should use the words of JSON: by the file's name."""
+        return self.file.endswith((".json", ".jsonc", ".json5"))
+
     def line(self, path: KeyPath = ()) -> int:
         """The line where the value begins; for a missing path, where its nearest existing parent begins."""
         return self.source_map.line(self._position(path)[1])

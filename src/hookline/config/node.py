@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
@@ -17,13 +17,13 @@ from hookline.config.scalars import parse_duration
 from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
 
 MAX_GUESSES = 100
+"""After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
 _FLAG_WORDS: Final = {
     **dict.fromkeys(("yes", "on", "true", "y", "1"), "true"),
     **dict.fromkeys(("no", "off", "false", "n", "0"), "false"),
 }
-"""After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
-
-_LIST_HINT = "Put it in [ ], or start each element with -."
+_QUOTED_NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?")
+_NO_HINTS: Final[Mapping[str, str]] = {}
 _PLAIN_KEY = re.compile(r"[\w$-]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
@@ -59,13 +59,16 @@ class Node:
         self.problems.extend(found)
         return bool(found)
 
-    def check_keys(self, known: Collection[str], what: str) -> None:
-        """Adds a problem for each unknown key. `what` names the owner of the keys: "a hook"."""
+    def check_keys(self, known: Collection[str], what: str, hints: Mapping[str, str] = _NO_HINTS) -> None:
+        """Adds a problem for each unknown key. `what` names the owner of the keys: "a hook".
+
+        `hints` say what to write instead of keys that other formats have.
+        """
         if not self._is_mapping():
             return
         for key in self.value:
             if key not in known:
-                self._add_unknown_key(key, known, what)
+                self._add_unknown_key(key, known, what, hints.get(key, ""))
 
     def report_misspelling(self, key: str) -> None:
         """Adds a problem if the key is absent and another one is a typo of it. For mappings with keys of other programs."""
@@ -100,7 +103,7 @@ class Node:
         elif one_or_many:
             yield self
         else:
-            self._add_type_problem("a list", _LIST_HINT)
+            self._add_list_problem()
 
     def entries(self) -> Iterator[tuple[str, Node]]:
         """Every key with its value, null too."""
@@ -114,7 +117,7 @@ class Node:
     def sequence(self) -> list[Any] | None:
         if type(self.value) is list:
             return self.value
-        self._add_type_problem("a list", _LIST_HINT)
+        self._add_list_problem()
         return None
 
     def text(self, *, empty: bool = False, hint: str = "") -> str | None:
@@ -136,7 +139,7 @@ class Node:
     def number(self, *, least: float | None = None, most: float | None = None, hint: str = "") -> int | float | None:
         """A finite number. True and false are not numbers."""
         if type(self.value) not in (int, float) or not math.isfinite(self.value):
-            self._add_type_problem("a number", hint)
+            self._add_type_problem("a number", self._unquote_hint() or hint)
             return None
         return self.value if self._check_range(least, most, hint) else None
 
@@ -144,7 +147,7 @@ class Node:
         """A whole number. As in JSON Schema, 1.0 is one."""
         whole = type(self.value) is int or (type(self.value) is float and self.value.is_integer())
         if not whole:
-            self._add_type_problem("a whole number", hint)
+            self._add_type_problem("a whole number", self._unquote_hint() or hint)
             return None
         return int(self.value) if self._check_range(least, most, hint) else None
 
@@ -200,15 +203,24 @@ class Node:
     def _is_mapping(self) -> bool:
         if type(self.value) is dict:
             return True
-        self._add_type_problem("a mapping", "Write keys and values: {key: value}.")
+        if self.document.is_json:
+            self._add_type_problem("an object", 'Write keys and values: {"key": "value"}.')
+        else:
+            self._add_type_problem("a mapping", "Write keys and values: {key: value}.")
         return False
 
-    def _add_unknown_key(self, key: str, known: Collection[str], what: str) -> None:
-        guess = closest_match(key, known) if len(self.problems) < MAX_GUESSES else None
+    def _add_list_problem(self) -> None:
+        if self.document.is_json:
+            self._add_type_problem("an array", "Put it in [ ].")
+        else:
+            self._add_type_problem("a list", "Put it in [ ], or start each element with -.")
+
+    def _add_unknown_key(self, key: str, known: Collection[str], what: str, hint: str) -> None:
+        guess = closest_match(key, known) if not hint and len(self.problems) < MAX_GUESSES else None
         suggestion = f"Did you mean {guess}? " if guess else ""
         text = self._with_location(f"{format_value(key)} is not a key of {what}.")
         self._child(key, None).add_problem(
-            "unknown-key", text, f"{suggestion}Known: {', '.join(sorted(set(known)))}.", at_key=True
+            "unknown-key", text, hint or f"{suggestion}Known: {', '.join(sorted(set(known)))}.", at_key=True
         )
 
     def _check_range(self, least: float | None, most: float | None, hint: str) -> bool:
@@ -229,6 +241,10 @@ class Node:
 
     def _with_location(self, what: str) -> str:
         return f"{self.location}: {what}" if self.path else what
+
+    def _unquote_hint(self) -> str:
+        is_quoted = type(self.value) is str and _QUOTED_NUMBER.fullmatch(self.value)
+        return f"Write {self.value} without quotes." if is_quoted else ""
 
     def _quote_hint(self) -> str:
         if self.value is None or isinstance(self.value, (dict, list)):

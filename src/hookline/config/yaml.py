@@ -33,7 +33,7 @@ _SYNTAX_HINTS = {
     "did not find expected key": "Start all keys of a mapping in the same column, and put quotes around the whole text.",
     "did not find expected '-' indicator": 'Start all elements of a list with "- " in the same column.',
     "did not find expected ',' or ']'": "Close the list with ].",
-    "did not find expected ',' or '}'": "Close the mapping with }, and quote text that contains commas or braces.",
+    "did not find expected ',' or '}'": "Close the mapping with }, and quote text that contains a comma, a colon or braces.",
     "found unexpected end of stream": "Close the quotes.",
     "found unexpected document indicator": "Close the quotes.",
     "found unknown escape character": "In double quotes, a backslash starts an escape. Use single quotes: '\\d'.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -15,6 +16,7 @@ from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.native.answers import ANSWER_KEYS
 from hookline.dialects.native.changes import CHANGE_KEYS
 from hookline.dialects.native.host_actions import HOST_KEYS
+from hookline.dialects.native.key_hints import action_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
     NOT_WRITTEN,
@@ -40,6 +42,11 @@ from hookline.hooks.protocols import Action, May
 
 BARE_ACTIONS: Final = ("allow", "deny", "ask", "halt", "compact")
 """Actions that may be written as one word: `then: deny`."""
+OWN_HOOK_KEYS: Final = (
+    "id", "on", "when", "timeout", "on_error", "names", "order", "group", "background", "enabled", "tags", "scope",
+    "max_fires", "cooldown", "cooldown_turns",
+)  # fmt: skip
+"""Keys of a hook that are not an action's. The test of the dialect compares them with the dialect's own table."""
 
 
 def parse_action(at: Node, info: HookInfo) -> Action | None:
@@ -67,8 +74,9 @@ def _parse_action(at: Node, info: HookInfo) -> Action | None:
         return None
     key = ACTIONS[name]
     known = (name, *key.options)
-    at.check_keys(known, f"the action {name}")
-    if any(each not in known for each in at.value):
+    unknown = [each for each in at.value if each not in known]
+    if unknown:
+        at.check_keys(known, f"the action {name}", _hints_beside(at, name, unknown))
         return None
     value = next(
         place for key, place in at.entries() if key == name
@@ -86,10 +94,20 @@ def _main_key(value: dict[str, Any]) -> str:
 
 def _report_no_action(at: Node) -> None:
     known = {*ACTIONS, *(option for key in ACTIONS.values() for option in key.options)}
-    at.check_keys(known, "an action")
+    at.check_keys(known, "an action", action_hints(ACTIONS, OWN_HOOK_KEYS, ""))
     if at.value.keys() <= known:  # otherwise the unknown key was meant to be the action
         hint = f"Write one of: {', '.join(ACTIONS)}."
         at.add_problem("no-action", f"{at.location}: there is no action here.", hint)
+
+
+def _hints_beside(at: Node, name: str, unknown: Sequence[str]) -> dict[str, str]:
+    """A key without a value is often the rest of a text with a comma."""
+    hints = action_hints(ACTIONS, OWN_HOOK_KEYS, name)
+    text = at.value[name]
+    if isinstance(text, str) and not at.document.is_json:
+        rest = {each for each in unknown if at.value[each] is None and each not in hints}
+        hints |= {each: f'Quote the text if the comma is part of it: {name}: "{text}, {each}".' for each in rest}
+    return hints
 
 
 def write_action(action: Action, info: HookInfo) -> dict[str, Any]:

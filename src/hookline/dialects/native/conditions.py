@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from hookline.config.node import Node, enclosing_hook_id
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible, condition_not_expressible
+from hookline.dialects.native.key_hints import TEST_HINTS, condition_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
     FACT,
@@ -66,6 +67,8 @@ _LONG_TEST: Final[Schema] = {"allOf": [_TEST, OBJECT]}
 _TEST_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": _TEST}
 _KIND: Final[Schema] = enum_schema(ToolKind)
 
+_CONDITION_HINTS: Final = condition_hints()
+
 _T = TypeVar("_T")
 
 
@@ -77,7 +80,7 @@ def parse_condition(at: Node | None, info: HookInfo) -> Condition | None:
         return _parse_all(at, info)
     if at.value == "always" or at.value == "never":
         return ALWAYS if at.value == "always" else NEVER_HOLDS
-    at.check_keys(CONDITIONS, "when")
+    at.check_keys(CONDITIONS, "when", _CONDITION_HINTS)
     if at.mapping() is None:
         return None
     parts = _complete([CONDITIONS[key].read(place, info) for key, place in at.entries() if key in CONDITIONS])
@@ -379,7 +382,7 @@ def _parse_test(at: Node, subject: Subject, path: FactPath) -> Condition | None:
 
 def _parse_long_form(at: Node, subject: Subject, path: FactPath) -> Condition | None:
     before = len(at.problems)
-    at.check_keys(TESTS, "a test")
+    at.check_keys(TESTS, "a test", TEST_HINTS)
     whole = at.get("whole")
     if whole is not None and not any(word in SYNTAXES for word in at.value):
         what = f"{whole.location}: there is no pattern that could match the whole text."

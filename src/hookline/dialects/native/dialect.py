@@ -15,6 +15,7 @@ from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult, has_disabling_error
 from hookline.dialects.native.actions import (
+    ACTIONS,
     may_fail,
     may_stop,
     own_timeout,
@@ -23,7 +24,8 @@ from hookline.dialects.native.actions import (
     write_action,
 )
 from hookline.dialects.native.app_schema import APP_KEYS
-from hookline.dialects.native.conditions import parse_condition, write_condition
+from hookline.dialects.native.conditions import CONDITIONS, parse_condition, write_condition
+from hookline.dialects.native.key_hints import ACTION_HINT_STARTS, EVENT_HINT, FILE_HINTS, hook_hints
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
     TEXTS,
@@ -121,7 +123,7 @@ def _is_known_version(version: Any) -> bool:
 def _parse_hooks(at: Node) -> Iterator[Hook]:
     if at.value is None or at.value == {}:
         return
-    at.check_keys(FILE_KEYS, "a hookline file")
+    at.check_keys(FILE_KEYS, "a hookline file", FILE_HINTS)
     version = at.get("version")
     if version is not None and not _is_known_version(version.value):
         version.add_problem("unknown-version", f"version: {version.value!r} is not known.", "Write version: 1.")
@@ -156,7 +158,7 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
     before = len(at.problems)
     if at.has_unreadable_parts():
         return
-    at.check_keys(HOOK_KEYS, "a hook")
+    at.check_keys(HOOK_KEYS, "a hook", _HOOK_HINTS)
     if at.mapping() is None:
         return
     values = {
@@ -167,9 +169,11 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
         and place.value is not None
         and (value := HOOK_KEYS[name].read(place, None)) is not None
     }
-    if at.get("on") is None:
+    if at.get("on") is None and not any(_HOOK_HINTS.get(key) == EVENT_HINT for key in at.value):
         at.add_problem("missing-key", f"{at.location}: on is missing.", _ON_HINT)
     events = values.get("on", ())
+    if not events:
+        _check_without_event(at, values)
     for event in events:
         index = counts.get(event, 0)
         counts[event] = index + 1
@@ -182,11 +186,20 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
             yield hook
 
 
+def _check_without_event(at: Node, values: dict[str, Any]) -> None:
+    """Reports what is wrong with the condition and the action, as far as that depends on no event."""
+    found: list[Problem] = []
+    _build_hook(Node(at.document, at.path, found, at.value), "", "tool.before", values)
+    at.problems.extend(each for each in found if each.severity is Severity.ERROR and each.code != "unknown-fact")
+
+
 def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook | None:
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
     info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id)
     when = parse_condition(at.get("when"), info)
     place = at.get("then")
+    if place is None and any(_HOOK_HINTS.get(key, "").startswith(ACTION_HINT_STARTS) for key in at.value):
+        return None
     if place is None:
         hint = "Write then: {deny: reason}, or another action."
         at.add_problem("missing-key", f"{at.location}: then is missing.", hint)
@@ -439,6 +452,7 @@ HOOK_KEYS: Final = key_table(
         write=lambda hook, _: _write_unless_none(hook.limit.cooldown_turns),
     ),
 )
+_HOOK_HINTS: Final = hook_hints(CONDITIONS, ACTIONS)
 FILE_KEYS: Final = key_table(
     Key("version", schema={"const": 1}, help="`1`, if you write it; another number is a problem"),
     Key("hooks", schema=list_schema("hook"), help="the list of hooks"),
