@@ -34,7 +34,7 @@ SAMPLES = [
     Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/",)),
     Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 4),
     Sample("Add a coding agent", "windsurf", r"(?i)\bwindsurf\b", 3),
-    Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 2),
+    Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 3),
 ]
 
 

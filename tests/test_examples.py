@@ -83,7 +83,10 @@ def test_a_plain_loop_with_the_openai_package(model: FakeModelServer, tmp_path: 
     done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False, timeout=60)
     assert (done.stdout, done.returncode) == ("done 4\n", 0), done.stderr
     last = model.requests[-1]
-    assert [message["content"] for message in last if message["role"] == "tool"] == ["written\n", "Not rm."]
+    assert [message["content"] for message in last if message["role"] == "tool"] == [
+        "written\n",
+        "Not rm. (hook no-rm, ~/.config/hookline/hookline.yaml:3)",
+    ]
     assert [message["content"] for message in last if message["role"] == "system"] == ["Be brief."]
     assert last[-1] == {"role": "user", "content": "Say it shorter."}
     assert (project / "a").exists()

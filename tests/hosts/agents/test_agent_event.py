@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hookline.hooks.events import EVENTS
-from hookline.hosts.agents.agent_event import ABILITY_EFFECTS, FAIL_CLOSED_EVENTS, agent_event
+from hookline.hosts.agents.agent_event import ABILITY_EFFECTS, BLOCKING_PREFIXES, FAIL_CLOSED_EVENTS, agent_event
+from hookline.hosts.bridge import client
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -44,3 +47,9 @@ def test_a_halt_that_the_agent_cannot_use_stops_its_tools(event: str, instead: s
 def test_events_that_fail_closed_can_be_denied_and_stop_is_not_among_them() -> None:
     assert all(EVENTS[name].accepts & ABILITY_EFFECTS["deny"] for name in FAIL_CLOSED_EVENTS)
     assert "stop" not in FAIL_CLOSED_EVENTS
+
+
+def test_the_bridges_clients_know_the_same_blocking_events() -> None:
+    assert client.BLOCKING_PREFIXES == BLOCKING_PREFIXES
+    compiled = Path(client.__file__).with_name("client.c").read_text("utf-8")
+    assert all(f'"{prefix}"' in compiled for prefix in BLOCKING_PREFIXES)

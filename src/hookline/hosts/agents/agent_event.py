@@ -13,6 +13,18 @@ from hookline.hooks.protocols import May
 FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
 """Denied when no decision can be made. `stop` is not among them: denying it makes the agent continue."""
 
+BLOCKING_PREFIXES: Final = (
+    "pretool",
+    "beforetool",
+    "beforeshell",
+    "beforemcp",
+    "beforeread",
+    "pre_",
+    "tool.execute",
+    "permission",
+)
+"""How the agents' names of blocking events begin. The bridge's clients, which import nothing, have the same list."""
+
 ABILITY_EFFECTS: Final = {
     "deny": May.DENY,
     "ask": May.ASK,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from hookline.errors import HooklineError
-from hookline.hosts.bridge.client import BLOCKING_PREFIXES
+from hookline.hosts.agents.agent_event import BLOCKING_PREFIXES
 from hookline.hosts.install.text_files import (
     executable_mode,
     make_directories,
