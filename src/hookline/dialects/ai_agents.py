@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookline.config.document import Document
 from hookline.config.node import Node
-from hookline.config.problem import Problem
+from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, write_duration, write_each
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.json_schema import optional_keys
@@ -38,6 +38,7 @@ from hookline.dialects.settings_json import (
     warn_ignored_matcher,
 )
 from hookline.dialects.tool_names import match_tool_name
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import ALWAYS, All, Always, all_of
@@ -46,7 +47,7 @@ from hookline.hooks.events import event_name_in, events_by_name
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import Audience, Note, Outcome
 from hookline.hooks.placeholders import PlaceholderResolver
-from hookline.hooks.protocols import Condition
+from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.templates import DataTemplate, Template, parse_template
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
@@ -134,13 +135,17 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     if has_errors(at.problems[before:]):
         return None
     command, timeout = _parse_command(at), _parse_timeout(at)
-    if command is None or has_errors(at.problems[before:]):
-        return None
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    action: Action = (
+        HoldCall(str(errors[0]))  # it could have blocked
+        if command is None or errors
+        else RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout)
+    )
     return Hook(
         id=id,
         event=entry.event,
         when=all_of([when, TOOL_SUCCEEDED]) if entry.event == "tool.after" else when,
-        then=RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout),
+        then=action,
         origin=Origin(at.document.file, at.line, NAME),
         group=NAME,
         timeout=timeout,

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from dialects.flo.flo_file import build_config, load, problem_codes
+from hookline.hooks.actions.hold import HoldCall
 
 
 def test_a_hook_knows_its_place_and_its_name() -> None:
@@ -18,7 +19,8 @@ def test_a_hook_knows_its_place_and_its_name() -> None:
 
 def test_the_rest_of_a_list_survives_a_bad_entry() -> None:
     found = load(build_config({"id": "r", "hooks": [{"action": "log"}, {"action": "nope"}, {"command": "true"}]}))
-    assert [hook.id for hook in found.hooks] == ["r.hooks[0]", "r.hooks[2]"]
+    assert [hook.id for hook in found.hooks] == ["r.hooks[0]", "r.hooks[1]", "r.hooks[2]"]
+    assert isinstance(found.hooks[1].then, HoldCall)
 
 
 def test_a_useless_key_is_a_warning() -> None:

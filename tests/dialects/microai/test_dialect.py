@@ -14,6 +14,7 @@ from hookline.config.document import Document
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import get_dialect, recognise_dialect
 from hookline.dialects.microai.matcher import parse_matcher
+from hookline.hooks.actions.run_program import RunProgram
 from hookline.testing import fire
 
 MICROAI = get_dialect("microai")
@@ -31,10 +32,11 @@ def case_configs() -> list[tuple[str, str]]:
     """Every config of the cases, as text."""
     found = []
     for path in CASES:
-        case = yaml.safe_load(path.read_text())
-        given = case.get("config")
-        texts = [given] if given is not None else [t for n, t in case["files"].items() if n.startswith(".microai/")]
-        found += [(path.stem, text if isinstance(text, str) else json.dumps(text)) for text in texts]
+        written = yaml.safe_load(path.read_text())
+        for case in written.get("cases", [written]):
+            given = case.get("config")
+            texts = [given] if given is not None else [t for n, t in case["files"].items() if n.startswith(".microai/")]
+            found += [(path.stem, text if isinstance(text, str) else json.dumps(text)) for text in texts]
     return found
 
 
@@ -72,7 +74,8 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
 def test_a_bad_entry_is_refused_by_both(entry: object) -> None:
     value = {"hooks": {"PreToolUse": [entry, {"command": "true"}]}}
     found = MICROAI.load(read_document(value))
-    assert [hook.id for hook in found.hooks] == ["settings.json:PreToolUse[1]"]
+    runs = [hook.id for hook in found.hooks if isinstance(hook.then, RunProgram)]
+    assert runs == ["settings.json:PreToolUse[1]"]
     assert found.problems
     assert not jsonschema.Draft202012Validator(MICROAI.schema()).is_valid(value)
 

@@ -39,7 +39,9 @@ def test_tell_beside_a_program_or_call_is_an_option(then: dict[str, str]) -> Non
     ids=str,
 )
 def test_problems(then: Any, codes: list[str]) -> None:
-    assert parse(then) == (None, codes)
+    action, found = parse(then)
+    assert isinstance(action, InvalidAction)
+    assert found == codes
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from dialects.native.native_actions import hook_info, parse, parse_valid, rewrit
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.actions import write_action
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.outcome import Audience, Note, NotePlace, Outcome, Verdict
 
 
@@ -56,7 +57,9 @@ def test_a_note_has_defaults() -> None:
     ids=str,
 )
 def test_every_problem_is_found(then: Any, codes: list[str]) -> None:
-    assert parse(then) == (None, codes)
+    action, found = parse(then)
+    assert isinstance(action, InvalidAction)
+    assert found == codes
 
 
 def test_two_notes_are_not_expressible() -> None:

@@ -10,6 +10,7 @@ from dialects.native.native_actions import hook_info, parse, parse_valid, rewrit
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.actions import write_action
 from hookline.hooks.actions.change import Append, ChangeFacts, Remove, Replace, Set
+from hookline.hooks.actions.failing import InvalidAction
 
 ALL_FOUR = {
     "replace": {"in": "result", "pattern": "a", "with": ""},
@@ -53,4 +54,6 @@ def test_a_dot_in_a_name_is_not_expressible() -> None:
     ids=str,
 )
 def test_every_problem_is_found(then: Any, codes: list[str]) -> None:
-    assert parse(then) == (None, codes)
+    action, found = parse(then)
+    assert isinstance(action, InvalidAction)
+    assert found == codes

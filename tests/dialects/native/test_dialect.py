@@ -14,6 +14,7 @@ from hookline.dialects.dialect import LoadResult, get_dialect
 from hookline.dialects.native.actions import ACTIONS
 from hookline.dialects.native.conditions import CONDITIONS, TESTS
 from hookline.dialects.native.keys import Key
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.hook import Hook
 from hookline.project import load_text
 
@@ -127,7 +128,7 @@ def test_an_unknown_action_is_one_problem_that_names_each_action_once() -> None:
 def test_an_action_and_its_options_are_all_checked() -> None:
     result = load("hooks: [{id: x, on: tool.before, then: {post: nowhere, headers: [], reads: tea}, on_error: open}]")
     assert {problem.code for problem in result.problems} == {"bad-url", "wrong-type", "unknown-word"}
-    assert result.hooks == ()
+    assert [type(hook.then) for hook in result.hooks] == [InvalidAction]
 
 
 def test_a_mapping_names_every_missing_key() -> None:

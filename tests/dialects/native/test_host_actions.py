@@ -8,6 +8,7 @@ import pytest
 
 from dialects.native.native_actions import parse, parse_valid, rewrite
 from hookline.hooks.actions.diagnose import Diagnose
+from hookline.hooks.actions.failing import InvalidAction
 
 EVERY_OPTION_OF_CALL = {
     "call": "lint",
@@ -60,4 +61,6 @@ def test_one_field_of_diagnose_leaves_the_others() -> None:
     ids=str,
 )
 def test_every_problem_is_found(then: Any, codes: list[str]) -> None:
-    assert parse(then) == (None, codes)
+    action, found = parse(then)
+    assert isinstance(action, InvalidAction)
+    assert found == codes

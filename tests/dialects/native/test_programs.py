@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.native.native_actions import parse, parse_valid, rewrite
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.post import PostEvent
 from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.actions.run_program import RunProgram
@@ -80,4 +81,6 @@ def test_only_if_gets_what_the_program_gets() -> None:
     ids=str,
 )
 def test_every_problem_is_found(then: Any, codes: list[str]) -> None:
-    assert parse(then) == (None, codes)
+    action, found = parse(then)
+    assert isinstance(action, InvalidAction)
+    assert found == codes

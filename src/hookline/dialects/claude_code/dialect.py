@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -42,6 +43,7 @@ from hookline.dialects.settings_json import (
     recognise_entries,
     warn_ignored_matcher,
 )
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, Never, all_of
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome
@@ -190,7 +192,12 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     parsed, rule = parse_handler(at, entry.event_name), _parse_rule(at, entry.event_name)
     once = at.get("once")
     limit = Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED
-    if parsed is None or rule is None or has_disabling_error(at.problems[before:]):
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    if rule is None or any(problem.code == "unknown-key" for problem in errors):
+        return None
+    if errors and not _lets_errors_through(at):  # it could have blocked
+        parsed = HoldCall(str(errors[0])), timedelta(seconds=60)
+    elif parsed is None or has_disabling_error(errors):
         return None
     action, timeout = parsed
     if _rewakes(at):
@@ -215,6 +222,11 @@ def _parse_on_failure(at: Node, event_name: str) -> Outcome:
     if _runs_in_background(at):
         return FAILURE_OUTCOME
     return failure_outcome(event_name, str(at.value.get("onFailure") or CONTINUE))
+
+
+def _lets_errors_through(at: Node) -> bool:
+    """Its author wrote that failures do not block, or the agent does not wait for it."""
+    return at.value.get("onFailure") == CONTINUE or _runs_in_background(at)
 
 
 def _runs_in_background(at: Node) -> bool:

@@ -73,6 +73,17 @@ def parse_action(at: Node) -> ParsedAction | None:
     return parse(at)
 
 
+def could_deny(at: Node | None) -> bool:
+    """Whether the action, which cannot be read, may have been meant to deny: a gate, or one that nobody knows."""
+    value = None if at is None else at.value
+    if not isinstance(value, dict):
+        return True
+    type, steps = value.get("type"), value.get("actions")
+    if type == "chain" and at is not None and isinstance(steps, list):
+        return any(could_deny(Node(at.document, at.path, [], step)) for step in steps)
+    return not isinstance(type, str) or type in ("gate", "chain") or type not in ACTIONS
+
+
 def _parse_registered_action(at: Node, type: Node, name: str) -> ParsedAction | None:
     before = len(at.problems)
     entry = custom.find_registered(custom.ACTION_REGISTRY, name, type)

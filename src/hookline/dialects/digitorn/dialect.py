@@ -11,10 +11,11 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.capabilities import digitorn_capabilities
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult
-from hookline.dialects.digitorn.actions import ParsedAction, parse_action
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.digitorn.actions import ParsedAction, could_deny, parse_action
 from hookline.dialects.digitorn.conditions import parse_condition
 from hookline.formatting import closest_match
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Limit, Origin, Scope
 
@@ -64,12 +65,12 @@ DIALECT: Final = DigitornDialect()
 def _is_readable(value: Any) -> bool:
     """Whether each place for hooks is a list or absent."""
     if type(value) is not dict:
-        return value is None
+        return True  # a file of something else
     agents = value.get("agents")
     blocks = [value.get("runtime"), value.get("execution"), *(agents if type(agents) is list else [])]
-    if not (agents is None or type(agents) is list) or not all(each is None or type(each) is dict for each in blocks):
+    if not (agents is None or type(agents) is list) or any(isinstance(each, list) and each for each in blocks):
         return False
-    return all(type(block.get("hooks") or []) is list for block in blocks if block is not None)
+    return all(type(block.get("hooks") or []) is list for block in blocks if isinstance(block, dict))
 
 
 def _has_hooks(block: Any) -> bool:
@@ -108,8 +109,10 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
 
 def _block_hooks(at: Node, key: str) -> Node | None:
     block = at.get(key)
-    if block is None or block.mapping() is None:
+    if block is None:
         return None
+    if isinstance(block.value, list) and block.value:
+        block.mapping()  # adds a problem; a number or a text belongs to another program
     block.report_misspelling("hooks")
     return block.get("hooks")
 
@@ -138,22 +141,31 @@ def _parse_scope_hooks(hooks: Node | None, scope: Scope | None) -> Iterator[Hook
 
 
 def _parse_hook(at: Node, scope: Scope) -> Hook | None:
-    """None after an error. A command that cannot be rendered is an error too, but its hook stays and fails when it runs."""
+    """None if nobody can say what it guards.
+
+    If only the rest cannot be read, a hook that could deny holds the call. A command that cannot be rendered fails when
+    it runs.
+    """
     before = len(at.problems)
     if at.has_unreadable_parts() or at.mapping() is None:
         return None
     at.check_keys(HOOK_KEYS, "a hook")
-    id, event = at.require("id", "Write id: name."), _parse_event(at)
-    name = None if id is None else id.text()
+    event = _parse_event(at)
     when = parse_condition(at.get("condition"))
-    then = at.require("action", "Write action: {type: …}.")
+    is_readable = not has_errors(at.problems[before:])
+    id, then = at.require("id", "Write id: name."), at.require("action", "Write action: {type: …}.")
+    name = None if id is None else id.text()
     parsed = None if then is None else parse_action(then)
     settings = _parse_settings(at, parsed)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
-    if name is None or event is None or when is None or parsed is None or len(errors) > parsed.broken_commands:
+    if event is None or when is None or not is_readable:
         return None
+    if name is None or parsed is None or len(errors) > parsed.broken_commands:
+        if not could_deny(then):
+            return None
+        parsed = ParsedAction(HoldCall(str(errors[0])))
     return Hook(
-        id=name,
+        id=name or f"{PurePath(at.document.file).name}:{at.line}",
         event=event,
         when=when,
         then=parsed.action,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -21,7 +21,6 @@ from hookline.dialects.flo.names import (
     TOOL_EVENTS,
     VOCABULARY,
     OnError,
-    can_be_denied,
     flo_shell_template,
     flo_template,
     log_template,
@@ -34,6 +33,7 @@ from hookline.dialects.tool_names import match_tool_name
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.actions.script import RunScript
@@ -41,7 +41,7 @@ from hookline.hooks.conditions.logic import Never, all_of
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
-from hookline.hooks.protocols import Action, Condition, May
+from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tool_input import ToolField
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -75,30 +75,50 @@ def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
     """The rule's valid hooks; the others become problems."""
     before = len(at.problems)
     at.check_keys(RULE_KEYS, "a rule")
-    rule = _parse_rule_settings(at, event, id)
+    when = _parse_condition(at, event)
+    is_readable = not has_errors(at.problems[before:])  # otherwise nobody can say what it guards
+    settings = len(at.problems)
+    rule = _parse_rule_settings(at, event, id, when)
     entries = at.get("hooks")
     if entries is not None:
-        yield from _parse_entries(at, entries, rule, has_errors(at.problems[before:]))
+        hooks = list(_parse_entries(at, entries, rule, settings))
+    elif at.has_unreadable_parts():
         return
-    if at.has_unreadable_parts():
-        return
-    errors = has_errors(at.problems[before:])
-    action = _parse_rule_action(at, event, rule.on_error)
-    if action is not None and not errors:
-        yield _build_hook(at, rule, action)
+    else:
+        action = _parse_rule_action(at, event, rule.on_error)
+        hooks = [_build_hook(at, rule, _hold_if_broken(at, settings, rule, action))]
+    if is_readable:
+        yield from hooks
 
 
-def _parse_entries(at: Node, entries: Node, rule: RuleSettings, errors: bool) -> Iterator[Hook]:
+def _parse_entries(at: Node, entries: Node, rule: RuleSettings, before: int) -> Iterator[Hook]:
     conflicts = [key for key in ACTION_KEYS if at.get(key) is not None]
     if conflicts:
         what = f"{at.location}: {conflicts[0]} and hooks exclude each other."
         at.add_problem("two-actions", what, "Put it into the list.")
     if entries.sequence() == []:
         entries.add_problem("no-action", f"{entries.location}: this list is empty.", "Write at least one action.")
-    for index, place in enumerate(entries.items()):
-        hook = _parse_entry(place, rule, f"{rule.id}.hooks[{index}]")
-        if hook is not None and not errors and not conflicts:
-            yield hook
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    hooks = [_parse_entry(place, rule, f"{rule.id}.hooks[{index}]") for index, place in enumerate(entries.items())]
+    if not errors:
+        yield from (hook for hook in hooks if hook is not None)
+    elif not set(errors) & set(at.document.syntax_problems):
+        yield _build_hook(at, rule, _broken_action(str(errors[0]), rule.event, rule.on_error))
+
+
+def _hold_if_broken(at: Node, before: int, rule: RuleSettings, action: RuleAction | None) -> RuleAction:
+    """The action, or what replaces it after an error: one that holds the call, unless continueOnError is true."""
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    if action is not None and (not errors or isinstance(action.action, (HoldCall, InvalidAction))):
+        return action
+    may_deny = at.value.get("action") not in ("log", "allow")
+    return _broken_action(str(errors[0]), rule.event, rule.on_error, may_deny)
+
+
+def _broken_action(why: str, event: str, on_error: OnError, may_deny: bool = True) -> RuleAction:
+    if on_error is OnError.CONTINUE or not may_deny:
+        return RuleAction(InvalidAction(f"cannot run: {why}"))
+    return RuleAction(HoldCall(why), on_error=outcome_on_error(event, on_error))
 
 
 def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
@@ -121,9 +141,10 @@ def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
     word = None if kind is None else kind.one_of(("action", "command"))
     if word is not None:
         at.require(word, f"type: {word} needs the key {word}.")
-    errors = has_errors(at.problems[before:])
+    if any(key not in ENTRY_KEYS for key in at.value):
+        return None
     action = _parse_rule_action(at, settings.event, settings.on_error)
-    return None if errors or action is None else _build_hook(at, settings, action)
+    return _build_hook(at, settings, _hold_if_broken(at, before, settings, action))
 
 
 def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
@@ -141,13 +162,13 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
     )
 
 
-def _parse_rule_settings(at: Node, event: str, id: str) -> RuleSettings:
+def _parse_rule_settings(at: Node, event: str, id: str, when: Condition) -> RuleSettings:
     """An invalid value is a problem, and the default takes its place."""
     priority, own = at.get("priority"), at.get("id")
     return RuleSettings(
         event,
         id if own is None else own.text() or id,
-        _parse_condition(at, event),
+        when,
         0 if priority is None else -(priority.integer() or 0),
         _parse_on_error(at, OnError.UNSET),
         _parse_enabled(at, True),
@@ -163,7 +184,10 @@ def _parse_on_error(at: Node, default: OnError) -> OnError:
     flag = at.get("continueOnError")
     if flag is None:
         return default
-    return OnError.CONTINUE if flag.flag() is not False else OnError.BLOCK
+    continues = flag.flag()
+    if continues is None:
+        return default
+    return OnError.CONTINUE if continues else OnError.BLOCK
 
 
 def _parse_condition(at: Node, event: str) -> Condition:
@@ -263,8 +287,7 @@ def _parse_command(at: Node, command: Node, event: str, on_error: OnError) -> Ru
         shell = flo_shell_template(text)
     except BadTemplate as bad:
         command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
-        may = May.DENY if can_be_denied(event) else May.NOTHING
-        return RuleAction(InvalidAction(f"its command cannot be rendered: {bad.what}", may), timeout, outcome)
+        return replace(_broken_action(str(at.problems[-1]), event, on_error), timeout=timeout)
     for name in names_without_value(text, event):
         what = f"{command.location}: {{{{{name}}}}} is always empty on this event."
         command.add_problem("absent-name", what, severity=Severity.WARNING)

@@ -24,6 +24,7 @@ from hookline.dialects.settings_json import (
     settings_schema,
     warn_ignored_matcher,
 )
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.actions.program_result import ResultFormat, ResultParser
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import ALWAYS
@@ -31,7 +32,7 @@ from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Outcome, Verdict
 from hookline.hooks.placeholders import PlaceholderResolver
-from hookline.hooks.protocols import Condition
+from hookline.hooks.protocols import Condition, May
 from hookline.hooks.templates import DataTemplate, Template, parse_template
 
 NAME: Final = "microai"
@@ -113,12 +114,24 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     if at.has_unreadable_parts():
         return None
     at.check_keys(ENTRY_KEYS, "a microai hook")
-    when, command = _parse_condition(entry), _parse_command(at)
-    timeout, continues, condition = _parse_timeout(at), _parse_continue_on_failure(at), at.get("condition")
+    when, condition = _parse_condition(entry), at.get("condition")
     only_if = None if condition is None else condition.text()
-    if when is None or command is None or has_errors(at.problems[before:]):
-        return None
+    is_readable = not has_errors(at.problems[before:])
+    command, timeout, continues = _parse_command(at), _parse_timeout(at), _parse_continue_on_failure(at)
     blocks = entry.event == "tool.before" and not continues
+    errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
+    if when is None or not is_readable or (errors and not blocks):
+        return None
+    if command is None or errors:  # it could have blocked, so it does
+        return Hook(
+            id=id,
+            event=entry.event,
+            when=when,
+            then=InvalidAction(f"cannot run: {errors[0]}", May.DENY),
+            origin=Origin(at.document.file, at.line, NAME),
+            group=NAME,
+            on_error=BLOCK_OUTCOME,
+        )
     run = RunProgram(
         build_program(command, entry.event),
         BLOCKING_RESULT_PARSER if blocks else result_parser(entry.event),
@@ -172,8 +185,9 @@ def _parse_timeout(at: Node) -> timedelta:
 
 
 def _parse_continue_on_failure(at: Node) -> bool:
+    """Absent means true. What cannot be read could have been false."""
     flag = at.get("continueOnFailure")
-    return flag is None or flag.flag() is not False
+    return flag is None or flag.flag() is True
 
 
 def build_program(command: str, event: str) -> CommandTemplate:

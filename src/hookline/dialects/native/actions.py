@@ -12,7 +12,6 @@ from hookline.config.problem import Severity
 from hookline.config.scalars import format_duration
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible, action_not_expressible
-from hookline.dialects.dialect import has_disabling_error
 from hookline.dialects.native.answers import ANSWER_KEYS
 from hookline.dialects.native.changes import CHANGE_KEYS
 from hookline.dialects.native.host_actions import HOST_KEYS
@@ -40,6 +39,7 @@ from hookline.hooks.actions.python_function import CustomAction, RunPython
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.protocols import Action, May
 
+_UNCLEAR_ACTIONS: Final = ("custom", "chain")
 BARE_ACTIONS: Final = ("allow", "deny", "ask", "halt", "compact")
 """Actions that may be written as one word: `then: deny`."""
 OWN_HOOK_KEYS: Final = (
@@ -50,14 +50,21 @@ OWN_HOOK_KEYS: Final = (
 
 
 def parse_action(at: Node, info: HookInfo) -> Action | None:
-    """None after a problem. If only placeholders are wrong, an action that always fails, so that `on_error` applies."""
+    """After an error, an action that always fails, so that `on_error` applies."""
     before = len(at.problems)
     action = _parse_action(at, info)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
-    if action is not None or not errors or has_disabling_error(errors):
+    if action is not None or not errors:
         return action
-    intended = ACTIONS[_main_key(at.value)].intended(at, info)
-    return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", intended)
+    return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", _intended(at, info))
+
+
+def _intended(at: Node, info: HookInfo) -> May:
+    """What a broken action could have answered; if nobody can say which action was meant, it could have denied."""
+    name = _main_key(at.value) if isinstance(at.value, dict) else ""
+    if not name or name in _UNCLEAR_ACTIONS:
+        return May.DENY | May.ASK
+    return ACTIONS[name].intended(at, info)
 
 
 def _parse_action(at: Node, info: HookInfo) -> Action | None:
@@ -173,7 +180,14 @@ def _parse_steps(at: Node, info: HookInfo, *, stop_on_failure: bool) -> Action |
         return None
     steps = [_parse_step(place, info) for place in at.items()]
     found = tuple(step for step in steps if step is not None)
-    return Chain(found, stop_on_failure) if len(found) == len(steps) else None
+    if len(found) < len(steps) or any(_is_broken_guard(step) for step in found):
+        return None
+    return Chain(found, stop_on_failure)
+
+
+def _is_broken_guard(step: ChainStep) -> bool:
+    """A step's failure counts as open. That must not be so for a step that was meant to stop the event."""
+    return step.on_error is None and isinstance(step.action, InvalidAction) and may_stop(step.action)
 
 
 def _parse_step(at: Node, info: HookInfo) -> ChainStep | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -13,7 +14,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import MAX_DURATION, format_duration
 from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible
-from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult, has_disabling_error
+from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
 from hookline.dialects.native.actions import (
     ACTIONS,
     may_fail,
@@ -54,10 +55,11 @@ from hookline.dialects.native.on_error import (
     write_on_error,
 )
 from hookline.formatting import closest_match
+from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.events import EVENTS, all_event_names, canonical_event
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Limit, Origin, Scope
 from hookline.hooks.outcome import SILENT, Outcome
-from hookline.hooks.protocols import Action
+from hookline.hooks.protocols import Action, May
 from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "native"
@@ -154,21 +156,21 @@ def _parse_folders(at: Node) -> tuple[NamedFolder, ...]:
 
 
 def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
-    """One hook for each event that it names; none after a problem that leaves nothing to run."""
+    """One hook for each event that it names; none if nobody can say what it guards.
+
+    If only its action or its settings cannot be read, the hook stays and its action fails, so that its `on_error` applies.
+    """
     before = len(at.problems)
     if at.has_unreadable_parts():
         return
     at.check_keys(HOOK_KEYS, "a hook", _HOOK_HINTS)
     if at.mapping() is None:
         return
-    values = {
-        name: value
-        for name, place in at.entries()
-        if name in HOOK_KEYS
-        and name not in ("when", "then")
-        and place.value is not None
-        and (value := HOOK_KEYS[name].read(place, None)) is not None
-    }
+    written = [(name, place) for name, place in at.entries() if name in HOOK_KEYS and place.value is not None]
+    read = {name: HOOK_KEYS[name].read(place, None) for name, place in written if name not in ("when", "then")}
+    values = {name: value for name, value in read.items() if value is not None}
+    unreadable = read.keys() - values.keys()
+    is_known = at.value.keys() <= HOOK_KEYS.keys() and not unreadable & {"names", "scope"}
     if at.get("on") is None and not any(_HOOK_HINTS.get(key) == EVENT_HINT for key in at.value):
         at.add_problem("missing-key", f"{at.location}: on is missing.", _ON_HINT)
     events = values.get("on", ())
@@ -182,8 +184,8 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
         place = at if event == events[0] else Node(at.document, at.path, own, at.value)
         hook = _build_hook(place, id, event, values)
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
-        if hook is not None and not has_disabling_error(at.problems[before:]):
-            yield hook
+        if hook is not None and is_known:
+            yield _break_hook(hook, sorted(unreadable)) if unreadable else hook
 
 
 def _check_without_event(at: Node, values: dict[str, Any]) -> None:
@@ -197,14 +199,7 @@ def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook |
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
     info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id)
     when = parse_condition(at.get("when"), info)
-    place = at.get("then")
-    if place is None and any(_HOOK_HINTS.get(key, "").startswith(ACTION_HINT_STARTS) for key in at.value):
-        return None
-    if place is None:
-        hint = "Write then: {deny: reason}, or another action."
-        at.add_problem("missing-key", f"{at.location}: then is missing.", hint)
-        return None
-    then = parse_action(place, info)
+    then = _parse_then(at, info)
     if when is None or then is None:
         return None
     return Hook(
@@ -225,18 +220,37 @@ def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook |
     )
 
 
+def _parse_then(at: Node, info: HookInfo) -> Action | None:
+    place = at.get("then")
+    if place is not None:
+        return parse_action(place, info)
+    if any(_HOOK_HINTS.get(key, "").startswith(ACTION_HINT_STARTS) for key in at.value):
+        return None  # the unknown key was meant to be the action
+    at.add_problem("missing-key", f"{at.location}: then is missing.", "Write then: {deny: reason}, or another action.")
+    return InvalidAction("has no action", May.DENY | May.ASK)
+
+
+def _break_hook(hook: Hook, unreadable: Sequence[str]) -> Hook:
+    """A hook with settings that cannot be read does not act as if they were absent."""
+    action = InvalidAction(f"cannot run: its {unreadable[0]} cannot be read", hook.then.may)
+    is_open = hook.on_error == SILENT and hook.then.constant is not None  # a constant answer has no on_error
+    return replace(hook, then=action, on_error=ON_ERROR["closed"] if is_open and may_stop(action) else hook.on_error)
+
+
 def _build_limit(values: dict[str, Any]) -> Limit:
     fires, cooldown, turns = (values.get(name) for name in ("max_fires", "cooldown", "cooldown_turns"))
     return UNLIMITED if fires is cooldown is turns is None else Limit(fires, cooldown, turns)
 
 
 def _default_on_error(at: Node, then: Action, event: str) -> Outcome:
-    if at.get("on_error") is not None:
-        return SILENT
+    if at.get("on_error") is not None:  # it cannot be read
+        return ON_ERROR["closed"] if may_stop(then) or redacts(then, event) else SILENT
     if then.instant and redacts(then, event):
         return ON_ERROR["closed"]
     if not may_fail(then) or not (may_stop(then) or redacts(then, event)):
         return SILENT
+    if isinstance(then, InvalidAction):  # its own problem is enough
+        return ON_ERROR["closed"]
     text = f"{at.location}: on_error is not written; it counts as closed."
     hint = "Write on_error: closed, or open to let the event proceed when the hook fails."
     at.add_problem("on-error", text, hint, severity=Severity.WARNING)

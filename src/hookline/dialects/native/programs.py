@@ -119,7 +119,10 @@ def may_by_format(default: Callable[[HookInfo], ResultFormat]) -> Callable[[Node
 
     def intended(at: Node, info: HookInfo) -> May:
         reads = at.get("reads")
-        return ResultParser(default(info) if reads is None else ResultFormat(reads.value)).may & _STOPPING
+        if reads is None:
+            return ResultParser(default(info)).may & _STOPPING
+        known = reads.value in list(ResultFormat)
+        return ResultParser(ResultFormat(reads.value)).may & _STOPPING if known else _STOPPING
 
     return intended
 
