@@ -23,6 +23,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.session_facts import SessionInfo, session_facts
 from hookline.project import Trust, find_sources, load_all, load_file, load_text, trust_file_path
 from hookline.project.lint import lint_hooks
+from hookline.project.parsed_file import read_source
 from hookline.testing.case import Case, Step
 from hookline.testing.expectation import ActualResult, Difference, expand_scratch, problem_differences
 from hookline.testing.scripted_host import ScriptedHost
@@ -163,7 +164,7 @@ def _load_found_files(directory: Path, *, trusted: bool) -> Book:
     trust = Trust(trust_file_path(home))
     sources = find_sources(directory, home)
     if trusted:
-        trust.accept(source for source in sources if source.is_from_project)
+        trust.accept(source for source in sources if source.is_from_project and not read_source(source).is_unreadable)
     return load_all(sources, trust)
 
 
