@@ -111,7 +111,7 @@ SCRIPTS: Final[dict[str, str]] = {
     "a pipe that is full of nobody": "import os, sys\nr, w = os.pipe()\nos.dup2(w, 1)\nos.close(r)\nos.close(w)\nprint('x')",
     "open files": "import os\nprint(sorted(f for f in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + f)))",
     "session and group": "import os\nprint(os.getpid() == os.getsid(0) == os.getpgid(0), os.getuid(), os.umask(0))",
-    "limits": "import resource\nprint([resource.getrlimit(getattr(resource, n)) for n in dir(resource) if n.startswith('RLIMIT')])",
+    "limits": "import resource\nprint([resource.getrlimit(getattr(resource, n)) for n in dir(resource) if n.startswith('RLIMIT') and n != 'RLIMIT_MSGQUEUE'])",
     "collector": "import gc\nprint(gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.garbage)",
     "hidden module": "import sys\nsys.path.insert(0, 'hidden')\nimport json, argparse\nprint(json.__file__[-14:], argparse.__file__[-18:])",
     "replaced module": "import sys, types\nsys.modules['re'] = types.ModuleType('re')\ntry:\n    import json\nexcept AttributeError as e:\n    print(e)",

@@ -23,7 +23,6 @@ OPEN = BuiltInTool("open", "", {"type": "object", "properties": {}}, bash.kind, 
         (bash, {"command": "a", "x": 1}, {"command": "a", "x": 2}, {"command": "a", "x": 2}, []),
         (bash, {}, {"command": "a"}, {"command": "a"}, []),
         (OPEN, {}, {"x": 1}, {"x": 1}, []),
-        (bash, {}, "text", "text", []),
     ],
 )
 def test_only_what_hooks_added_is_dropped(

@@ -121,15 +121,21 @@ def _tool_patterns(name: str) -> Iterator[str]:
     yield f"{name}.*" if is_module else name
     if name in MODULES:
         return
-    for kind, theirs in VOCABULARIES["digitorn"].names.items():
-        if any(each == name or (is_module and each.startswith(f"{name}.")) for each in theirs):
+    for kind, theirs in _DIGITORN.names.items():
+        spellings = [form for each in theirs for form in _DIGITORN.all_forms(each)]
+        if any(each == name or (is_module and each.startswith(f"{name}.")) for each in spellings):
             yield from NATIVE.names.get(kind, ())
     if is_module:
         yield f"mcp.{name.removeprefix('mcp_')}.*"
 
 
+_DIGITORN: Final = VOCABULARIES["digitorn"]
 _KNOWN_TOOLS: Final = frozenset(
-    name for vocabulary in (NATIVE, VOCABULARIES["digitorn"]) for names in vocabulary.names.values() for name in names
+    name
+    for vocabulary in (NATIVE, _DIGITORN)
+    for names in vocabulary.names.values()
+    for each in names
+    for name in vocabulary.all_forms(each)
 )
 
 
