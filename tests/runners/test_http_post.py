@@ -118,6 +118,19 @@ def test_without_another_environment_the_variables_are_ours(
     assert server.posts[0][1]["X-Header"] == "ours"
 
 
+def test_a_listed_variable_is_expanded_after_the_host(server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOKLINE_TEST_TOKEN", "T0/B0\r\n/x")
+    post(PostRequest(f"{server.url}/$HOOKLINE_TEST_TOKEN?$filter=a&$HOME", b"", (), ("HOOKLINE_TEST_TOKEN",)))
+    assert server.posts[0][0] == "/hook/T0/B0/x?$filter=a&$HOME"
+
+
+def test_a_variable_of_the_url_that_is_not_set_is_a_failure(server: LoopbackServer) -> None:
+    kind, text = failure(PostRequest(f"{server.url}/$UNSET_TOKEN", b"", (), ("UNSET_TOKEN",)))
+    assert kind is FailureKind.CANNOT_START
+    assert "the variable UNSET_TOKEN is not set" in text
+    assert server.posts == []
+
+
 def test_a_redirect_is_not_followed(server: LoopbackServer) -> None:
     server.answer = (307, {"Location": server.url + "/other"}, b"moved")
     assert post(PostRequest(server.url, b"")).status == 307

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ from hookline.hosts.agents.agent_tools import tools_of_agent
 from hookline.project import Source, SourceLayer, named_source
 from hookline.project.lint import leaf_actions, lint_hooks
 from hookline.project.parsed_file import ParsedFile, read_source
+from hookline.project.program_lint import lint_programs
 from hookline.runtime.apps.app_loader import app_problems
 from hookline.runtime.skills import skill_problems
 
@@ -93,6 +95,8 @@ def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
     hooks = [hook for file in group for hook in file.hooks]
     yield from lint_hooks(hooks)
     yield from _find_script_problems(hooks)
+    for hook in (hook for hook in hooks if hook.enabled):
+        yield from lint_programs(hook, list(leaf_actions(hook.then)), shutil.which)
     yield from app_problems(group)
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
 from hookline.formatting import closest_match
+from hookline.hooks.events import all_event_names
 from hookline.hooks.hook import Hook
 
 
@@ -143,10 +144,22 @@ def recognise_dialect(document: Document) -> Dialect | Problem:
     candidates = candidates or [each for each in all_dialects().values() if _loads_cleanly(document, each)]
     if not candidates:
         what = "this is not a hooks file of any dialect."
-        return Problem("unknown-dialect", document.file, 1, what, f"Name it: --dialect {'|'.join(DIALECT_NAMES)}.")
+        hint = _misspelled_event_hint(document) or f"Name it: --dialect {'|'.join(DIALECT_NAMES)}."
+        return Problem("unknown-dialect", document.file, 1, what, hint)
     names = " or ".join(each.name for each in candidates)
     what = f"this could be a file of {names}."
     return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {candidates[0].name}.")
+
+
+def _misspelled_event_hint(document: Document) -> str:
+    """One wrong name among the events is enough for a file not to be recognised."""
+    hooks = document.value.get("hooks") if isinstance(document.value, dict) else None
+    known = list(all_event_names())
+    for name in hooks if isinstance(hooks, dict) else ():
+        guess = closest_match(name, known) if name not in known else None
+        if guess is not None:
+            return f"There is no event {name}. Did you mean {guess}?"
+    return ""
 
 
 def _loads_cleanly(document: Document, dialect: Dialect) -> bool:

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
-from hookline.patterns import javascript_parser, python_parser, re2_parser
+from hookline.patterns import javascript_parser, python_parser, re2_parser, satisfiable
 from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
 from hookline.patterns.engines import (
@@ -40,7 +40,7 @@ from hookline.patterns.syntax_tree import (
     children,
 )
 
-__all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError", "pattern"]
+__all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError", "can_match", "pattern"]
 
 MAX_PATTERN_LENGTH = 65_536
 _MAX_STEPS = 4_000
@@ -208,6 +208,14 @@ def _expand_alternations(node: RegexNode) -> list[RegexNode]:
 
 def _has_back_reference(node: RegexNode) -> bool:
     return isinstance(node, BackReference) or any(_has_back_reference(child) for child in children(node))
+
+
+def can_match(compiled: Pattern) -> bool:
+    """False only if no text matches, because of an anchor in the middle or a set without characters."""
+    try:
+        return satisfiable.can_match(_parse_source(compiled.source, compiled.syntax))
+    except BadPattern:  # only RE2 itself can read it
+        return True
 
 
 def _parse_source(source: str, syntax: Syntax) -> RegexNode:

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem, Severity
+from hookline.dialects.wording import Wording, event_name, wording_of
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
@@ -17,7 +18,7 @@ from hookline.hooks.actions.script import RunScript
 from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Matches
-from hookline.hooks.event import FactPath, path_text
+from hookline.hooks.event import FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Scope
 from hookline.hooks.outcome import Verdict
@@ -26,18 +27,11 @@ from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, kind_of_name
 from hookline.patterns.matchers import Shorthand
+from hookline.project.condition_lint import lint_condition
+from hookline.project.program_lint import lint_command
 
 _MAX_COMPARED_HOOKS: Final = 256  # for each part of a hook's condition
 _MAX_EVENTS_IN_HINT: Final = 4
-
-_FLAG_TEXTS: Final = {
-    May.ALLOW: "allow",
-    May.ASK: "ask",
-    May.DENY: "deny",
-    May.NOTES: "text for the agent",
-    May.HALT: "halt",
-    May.COMPACT: "compact",
-}
 
 
 def lint_hooks(hooks: Sequence[Hook]) -> tuple[Problem, ...]:
@@ -61,35 +55,36 @@ class _Rejection:
     paths: tuple[FactPath, ...] = ()  # changes
     is_total: bool = False  # nothing of the action is left
 
-    def describe(self) -> list[str]:
-        return [*_flag_texts(self.flags), *(f"a change of {path_text(path)}" for path in self.paths)]
+    def describe(self, words: Wording) -> list[str]:
+        return [*words.answer_words(self.flags), *(f"a change of {words.fact(path)}" for path in self.paths)]
 
 
 def _check_never_acts(hook: Hook) -> Iterator[Problem]:
+    words = wording_of(hook.origin.dialect)
     if not hook.wait and hook.may_stop:
         what = f"a part of {hook.id} has no effect: it runs in the background, so its deny or ask comes too late."
-        yield _make_warning("never-acts", hook, what, "Remove `background` if its answer should count.")
+        yield _make_warning("never-acts", hook, what, words.wait)
     actions = tuple(leaf_actions(hook.then))
     rejections = [_find_rejection(hook.event, each.may, tuple(each.changes()), each.instant) for each in actions]
-    parts = list(dict.fromkeys(part for rejection in rejections for part in rejection.describe()))
+    parts = list(dict.fromkeys(part for rejection in rejections for part in rejection.describe(words)))
     if not parts:
         return
-    why = f"{hook.event} does not accept {' or '.join(parts)}"
+    why = f"{event_name(hook)} does not accept {' or '.join(parts)}"
     if all(rejection.is_total and action.instant for rejection, action in zip(rejections, actions, strict=True)):
         what = f"{hook.id} can never act: {why}."
     else:
         what = f"a part of {hook.id} has no effect: {why}."
-    yield _make_warning("never-acts", hook, what, _accepting_events_hint(rejections))
+    yield _make_warning("never-acts", hook, what, _accepting_events_hint(rejections, words))
 
 
 def _check_on_error(hook: Hook) -> Iterator[Problem]:
     """Warns if on_error should stop an event that cannot be stopped."""
     stops = may_of(hook.on_error) & (May.DENY | May.ASK) & ~EVENTS[hook.event].accepts
     if stops and hook.then.constant is None:
-        what = (
-            f"the on_error of {hook.id} has no effect: {hook.event} does not accept {' or '.join(_flag_texts(stops))}."
-        )
-        yield _make_warning("never-acts", hook, what, _accepting_events_hint([_Rejection(stops)]))
+        words = wording_of(hook.origin.dialect)
+        stopping = " or ".join(words.answer_words(stops))
+        what = f"the {words.on_error} of {hook.id} has no effect: {event_name(hook)} does not accept {stopping}."
+        yield _make_warning("never-acts", hook, what, _accepting_events_hint([_Rejection(stops)], words))
 
 
 @lru_cache(maxsize=4096)
@@ -104,22 +99,18 @@ def _find_rejection(event: str, may: May, paths: tuple[FactPath, ...], instant: 
     return _Rejection()  # its answer is known only once it has run
 
 
-def _accepting_events_hint(rejections: Iterable[_Rejection]) -> str:
+def _accepting_events_hint(rejections: Iterable[_Rejection], words: Wording) -> str:
     flags = May.NOTHING
     paths: list[FactPath] = []
     for rejection in rejections:
         flags |= rejection.flags
         paths += rejection.paths
-    accepting = [
+    accepting = words.events(
         kind.name
         for kind in EVENTS.values()
         if flags & kind.accepts == flags and all(kind.accepts_change(path) for path in paths)
-    ]
+    )
     return f"These events do: {_join_names(accepting)}." if accepting else ""
-
-
-def _flag_texts(flags: May) -> list[str]:
-    return [word for flag, word in _FLAG_TEXTS.items() if flag in flags]
 
 
 def leaf_actions(action: Action) -> Iterator[Action]:
@@ -142,11 +133,11 @@ def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
         if path[:2] in reported or _has_fact(hook.event, path):
             continue
         reported.add(path[:2])
-        events = [name for name in EVENTS if _has_fact(name, path)]
+        words = wording_of(hook.origin.dialect)
+        events = words.events(name for name in EVENTS if _has_fact(name, path))
         hint = f"These events have it: {_join_names(events)}." if events else "No event has it."
-        yield _make_warning(
-            "unknown-fact", hook, f"{hook.id} reads {path_text(path)}, which {hook.event} never has.", hint
-        )
+        what = f"{hook.id} reads {words.fact(path)}, which {event_name(hook)} never has."
+        yield _make_warning("unknown-fact", hook, what, hint)
 
 
 def _required_facts(action: Action) -> Iterable[FactPath]:
@@ -172,7 +163,7 @@ def _check_never_holds(hook: Hook) -> Iterator[Problem]:
             "never-holds",
             hook,
             f"the condition of {hook.id} can never be true.",
-            "Write `when: never` if that is what you want.",
+            wording_of(hook.origin.dialect).never,
         )
 
 
@@ -300,8 +291,9 @@ def _check_shadowed(hooks: Sequence[Hook]) -> Iterator[Problem]:
             what = f"the allow of {hook.id} has no effect: {_describe_location(denial, hook)} denies the same."
             yield _make_warning("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
         elif earlier is not None:
+            run_earlier = wording_of(hook.origin.dialect).run_earlier
             what = f"{hook.id} never runs: {_describe_location(earlier, hook)} {_describe_denial(earlier)} first."
-            yield _make_warning("shadowed", hook, what, "Remove it, or give it a lower order.")
+            yield _make_warning("shadowed", hook, what, f"Remove it, or {run_earlier}.")
         if earlier is None and _ends_every_round(hook):
             of_event.add(parts, hook)
 
@@ -344,7 +336,7 @@ def _scope_covers(wide: Scope, narrow: Scope) -> bool:
 
 def _describe_denial(hook: Hook) -> str:
     verb = "denies" if _constant_verdict(hook) is Verdict.DENY else "halts at"
-    return f"{verb} every {hook.event}" if isinstance(hook.when, Always) else f"{verb} everything that it matches"
+    return f"{verb} every {event_name(hook)}" if isinstance(hook.when, Always) else f"{verb} everything that it matches"
 
 
 def _check_duplicate_ids(hooks: Sequence[Hook]) -> Iterator[Problem]:
@@ -382,6 +374,10 @@ def _check_values_as_code(hook: Hook) -> Iterator[Problem]:
             yield _make_warning("value-as-code", hook, f"{hook.id}: {found.what}.", found.hint)
 
 
+def _check_command(hook: Hook) -> Iterator[Problem]:
+    return lint_command(hook, list(leaf_actions(hook.then)))
+
+
 _CHECKS: Final = (
     _check_never_acts,
     _check_on_error,
@@ -389,4 +385,6 @@ _CHECKS: Final = (
     _check_never_holds,
     _check_tool_names,
     _check_values_as_code,
+    lint_condition,
+    _check_command,
 )

@@ -103,7 +103,8 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         return ParsedFile(source)
     loaded = dialect.load(document)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
-    all_problems = tuple(dict.fromkeys((*loaded.problems, *_downgrade_unrelated(document, loaded), *problems)))
+    wrong = _check_named_dialect(document, source, dialect, loaded)
+    all_problems = tuple(dict.fromkeys((*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems)))
     return ParsedFile(
         source,
         loaded.hooks,
@@ -114,6 +115,22 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         loaded.capabilities,
         loaded.is_readable,
     )
+
+
+def _check_named_dialect(
+    document: Document, source: Source, dialect: Dialect, loaded: LoadResult
+) -> tuple[Problem, ...]:
+    """A problem if the dialect that the user named reads nothing from a file that is plainly another's."""
+    if source.dialect is None or source.layer is not SourceLayer.NAMED or loaded.hooks or loaded.problems:
+        return ()
+    if loaded.folders or loaded.capabilities or not document.value or dialect.recognises(document):
+        return ()
+    other = recognise_dialect(document)
+    if isinstance(other, Problem):
+        what = f"{dialect.name} reads no hooks from this file."
+        return (Problem("no-hooks", document.file, 1, what, "Is it a file of another dialect?", Severity.WARNING),)
+    what = f"{dialect.name} reads no hooks from this file: it is a file of {other.name}."
+    return (Problem("wrong-dialect", document.file, 1, what, f"Write --dialect {other.name}."),)
 
 
 def _downgrade_unrelated(document: Document, loaded: LoadResult) -> list[Problem]:

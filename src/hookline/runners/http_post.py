@@ -16,6 +16,7 @@ from hookline.runners.environment import inherited_environment
 _MAX_ANSWER_BYTES: Final = 1 << 20  # bytes
 _MAX_DROPPED_BYTES: Final = 16 << 20  # bytes after which the connection is closed
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_NOT_IN_URL: Final = re.compile(r"[\x00-\x20\x7f]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -23,13 +24,14 @@ async def post_json(request: PostRequest) -> PostResponse:
     """Raises ActionError if no answer comes in time."""
     if not URL_PATTERN.fullmatch(request.url):
         raise ActionError(FailureKind.CANNOT_START, "cannot post: the URL is not http or https")
+    url = _expand_url(request)
     http = _import_http_client()
     headers = {"Content-Type": "application/json", **_expand_headers(request)}
     timeout = request.timeout.total_seconds()
     try:
         async with (
             http.AsyncClient(timeout=timeout, follow_redirects=False, trust_env=False) as client,
-            client.stream("POST", request.url, content=request.body, headers=headers) as response,
+            client.stream("POST", url, content=request.body, headers=headers) as response,
         ):
             return await _read_response(response)
     except http.TimeoutException:
@@ -57,6 +59,22 @@ async def _read_response(response: Any) -> PostResponse:
         if dropped > _MAX_DROPPED_BYTES:
             break
     return PostResponse(response.status_code, kept.decode("utf-8", "replace"), dropped)
+
+
+def _expand_url(request: PostRequest) -> str:
+    """Only after the host, and only variables that the hook lists: other URLs may have a $ of their own."""
+    origin = url_origin(request.url)
+
+    def expand(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name not in request.variables:
+            return found[0]
+        value = _NOT_IN_URL.sub("", _variable_value(name, request))
+        if not value:
+            raise ActionError(FailureKind.CANNOT_START, f"cannot post to {origin}: the variable {name} is not set")
+        return value
+
+    return origin + _VARIABLE.sub(expand, request.url[len(origin) :])
 
 
 def _expand_headers(request: PostRequest) -> dict[str, str]:

@@ -22,6 +22,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Limit, Origin, Scope
 NAME: Final = "digitorn"
 EVENTS: Final = events_by_name(NAME)
 HOOK_KEYS: Final = ("id", "on", "condition", "action", "cooldown", "max_fires", "priority", "enabled", "tags")
+COORDINATOR_EVENTS: Final = ("session_start", "session_end", "agent_spawn", "agent_complete")
 DEFAULT_EVENT: Final = "turn_end"
 DEFAULT_PRIORITY: Final = 100
 MAX_COOLDOWN_SECONDS: Final = 1_000_000_000
@@ -104,7 +105,19 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
         agent.report_misspelling("hooks")
         hooks = agent.get("hooks")
         if hooks is not None:
+            if isinstance(agent.value, dict) and agent.value.get("role") == "specialist":
+                _warn_never_fired(hooks)
             yield from _parse_scope_hooks(hooks, _agent_scope(agent))
+
+
+def _warn_never_fired(hooks: Node) -> None:
+    """A specialist has no session of its own, and starts nobody."""
+    for place in hooks.items() if isinstance(hooks.value, list) else ():
+        on = place.get("on") if isinstance(place.value, dict) else None
+        if on is not None and on.value in COORDINATOR_EVENTS:
+            what = f"{on.location}: {on.value} never fires for a specialist."
+            hint = "Move the hook to runtime.hooks, or to the coordinator."
+            on.add_problem("never-fires", what, hint, severity=Severity.WARNING)
 
 
 def _block_hooks(at: Node, key: str) -> Node | None:

@@ -457,7 +457,9 @@ def _compile_pattern(at: Node, make: Callable[[str], TextPattern], text: str) ->
     try:
         return make(text)
     except BadPattern as bad:
-        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", "")
+        looks_like_glob = make is pattern and (text.startswith("*") or "**" in text)
+        hint = f"If it is a glob, write {{glob: '{text}'}}." if looks_like_glob else ""
+        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", hint)
         return None
 
 

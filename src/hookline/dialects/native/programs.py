@@ -307,7 +307,7 @@ _POST_OPTIONS: Final = key_table(
         "variables",
         write=lambda action, _: list(action.variables) or NOT_WRITTEN,
         default="none",
-        help="the environment variables that the headers may name",
+        help="the environment variables that the headers and the URL after its host may name",
     ),
     _reads_key(
         lambda info: ResultFormat.JSON,

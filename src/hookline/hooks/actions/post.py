@@ -27,7 +27,7 @@ class PostEvent:
     result_parser: ResultParser
     timeout: timedelta
     headers: tuple[tuple[str, str], ...] = ()
-    variables: tuple[str, ...] = ()  # environment variables that the headers may use
+    variables: tuple[str, ...] = ()  # environment variables that the URL's path and the headers may use
     instant = False
     constant = None
     label = "the action post"

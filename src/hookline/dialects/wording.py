@@ -1,0 +1,146 @@
+"""The words of a dialect for messages about its files: events, answers, facts, keys and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from hookline.hooks.event import FactPath, path_text
+from hookline.hooks.events import event_name_in
+from hookline.hooks.hook import Hook
+from hookline.hooks.protocols import May
+
+_NATIVE_ANSWERS: Final = {
+    May.ALLOW: "allow",
+    May.ASK: "ask",
+    May.DENY: "deny",
+    May.NOTES: "text for the agent",
+    May.HALT: "halt",
+    May.COMPACT: "compact",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """What differs from hookline's own format. Facts by the start of their path, the longest first."""
+
+    dialect: str
+    answers: Mapping[May, str] = field(default_factory=lambda: _NATIVE_ANSWERS)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    unit: str = ""  # of a number that is a duration: ms or s; empty: durations are written with their unit
+    run_earlier: str = "give it a lower order"
+    never: str = "Remove the hook if that is what you want."
+    wait: str = ""  # how to make a hook's answer count, if the dialect can say
+    on_error: str = "on_error"
+
+    def event(self, event: str) -> str:
+        return event_name_in(self.dialect, event) or event
+
+    def events(self, events: Iterable[str]) -> list[str]:
+        """The dialect's names for those of these events that it has."""
+        names = (event if self.dialect == "native" else event_name_in(self.dialect, event) for event in events)
+        return [name for name in names if name is not None]
+
+    def answer_words(self, may: May) -> list[str]:
+        return [word for flag, word in self.answers.items() if flag in may]
+
+    def fact(self, path: FactPath) -> str:
+        text = path_text(path)
+        for ours, theirs in self.facts.items():
+            if text == ours or text.startswith(f"{ours}."):
+                return theirs + text[len(ours) :]
+        return text
+
+    def duration(self, time: timedelta) -> str:
+        """As the dialect counts: 200 ms, 1.5 s."""
+        if self.unit == "ms":
+            return f"{time / timedelta(milliseconds=1):g} ms"
+        return f"{time.total_seconds():g} s"
+
+
+_BLOCK: Final = {**_NATIVE_ANSWERS, May.DENY: "block"}
+_WORDINGS: Final = {
+    "native": Wording(
+        dialect="native",
+        never="Write `when: never` if that is what you want.",
+        wait="Remove `background` if its answer should count.",
+    ),
+    "flo": Wording(
+        dialect="flo",
+        facts={
+            "tool.input": "input",
+            "tool.name": "toolName",
+            "tool.result": "result",
+            "stop.reason": "stopReason",
+            "agent.id": "agentId",
+            "workspace": "sandbox",
+        },
+        unit="ms",
+        run_earlier="give it a higher priority",
+        on_error="continueOnError",
+    ),
+    "microai": Wording(
+        dialect="microai",
+        answers=_BLOCK,
+        facts={
+            "tool.name": "TOOL_NAME",
+            "tool.input": "INPUT",
+            "tool.result": "OUTPUT",
+            "prompt": "PROMPT",
+            "user.name": "USER_NAME",
+            "workspace": "PROJECT_ROOT",
+        },
+        unit="ms",
+        run_earlier="move it up in the file",
+        on_error="continueOnFailure",
+    ),
+    "ai_agents": Wording(
+        dialect="ai_agents",
+        answers=_BLOCK,
+        facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
+        unit="s",
+        run_earlier="move it up in the file",
+    ),
+    "claude_code": Wording(
+        dialect="claude_code",
+        answers=_BLOCK,
+        facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
+        unit="s",
+        run_earlier="move it up in the file",
+        wait="Remove `async` if its answer should count.",
+        on_error="onFailure",
+    ),
+    "digitorn": Wording(
+        dialect="digitorn",
+        answers={
+            **_NATIVE_ANSWERS,
+            May.DENY: "gate",
+            May.NOTES: "inject_message or another text for the agent",
+            May.COMPACT: "compact_context",
+        },
+        facts={
+            "tool.ok": "tool_failed",
+            "tool.input": "tool.params",
+            "error.code": "error_code",
+            "context.pressure": "context_pressure",
+            "session.tool_calls": "tool_calls",
+            "messages": "message_count",
+            "turn.number": "turn_count",
+        },
+        unit="s",
+        run_earlier="give it a lower priority",
+    ),
+    "standard_agents": Wording(dialect="standard_agents", run_earlier="list it earlier"),
+}
+
+
+def wording_of(dialect: str) -> Wording:
+    """Hooks that Python code registers use hookline's own words."""
+    return _WORDINGS.get(dialect, _WORDINGS["native"])
+
+
+def event_name(hook: Hook) -> str:
+    """The hook's event as its file calls it."""
+    return wording_of(hook.origin.dialect).event(hook.event)

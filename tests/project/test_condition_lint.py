@@ -1,0 +1,118 @@
+"""Conditions that cannot hold, or hold for something else than their author means."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hookline.config.problem import Problem, Severity
+from hookline.project import load_text
+from hookline.project.lint import lint_hooks
+
+NEW_CODES = ("never-matches", "glob-or-regex", "unknown-tool", "unknown-field")
+
+
+def lint(text: str, file: str, dialect: str) -> list[Problem]:
+    return [each for each in lint_hooks(load_text(text, file, dialect).hooks) if each.code in NEW_CODES]
+
+
+def lint_native(when: str) -> list[tuple[str, Severity, str]]:
+    found = lint(f"hooks: [{{id: x, on: tool.before, when: {when}, then: deny}}]", "hookline.yaml", "native")
+    return [(each.code, each.severity, each.hint) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("when", "code", "severity", "hint"),
+    [
+        (r'{input: {command: "\brm"}}', "never-matches", Severity.ERROR, r"Use single quotes: '\brm'."),
+        ("{input: {command: 'a^b'}}", "never-matches", Severity.ERROR, "Write \\^"),
+        ("{input: {command: 'a$b'}}", "never-matches", Severity.ERROR, "Write \\^"),
+        ("{prompt: 'x$y'}", "never-matches", Severity.ERROR, "Write \\^"),
+        ("{any: [{input: {command: 'x^y'}}, {turn: 0}]}", "never-matches", Severity.ERROR, "Write \\^"),
+        ("{input: {path: {glob: '{{workspace}}/**'}}}", "never-matches", Severity.ERROR, "write **."),
+        ("{input: {path: {glob: '{{cwd}}/src/*.py'}}}", "never-matches", Severity.ERROR, "write src/*.py."),
+        ("{input: {command: 'rm {{input.path}}'}}", "never-matches", Severity.WARNING, "Write the text itself."),
+        ("{tool: '^Write$'}", "glob-or-regex", Severity.WARNING, "Write Write, or a regular expression as /^Write$/."),
+        (r"{input: {path: {glob: '^src/.*\.py$'}}}", "glob-or-regex", Severity.WARNING, "Write matches:"),
+        ("{input: {path: 'src/file*'}}", "glob-or-regex", Severity.WARNING, "Write src/file.* if"),
+        ("{tool: 'write_file|edit_file.*'}", "glob-or-regex", Severity.WARNING, "Write write_file|edit_file*, or"),
+        ("{tool: bsh}", "unknown-tool", Severity.WARNING, "Did you mean bash?"),
+        ("{tool: [bash, wirte_file]}", "unknown-tool", Severity.WARNING, "Did you mean write_file?"),
+        ("{kind: shell, input: {commnd: x}}", "unknown-field", Severity.WARNING, "Did you mean command?"),
+        ("{kind: shell, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
+        ("{tool: bash, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
+        ("{kind: [read, write], input: {pth: x}}", "unknown-field", Severity.WARNING, "Did you mean path?"),
+        ("{tool: bash, not: {input: {comand: x}}}", "unknown-field", Severity.WARNING, "Did you mean command?"),
+        (
+            "{all: [{kind: shell}, {any: [{input: {cmmand: x}}]}]}",
+            "unknown-field",
+            Severity.WARNING,
+            "Did you mean command?",
+        ),
+    ],
+)
+def test_a_condition_that_does_not_do_what_it_says(when: str, code: str, severity: Severity, hint: str) -> None:
+    (found,) = lint_native(when)
+    assert found[:2] == (code, severity)
+    assert hint in found[2]
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        r"{input: {command: '\brm\s+-rf'}}",
+        "{tool: bash, input: {command: '^git push$'}}",
+        "{tool: bash, input: {description: x}}",
+        "{tool: bash, input: {cmd: x}}",
+        "{kind: write, input: {path: '^src/'}}",
+        "{kind: [shell, read], input: {path: x}}",
+        "{tool: 'mcp*', input: {anything: x}}",
+        "{tool: deploy, input: {stage: prod}}",
+        "{tool: /^bash$/}",
+        "{tool: 'write_*|edit_*'}",
+        "{tool: 'mcp.github.*'}",
+        "{input: {path: {glob: 'src/**/*.{py,pyi}'}}}",
+        r"{input: {path: '(^|/)\.env$'}}",
+        r"{input: {content: '\{\{name\}\}'}}",
+    ],
+)
+def test_a_condition_that_does_what_it_says(when: str) -> None:
+    assert lint_native(when) == []
+
+
+def test_a_backslash_of_json_is_written_twice() -> None:
+    rule = {"id": "x", "inputMatchers": {"command": "\brm"}, "action": "deny"}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
+    assert found.hint == "In JSON, write the backslash twice: \\\\b."
+
+
+@pytest.mark.parametrize(
+    ("matcher", "hint"),
+    [
+        ("write_*", "Write write_.* if * should match any text."),
+        ("^bsh$", "Did you mean bash?"),
+        ("Bash", "Did you mean bash?"),
+    ],
+)
+def test_a_matcher_of_flo(matcher: str, hint: str) -> None:
+    rule = {"id": "x", "matcher": matcher, "action": "deny"}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo")
+    assert found.hint == hint
+
+
+def test_a_part_of_a_tool_s_name_is_no_typo_where_names_are_searched() -> None:
+    rule = {"id": "x", "matcher": "write_", "action": "deny"}
+    assert lint(json.dumps({"hooks": {"PreToolUse": [rule]}}), "hub.json", "flo") == []
+
+
+def test_a_glob_in_ai_agents_is_a_regular_expression() -> None:
+    group = {"matcher": "File*", "hooks": [{"type": "command", "command": "exit 0"}]}
+    (found,) = lint(json.dumps({"hooks": {"PreToolUse": [group]}}), ".ai_agents/settings.json", "ai_agents")
+    assert (found.code, found.hint) == ("glob-or-regex", "Write File.* if * should match any text.")
+
+
+def test_a_regular_expression_in_digitorn_is_a_glob() -> None:
+    text = "runtime: {hooks: [{id: x, on: tool_start, condition: {type: tool_name, match: '^Write$'}, action: {type: gate}}]}"
+    (found,) = lint(text, "app.yaml", "digitorn")
+    assert (found.code, found.hint) == ("glob-or-regex", "Write Write.")
