@@ -22,12 +22,12 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_SHOWN_LENGTH else text[: MAX_SHOWN_LENGTH - 1] + "…"
 
 
-def closest_match(word: str, known: Iterable[str]) -> str | None:
+def closest_match(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """The known word that was probably meant. Ignores case, `-` and `_`, so `onError` finds `on_error`."""
     if len(word) > MAX_WORD_LENGTH:
         return None
     by_letters = {_fold_word(each): each for each in known}
-    found = difflib.get_close_matches(_fold_word(word), by_letters, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(_fold_word(word), by_letters, n=1, cutoff=cutoff)
     if not found or (len(found[0]) <= 3 and not is_typo(word, found[0])):  # short words are alike by chance
         return None
     return by_letters[found[0]]

@@ -52,8 +52,9 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
     read, _ = read_text(text, "settings.json")
     if read is None:
         return
-    errors = [each for each in AI_AGENTS.load(read).problems if each.severity == "error" and each.code != "bad-pattern"]
-    assert is_valid(read.value) is not bool(errors)
+    found = [each for each in AI_AGENTS.load(read).problems if each.code != "bad-pattern"]
+    refused = any(each.severity == "error" or each.code == "unknown-key" for each in found)
+    assert is_valid(read.value) is not refused
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,6 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
         {"hooks": ["true"]},
         {"hooks": [None]},
         {"matcher": 5, "hooks": [HOOK]},
-        {"matcher": "a", "hooks": [HOOK], "timeout": 5},
         {"hooks": [{"command": "a"}]},
         {"hooks": [{"type": "command"}]},
         {"hooks": [{"type": "prompt", "command": "a"}]},
@@ -74,7 +74,6 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not(name: str, text
         {"hooks": [{"type": "command", "command": "a", "timeout": 0}]},
         {"hooks": [{"type": "command", "command": "a", "timeout": True}]},
         {"hooks": [{"type": "command", "command": "a", "timeout": 1e9}]},
-        {"hooks": [{"type": "command", "command": "a", "matcher": "b"}]},
         {"matcher": "Write", "command": "a"},
         "Write",
     ],

@@ -24,6 +24,7 @@ _FLAG_WORDS: Final = {
 }
 _QUOTED_NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?")
 _NO_HINTS: Final[Mapping[str, str]] = {}
+_TYPO_CUTOFF: Final = 0.65  # high enough that `description` is not taken for `condition`
 _PLAIN_KEY = re.compile(r"[\w$-]+")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
@@ -69,6 +70,22 @@ class Node:
         for key in self.value:
             if key not in known:
                 self._add_unknown_key(key, known, what, hints.get(key, ""))
+
+    def warn_unknown_keys(self, known: Collection[str], what: str, *, essential: Collection[str] = ()) -> None:
+        """Adds a warning for each unknown key of another program's format, which ignores it.
+
+        A typo of an `essential` key is an error: without that key, the value is weaker than its author meant.
+        """
+        for key in self.value if self._is_mapping() else ():
+            if key in known:
+                continue
+            absent = [each for each in known if each not in self.value]
+            needed = [each for each in absent if each in essential]
+            guess = closest_match(key, absent if len(self.problems) < MAX_GUESSES else needed, cutoff=_TYPO_CUTOFF)
+            severity = Severity.ERROR if guess in needed else Severity.WARNING
+            text = self._with_location(f"{format_value(key)} is not a key of {what}, so it is ignored.")
+            hint = f"Did you mean {guess}?" if guess else f"Known: {', '.join(sorted(set(known)))}."
+            self._child(key, None).add_problem("unknown-key", text, hint, at_key=True, severity=severity)
 
     def report_misspelling(self, key: str) -> None:
         """Adds a problem if the key is absent and another one is a typo of it. For mappings with keys of other programs."""

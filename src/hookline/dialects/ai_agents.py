@@ -114,15 +114,13 @@ DIALECT: Final = AiAgentsDialect()
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
     counts: dict[str, int] = {}
     for entry in parse_entries(document, problems, EVENTS):
-        before = len(problems)
-        entry.at.check_keys(GROUP_KEYS, "a group")
-        has_unknown_keys = has_errors(problems[before:])
+        entry.at.warn_unknown_keys(GROUP_KEYS, "a group")
         when = _parse_condition(entry)
         for place in hooks_of_group(entry.at):
             index = counts.get(entry.event_name, 0)
             counts[entry.event_name] = index + 1
             hook = _parse_hook(place, entry, when or ALWAYS, hook_id(document, entry.event_name, index))
-            if hook is not None and when is not None and not has_unknown_keys:
+            if hook is not None and when is not None:
                 yield hook
 
 
@@ -131,7 +129,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     before = len(at.problems)
     if at.has_unreadable_parts():
         return None
-    at.check_keys(HOOK_KEYS, "a hook")
+    at.warn_unknown_keys(HOOK_KEYS, "a hook")
     if has_errors(at.problems[before:]):
         return None
     command, timeout = _parse_command(at), _parse_timeout(at)

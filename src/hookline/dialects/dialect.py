@@ -165,7 +165,8 @@ def _misspelled_event_hint(document: Document) -> str:
 def _loads_cleanly(document: Document, dialect: Dialect) -> bool:
     """Enough to suggest the dialect to the user, not to choose it."""
     loaded = dialect.load(document)
-    return bool(loaded.hooks) and not has_errors(loaded.problems)
+    unknown_keys = any(problem.code == "unknown-key" for problem in loaded.problems)
+    return bool(loaded.hooks) and not unknown_keys and not has_errors(loaded.problems)
 
 
 def _is_at_known_location(document: Document, dialect: Dialect) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.claude_code.handlers import parse_handler
+from hookline.dialects.claude_code.handlers import parse_handler, warn_unknown_handler_keys
 from hookline.dialects.claude_code.matchers import TOOL_FAILED, parse_matcher, parse_permission_rule
 from hookline.dialects.claude_code.names import (
     CONTINUE,
@@ -28,7 +28,7 @@ from hookline.dialects.claude_code.names import (
     is_plugin_file,
 )
 from hookline.dialects.claude_code.plugins import plugin_hooks_files
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_disabling_error, has_errors
+from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_disabling_error
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
     TOOL_SUCCEEDED,
@@ -146,9 +146,7 @@ def _merge_hooks(first: Hook, second: Hook) -> Hook:
 
 
 def _parse_group(entry: EventEntry, counts: dict[str, int]) -> Iterator[tuple[dict[str, Any], Hook]]:
-    before = len(entry.at.problems)
-    entry.at.check_keys(GROUP_KEYS, "a group")
-    has_unknown_keys = has_errors(entry.at.problems[before:])
+    entry.at.warn_unknown_keys(GROUP_KEYS, "a group")
     when = _parse_group_matcher(entry)
     for place in hooks_of_group(entry.at):
         index = counts.get(entry.event_name, 0)
@@ -156,7 +154,7 @@ def _parse_group(entry: EventEntry, counts: dict[str, int]) -> Iterator[tuple[di
         if _is_own_entry(place.value):
             continue
         hook = _parse_hook(place, entry, when or ALWAYS, hook_id(place.document, entry.event_name, index))
-        if hook is not None and when is not None and not has_unknown_keys:
+        if hook is not None and when is not None:
             yield place.value, hook
 
 
@@ -186,14 +184,15 @@ def _parse_group_matcher(entry: EventEntry) -> Condition | None:
 
 def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook | None:
     """None after a problem."""
-    before = len(at.problems)
     if at.has_unreadable_parts() or at.mapping() is None:
         return None
+    warn_unknown_handler_keys(at)
+    before = len(at.problems)
     parsed, rule = parse_handler(at, entry.event_name), _parse_rule(at, entry.event_name)
     once = at.get("once")
     limit = Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
-    if rule is None or any(problem.code == "unknown-key" for problem in errors):
+    if rule is None:
         return None
     if errors and not _lets_errors_through(at):  # it could have blocked
         parsed = HoldCall(str(errors[0])), timedelta(seconds=60)

@@ -54,7 +54,6 @@ def parse_handler(at: Node, event_name: str) -> tuple[Action, timedelta] | None:
     type_ = _parse_type(at)
     if type_ is None:
         return None
-    at.check_keys(HANDLER_KEYS[type_], f"a hook of type {type_}")
     before = len(at.problems)
     timeout, status = _parse_timeout(at, default_timeout(event_name, type_)), at.get("statusMessage")
     if status is not None:
@@ -64,6 +63,13 @@ def parse_handler(at: Node, event_name: str) -> tuple[Action, timedelta] | None:
         failure.one_of((CONTINUE, BLOCK))
     action = _PARSERS[type_](at, event_name, timeout)
     return None if action is None or has_disabling_error(at.problems[before:]) else (action, timeout)
+
+
+def warn_unknown_handler_keys(at: Node) -> None:
+    """A misspelt onFailure is an error, but the hook stays: Claude Code runs it too."""
+    type_ = at.value.get("type")
+    if type_ in HANDLER_KEYS:
+        at.warn_unknown_keys(HANDLER_KEYS[type_], f"a hook of type {type_}", essential=("onFailure",))
 
 
 def _parse_type(at: Node) -> str | None:

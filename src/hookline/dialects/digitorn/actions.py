@@ -69,7 +69,7 @@ def parse_action(at: Node) -> ParsedAction | None:
     if name not in ACTIONS:
         return _parse_registered_action(at, type, name)
     parse, keys = ACTIONS[name]
-    at.check_keys(("type", *keys), f"the action {name}")
+    at.warn_unknown_keys(("type", *keys), f"the action {name}")
     return parse(at)
 
 
@@ -237,7 +237,7 @@ def _parse_transformation(at: Node, keys: tuple[str, ...]) -> Node | None:
     place = _require_key(at, "transformation")
     if place is None or place.mapping() is None:
         return None
-    place.check_keys(keys, "transformation")
+    place.warn_unknown_keys(keys, "transformation")
     if not any(key in place.value for key in keys):
         place.add_problem("no-action", f"{place.location}: this changes nothing.", f"Write {' or '.join(keys)}.")
         return None

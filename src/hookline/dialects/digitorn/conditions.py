@@ -60,7 +60,7 @@ def parse_condition(at: Node | None, *, inner: bool = False) -> Condition | None
         return _parse_registered_condition(at, type, name, inner)
     parse, keys = CONDITIONS[name]
     before = len(at.problems)
-    at.check_keys(("type", *keys), f"the condition {name}")
+    at.warn_unknown_keys(("type", *keys), f"the condition {name}", essential=keys)
     condition = parse(at)
     return None if has_errors(at.problems[before:]) else condition
 

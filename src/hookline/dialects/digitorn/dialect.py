@@ -14,7 +14,7 @@ from hookline.dialects.capabilities import digitorn_capabilities
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.digitorn.actions import ParsedAction, could_deny, parse_action
 from hookline.dialects.digitorn.conditions import parse_condition
-from hookline.formatting import closest_match
+from hookline.formatting import closest_match, is_typo
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Limit, Origin, Scope
@@ -162,7 +162,7 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
     before = len(at.problems)
     if at.has_unreadable_parts() or at.mapping() is None:
         return None
-    at.check_keys(HOOK_KEYS, "a hook")
+    at.warn_unknown_keys(HOOK_KEYS, "a hook")
     event = _parse_event(at)
     when = parse_condition(at.get("condition"))
     is_readable = not has_errors(at.problems[before:])
@@ -194,7 +194,7 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
 def _parse_event(at: Node) -> str | None:
     on = at.get("on")
     if on is None:
-        return EVENTS[DEFAULT_EVENT]
+        return None if _reports_misspelt_event(at) else EVENTS[DEFAULT_EVENT]
     name = on.text()
     if name is None:
         return None
@@ -203,6 +203,16 @@ def _parse_event(at: Node) -> str | None:
         hint = f"Did you mean {guess}?" if guess else f"The events are {', '.join(EVENTS)}."
         on.add_problem("unknown-event", f"{on.location}: there is no event {name!r}.", hint)
     return EVENTS.get(name)
+
+
+def _reports_misspelt_event(at: Node) -> bool:
+    """Whether the event stands under another key. As a hook for turn_end, it would never do what its author meant."""
+    for key, place in at.entries():
+        if key not in HOOK_KEYS and (is_typo(key, "on") or (type(place.value) is str and place.value in EVENTS)):
+            what = f"{place.location}: the event of a hook stands under on."
+            place.add_problem("unknown-key", what, f"Write on: {place.value}.", at_key=True)
+            return True
+    return False
 
 
 def _parse_settings(at: Node, parsed: ParsedAction | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from hookline.config.node import Node
 from hookline.config.problem import Severity
@@ -73,8 +73,7 @@ class RuleAction:
 
 def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
     """The rule's valid hooks; the others become problems."""
-    before = len(at.problems)
-    at.check_keys(RULE_KEYS, "a rule")
+    before = _warn_unknown_keys(at)
     when = _parse_condition(at, event)
     is_readable = not has_errors(at.problems[before:])  # otherwise nobody can say what it guards
     settings = len(at.problems)
@@ -89,6 +88,26 @@ def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
         hooks = [_build_hook(at, rule, _hold_if_broken(at, settings, rule, action))]
     if is_readable:
         yield from hooks
+
+
+def _warn_unknown_keys(at: Node) -> int:
+    """How many problems there are that leave the rule in force.
+
+    A rule that is wider than its author meant still acts, unless it allows.
+    """
+    before = len(at.problems)
+    if not _allows(at.value):
+        at.warn_unknown_keys(RULE_KEYS, "a rule", essential=("continueOnError",))
+        return len(at.problems)
+    at.warn_unknown_keys(RULE_KEYS, "a rule", essential=("continueOnError", "matcher", "inputMatchers"))
+    return before
+
+
+def _allows(rule: Any) -> bool:
+    if type(rule) is not dict:
+        return False
+    entries = rule.get("hooks")
+    return rule.get("action") == "allow" or (type(entries) is list and any(map(_allows, entries)))
 
 
 def _parse_entries(at: Node, entries: Node, rule: RuleSettings, before: int) -> Iterator[Hook]:
@@ -122,10 +141,10 @@ def _broken_action(why: str, event: str, on_error: OnError, may_deny: bool = Tru
 
 
 def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
-    before = len(at.problems)
     if at.has_unreadable_parts():
         return None
-    at.check_keys(ENTRY_KEYS, "an entry of hooks")
+    at.warn_unknown_keys(ENTRY_KEYS, "an entry of hooks", essential=("continueOnError",))
+    before = len(at.problems)
     if at.mapping() is None:
         return None
     own = at.get("id")
@@ -141,8 +160,6 @@ def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
     word = None if kind is None else kind.one_of(("action", "command"))
     if word is not None:
         at.require(word, f"type: {word} needs the key {word}.")
-    if any(key not in ENTRY_KEYS for key in at.value):
-        return None
     action = _parse_rule_action(at, settings.event, settings.on_error)
     return _build_hook(at, settings, _hold_if_broken(at, before, settings, action))
 

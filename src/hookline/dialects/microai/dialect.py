@@ -110,10 +110,11 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
 
 def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     """None after a problem."""
-    at, before = entry.at, len(entry.at.problems)
+    at = entry.at
     if at.has_unreadable_parts():
         return None
-    at.check_keys(ENTRY_KEYS, "a microai hook")
+    at.warn_unknown_keys(ENTRY_KEYS, "a microai hook", essential=("continueOnFailure",))
+    before = len(at.problems)
     when, condition = _parse_condition(entry), at.get("condition")
     only_if = None if condition is None else condition.text()
     is_readable = not has_errors(at.problems[before:])
