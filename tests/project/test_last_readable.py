@@ -203,3 +203,38 @@ def test_an_untrusted_file_that_cannot_be_read_says_nothing_to_the_agent(tmp_pat
     )
     assert decision.verdict is Verdict.ASK
     assert "evil" not in decision.full_reason
+
+
+TYPO = "hooks: [{id: typo, on: tool.before, when: {tol: bash}, then: {deny: No.}}]\n"
+
+
+@pytest.mark.parametrize("watched", [True, False])
+@pytest.mark.parametrize("place", ["user", "project"])
+def test_on_problem_closed_in_the_users_file_holds_every_call_while_there_are_errors(
+    place: str, watched: bool, home: Path, project: Path
+) -> None:
+    def load() -> Book:
+        if not watched:
+            return load_for_directory(project, home)
+        return BookWatcher(lambda: find_sources(project, home), Trust(trust_file_path(home))).book
+
+    user_file(home).write_text("on_problem: closed\n")
+    assert verdict(load(), LS) is Verdict.SILENT
+    if place == "user":
+        user_file(home).write_text("on_problem: closed\n" + TYPO)
+    else:
+        (project / "hookline.yaml").write_text("on_problem: open\n" + TYPO)
+    decision = load().decide_now(LS)
+    assert decision.verdict is Verdict.ASK
+    assert "hookline.yaml:" in decision.reason
+    assert "on_problem" in decision.reason
+
+
+def test_a_project_cannot_say_on_problem(home: Path, project: Path) -> None:
+    (project / "hookline.yaml").write_text("on_problem: closed\n" + TYPO)
+    assert verdict(load_for_directory(project, home), LS) is Verdict.SILENT
+
+
+def test_an_unknown_word_for_on_problem_closes(home: Path, project: Path) -> None:
+    user_file(home).write_text("on_problem: clsoed\n")
+    assert verdict(load_for_directory(project, home), LS) is Verdict.ASK

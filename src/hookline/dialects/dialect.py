@@ -49,6 +49,7 @@ class LoadResult:
     folders: tuple[NamedFolder, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     is_readable: bool = True  # False: nobody can say which hooks the document has
+    closes_on_problem: bool = False  # calls are held while a config file has errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,14 @@ import hashlib
 import logging
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from hookline.config.problem import Problem, errors_of
 from hookline.config.reader import MAX_FILE_BYTES, salvage_text
+from hookline.engine.book import Layer
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.hook import Hook, Origin
@@ -24,6 +27,7 @@ from hookline.project.trust_store import EffectiveFile
 
 _log = logging.getLogger("hookline")
 
+_MAX_PLACES: Final = 5  # of errors in a reason
 _DIRECTORY: Final = "readable"
 _UNTRUSTED_REASON: Final = (
     "A hooks file of this repository, which nobody has trusted yet, cannot be read. `hookline check` says why."
@@ -73,6 +77,25 @@ def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
         is_trusted=is_trusted,
     )
     return replace(effective, hooks=(*effective.hooks, hold))
+
+
+def hold_on_problems(files: Iterable[ParsedFile], problems: Iterable[Problem]) -> tuple[Layer, ...]:
+    """A layer that holds every tool call if there are errors, and a file of the user's own says `on_problem: closed`."""
+    errors = errors_of(problems)
+    closing = next((file for file in files if file.closes_on_problem and file.source.layer is SourceLayer.USER), None)
+    if closing is None or not errors:
+        return ()
+    places = ", ".join(dict.fromkeys(f"{problem.file}:{problem.line}" for problem in errors[:_MAX_PLACES]))
+    more = f" and {len(errors) - _MAX_PLACES} more" if len(errors) > _MAX_PLACES else ""
+    reason = f"The config has errors ({places}{more}), and {closing.source.display_path} says on_problem: closed."
+    hold = Hook(
+        id="on_problem",
+        event="tool.before",
+        when=ALWAYS,
+        then=HoldCall(reason),
+        origin=Origin(closing.source.display_path, 1, closing.dialect or ""),
+    )
+    return (Layer("problems", [hold]),)
 
 
 def _read_copy(path: Path) -> str | None:

@@ -11,7 +11,7 @@ from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
 from hookline.hooks.host import Host
-from hookline.project.last_readable import LastReadable, hold_if_unreadable
+from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
 from hookline.project.trust_store import EffectiveFile, Trust, log_changes, trust_file_path
@@ -70,7 +70,9 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
             for layering in SourceLayer
             if (of_layer := [each for each in effective if each.parsed.source.layer is layering])
         ]
-        return Book(layers, host or make_local_host(), _collect_problems(effective))
+        problems = _collect_problems(effective)
+        held = hold_on_problems((each.parsed for each in effective), problems)
+        return Book((*layers, *held), host or make_local_host(), problems)
 
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:

@@ -69,6 +69,7 @@ class ParsedFile:
     folders: tuple[CodeFolder, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     has_readable_hooks: bool = True
+    closes_on_problem: bool = False
 
     @property
     def is_valid(self) -> bool:
@@ -114,6 +115,7 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         folders,
         loaded.capabilities,
         loaded.is_readable,
+        loaded.closes_on_problem,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Final, Self, TypeAlias
 from hookline.config.problem import Problem
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.hooks.host import Host
-from hookline.project.last_readable import LastReadable, hold_if_unreadable
+from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
 from hookline.project.loader import make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
@@ -131,7 +131,8 @@ class BookWatcher:
                     layers_before[layering] if unchanged else Layer(layering, [h for each in new for h in each.hooks])
                 )
         problems = [problem for each in now.values() for problem in each.problems]
-        return Book(layers, self.book.host, problems)
+        held = hold_on_problems((each.effective.parsed for each in now.values()), problems)
+        return Book((*layers, *held), self.book.host, problems)
 
     def _watch_loop(self) -> None:
         for _ in self._wait_for_changes():

@@ -251,7 +251,9 @@ def test_a_misspelt_agent_blocks_a_tool_and_lists_the_agents(desk: BridgeSandbox
 
 def test_a_file_with_errors_is_told_once(desk: BridgeSandbox) -> None:
     desk.write_hooks("hooks: [{id: x, on: nowhere}]\n")
-    assert "hookline check" in json.loads(decided(desk.call()).stdout)["systemMessage"]
+    told = json.loads(decided(desk.call()).stdout)["systemMessage"]
+    assert "hookline check" in told
+    assert "hookline.yaml:1" in told
     assert decided(desk.call()) == Reply()
 
 

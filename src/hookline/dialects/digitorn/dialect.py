@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
-from hookline.config.node import Node
+from hookline.config.node import Node, format_value
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.capabilities import digitorn_capabilities
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
@@ -90,6 +90,7 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
     if not any(_has_hooks(at.value.get(key)) for key in ("runtime", "execution")) and not _agents_have_hooks(at.value):
         at.report_misspelling("runtime")
         at.report_misspelling("agents")
+        _report_misplaced_hooks(at)
     app = _block_hooks(at, "runtime")
     legacy = _block_hooks(at, "execution")
     if app is not None and legacy is not None:
@@ -118,6 +119,13 @@ def _warn_never_fired(hooks: Node) -> None:
             what = f"{on.location}: {on.value} never fires for a specialist."
             hint = "Move the hook to runtime.hooks, or to the coordinator."
             on.add_problem("never-fires", what, hint, severity=Severity.WARNING)
+
+
+def _report_misplaced_hooks(at: Node) -> None:
+    for key, place in at.entries():
+        if "hooks" in key:
+            what = f"{format_value(key)} is not read here."
+            place.add_problem("not-read", what, "Write runtime: and hooks: below it.", at_key=True)
 
 
 def _block_hooks(at: Node, key: str) -> Node | None:

@@ -64,6 +64,7 @@ from hookline.hooks.tools import VOCABULARIES
 
 NAME: Final = "native"
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
+ON_PROBLEM: Final = ("open", "closed")
 
 
 class NativeDialect:
@@ -89,7 +90,10 @@ class NativeDialect:
         at = Node.of(document, problems)
         hooks, folders = tuple(_parse_hooks(at)), _parse_folders(at)
         at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
-        return LoadResult(hooks, tuple(problems), folders, native_capabilities(document), _is_readable(document))
+        closed = _parse_on_problem(at)
+        return LoadResult(
+            hooks, tuple(problems), folders, native_capabilities(document), _is_readable(document), closed
+        )
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import build_schema
@@ -142,6 +146,11 @@ def _parse_hooks(at: Node) -> Iterator[Hook]:
                 place.add_problem("duplicate-id", text, "Give this hook another id.")
                 continue
             yield hook
+
+
+def _parse_on_problem(at: Node) -> bool:
+    place = at.get("on_problem")
+    return place is not None and place.one_of(ON_PROBLEM) != "open"
 
 
 def _parse_folders(at: Node) -> tuple[NamedFolder, ...]:
@@ -470,6 +479,13 @@ _HOOK_HINTS: Final = hook_hints(CONDITIONS, ACTIONS)
 FILE_KEYS: Final = key_table(
     Key("version", schema={"const": 1}, help="`1`, if you write it; another number is a problem"),
     Key("hooks", schema=list_schema("hook"), help="the list of hooks"),
+    Key(
+        "on_problem",
+        schema=enum_schema(ON_PROBLEM),
+        default="`open`",
+        help="in your own file, `closed` [holds every tool call](../broken-config.md#hold-every-call) while a config "
+        "file has errors",
+    ),
     *APP_KEYS.values(),
     Key("standard_agents", schema=TEXTS, help="the folder with the project's standard_agents definitions"),
 )

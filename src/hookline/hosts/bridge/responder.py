@@ -39,6 +39,7 @@ from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
 _ignores_deadline: Final[ContextVar[bool]] = ContextVar("unhurried", default=False)
+_MAX_SHOWN_ERRORS: Final = 10
 _TIMEOUT_MESSAGE: Final = "did not finish before the agent's time limit for hooks"
 
 
@@ -340,8 +341,9 @@ def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
     yield from (f"hookline: {problem}" for problem in book.problems if problem.code == CHANGED_SINCE_TRUSTED)
     errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
     if errors:
-        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        yield f"hookline: {errors[0]}{more}; run `hookline check`"
+        listed = "".join(f"\n{problem}" for problem in errors[:_MAX_SHOWN_ERRORS])
+        more = f"\nand {len(errors) - _MAX_SHOWN_ERRORS} more" if len(errors) > _MAX_SHOWN_ERRORS else ""
+        yield f"hookline: hooks are off or hold calls because of errors; run `hookline check`:{listed}{more}"
 
 
 def _existing_directory(path: object) -> Path | None:
