@@ -89,7 +89,8 @@ def _dialect_event_names(kind: EventKind) -> str:
 
 def _examples(keys: Mapping[str, Key], first: str) -> str:
     rows = [
-        (f"`{key.name}`", key.help, f"`{key.example}`" if key.example else "[below](#custom)") for key in keys.values()
+        (f"`{key.name}`", key.help, f"`{key.example}`" if key.example else f"[below](#{key.name})")
+        for key in keys.values()
     ]
     return table((first, "meaning", "example"), rows)
 

@@ -185,8 +185,8 @@ class Node:
         self.add_problem("unknown-word", self._with_location(what), hint or suggestion)
         return None
 
-    def duration(self) -> timedelta | None:
-        """A text such as `10s`."""
+    def duration(self, *, is_long: bool = False) -> timedelta | None:
+        """A text such as `10s`. It may be more than a day only if it may be long."""
         text = self.value
         if type(text) in (int, float):
             hint = f"Write {format_value(text)}s for seconds or {format_value(text)}ms for milliseconds."
@@ -196,7 +196,7 @@ class Node:
             self._add_type_problem("a duration", "Write a number and a unit: 500ms, 10s, 2m or 1h.")
             return None
         try:
-            return parse_duration(text)
+            return parse_duration(text, is_long=is_long)
         except ValueError as error:
             what, _, hint = str(error).partition("; ")
             self.add_problem("wrong-type", self._with_location(f"{what}."), f"{hint[:1].upper()}{hint[1:]}.")

@@ -14,6 +14,10 @@ MAX_DURATION = timedelta(hours=24)
 
 _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 _DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h)")
+_LONG_DIGITS = {"ms": 15, "s": 12, "m": 11, "h": 9}  # some ten thousand years
+_LONG_DURATION = re.compile(
+    "|".join(rf"(?P<{unit}>[0-9]{{1,{digits}}}(?:\.[0-9]{{1,12}})?){unit}" for unit, digits in _LONG_DIGITS.items())
+)
 _BELOW_A_DAY = {
     "ms": "[0-9]{1,7}|[1-7][0-9]{7}|8[0-5][0-9]{6}|86[0-3][0-9]{5}",
     "s": "[0-9]{1,4}|[1-7][0-9]{4}|8[0-5][0-9]{3}|86[0-3][0-9]{2}",
@@ -24,13 +28,14 @@ _ZEROS_TOO_MANY = {"ms": 3, "s": 6, "m": 8, "h": 10}  # a fraction with so many 
 _BARE_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
-def parse_duration(text: str) -> timedelta:
-    """At most 24 h, to the microsecond. The ValueError says what to write instead."""
-    found = _DURATION.fullmatch(text)
+def parse_duration(text: str, *, is_long: bool = False) -> timedelta:
+    """To the microsecond, and at most 24 h unless it may be long. The ValueError says what to write instead."""
+    found = (_LONG_DURATION if is_long else _DURATION).fullmatch(text)
     if found is None:
         raise ValueError(_describe_bad_duration(text))
-    microseconds = Decimal(found[1]) * _MICROSECONDS[found[2]]
-    if microseconds > MAX_DURATION // timedelta(microseconds=1):
+    unit = found.lastgroup or found[2]
+    microseconds = Decimal(found[found.lastgroup or 1]) * _MICROSECONDS[unit]
+    if not is_long and microseconds > MAX_DURATION // timedelta(microseconds=1):
         raise ValueError(f"{text} is too long; write at most 24h")
     if 0 < microseconds < 1:
         raise ValueError(f"{text} is too short; write at least 0.001ms")
@@ -41,6 +46,15 @@ def duration_pattern() -> str:
     """A JSON Schema pattern for durations. It differs from `parse_duration` only between 0.6 and 1 microseconds."""
     one_of = "|".join(_unit_pattern(unit) for unit in _MICROSECONDS)
     return f"^(?=[0-9]{{1,12}}[^0-9])({one_of})(?![\\s\\S])"
+
+
+def long_duration_pattern() -> str:
+    """Like `duration_pattern`, for a duration that may be long."""
+    one_of = "|".join(
+        rf"(?!0+\.0{{{_ZEROS_TOO_MANY[unit]}}}0*[1-9])[0-9]{{1,{digits}}}(\.[0-9]{{1,12}})?{unit}"
+        for unit, digits in _LONG_DIGITS.items()
+    )
+    return f"^({one_of})(?![\\s\\S])"
 
 
 def _unit_pattern(unit: str) -> str:

@@ -135,7 +135,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     command, timeout = _parse_command(at), _parse_timeout(at)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     action: Action = (
-        HoldCall(str(errors[0]))  # it could have blocked
+        HoldCall(str(errors[0]), written=at.value)  # it could have blocked
         if command is None or errors
         else RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout)
     )

@@ -6,25 +6,29 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from operator import attrgetter
 from typing import Final
 
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
-from hookline.hooks.conditions.text import Matches
+from hookline.hooks.conditions.text import Matches, ShellCommands
 from hookline.hooks.hook import Hook
-from hookline.hooks.protocols import Action, Condition, TextPattern
+from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
-from hookline.hooks.tools import VOCABULARIES, Vocabulary
+from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
 from hookline.patterns.matchers import Shorthand, shorthand
 
 _ANCHORED_NAMES: Final = re.compile(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
-    """The hooks with the tool names of this dialect, where the condition names the same tools in both."""
+    """The hooks with the tool names of this dialect, where the condition names the same tools in both.
+
+    The native format can name tools in the words of any dialect, so it gets only names that mean exactly the same.
+    """
     vocabulary = VOCABULARIES.get(name)
     for hook in hooks:
         if vocabulary is None or not _names_no_tools(hook.then):
@@ -48,6 +52,8 @@ def _names_no_tools(action: Action) -> bool:
 
 def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condition:
     match condition:
+        case Matches(subject) if vocabulary == NATIVE and not _has_same_words(_vocabulary_of(subject), vocabulary):
+            return condition
         case All(parts):
             return All(tuple(_translate_condition(part, vocabulary) for part in parts))
         case AnyOf(parts):
@@ -58,14 +64,29 @@ def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condit
             names = _exact_names(pattern)
             translated = [name for each in names if (name := translate_tool_name(each, source, vocabulary)) is not None]
             if not names or len(translated) < len(names):
-                return condition
+                return match_tool_name(pattern, vocabulary) if _has_same_words(source, vocabulary) else condition
             if len(translated) == 1:
                 return match_tool_name(shorthand("exactly", translated[0]), vocabulary)
             return match_tool_name(shorthand("tool", "|".join(translated)), vocabulary)
-        case Matches(ToolField((str(first), *rest), source), pattern) if source != vocabulary:
-            return Matches(ToolField((_translate_field(first, source, vocabulary), *rest), vocabulary), pattern)
+        case Matches(ToolField() as field, pattern):
+            return Matches(_translate_field(field, vocabulary), pattern)
+        case Matches(ShellCommands(ToolField() as field), pattern):
+            return Matches(ShellCommands(_translate_field(field, vocabulary)), pattern)
         case _:
             return condition
+
+
+def _vocabulary_of(subject: Subject) -> Vocabulary:
+    match subject:
+        case ToolName(vocabulary) | ToolField(_, vocabulary) | ShellCommands(ToolField(_, vocabulary)):
+            return vocabulary
+        case _:
+            return NATIVE
+
+
+def _has_same_words(one: Vocabulary, other: Vocabulary) -> bool:
+    words = attrgetter("names", "fields", "others", "mcp", "short_names")
+    return bool(words(one) == words(other))
 
 
 def _exact_names(pattern: TextPattern) -> list[str]:
@@ -88,9 +109,12 @@ def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> st
     return None if any(name in names for names in target.names.values()) else name
 
 
-def _translate_field(name: str, source: Vocabulary, target: Vocabulary) -> str:
-    native = next((native for native, other in source.fields.items() if other == name), name)
-    return target.fields.get(native, native)
+def _translate_field(field: ToolField, target: Vocabulary) -> ToolField:
+    if field.vocabulary == target or not field.path or not isinstance(field.path[0], str):
+        return field
+    first, *rest = field.path
+    native = next((native for native, other in field.vocabulary.fields.items() if other == first), str(first))
+    return replace(field, path=(target.fields.get(native, native), *rest), vocabulary=target)
 
 
 def flatten_all(condition: Condition) -> list[Condition]:

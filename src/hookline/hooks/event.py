@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,6 +15,7 @@ FactPath = tuple[str | int, ...]
 
 EVERY_ITEM: Final = "*"
 """A step of a path that stands for every item of a list and every value of a mapping."""
+_STEP: Final = re.compile(r'"(?:[^"\\]|\\.)*"(?![^.])|[^.]+')
 
 
 class _Sentinel:
@@ -145,8 +148,29 @@ def _affected_value(facts: Any, path: FactPath) -> Any:
 
 
 def parse_path(text: str) -> FactPath:
-    """`files.0.path` → ("files", 0, "path")."""
-    return tuple(int(step) if _is_index(step) else step for step in text.split(".") if step)
+    """`files.0.path` → ("files", 0, "path"). A step in double quotes is a name as in JSON: `"a.b"`, `"0"`, `""`."""
+    if '"' not in text:
+        return tuple(int(step) if _is_index(step) else step for step in text.split(".") if step)
+    return tuple(_parse_step(found[0]) for found in _STEP.finditer(text))
+
+
+def _parse_step(step: str) -> str | int:
+    if step.startswith('"'):
+        try:
+            return str(json.loads(step))
+        except ValueError:
+            return step
+    return int(step) if _is_index(step) else step
+
+
+def path_source(path: FactPath) -> str:
+    """The text that `parse_path` reads as this path."""
+    return ".".join(_step_source(step) for step in path)
+
+
+def _step_source(step: str | int) -> str:
+    is_plain = isinstance(step, int) or (step and "." not in step and '"' not in step and not _is_index(step))
+    return str(step) if is_plain else json.dumps(step, ensure_ascii=False)
 
 
 def path_text(path: FactPath) -> str:

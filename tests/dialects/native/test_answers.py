@@ -11,7 +11,7 @@ from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.actions import write_action
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.failing import InvalidAction
-from hookline.hooks.outcome import Audience, Note, NotePlace, Outcome, Verdict
+from hookline.hooks.outcome import Audience, Compact, Note, NotePlace, Outcome, Verdict
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,22 @@ def test_every_problem_is_found(then: Any, codes: list[str]) -> None:
     assert found == codes
 
 
-def test_two_notes_are_not_expressible() -> None:
-    with pytest.raises(NotExpressible, match="several parts"):
-        write_action(FixedAnswer(Outcome(notes=(Note("a"), Note("b")))), hook_info())
+def test_an_answer_of_several_parts_is_written_as_a_chain() -> None:
+    notes = (Note("a"), Note("b", Audience.USER))
+    answer = Outcome(Verdict.DENY, "no", notes=notes, requests=(Compact(keep_recent=2),))
+    assert write_action(FixedAnswer(answer), hook_info())["chain"] == [
+        {"tell": "a"},
+        {"tell": {"text": "b", "to": "user", "place": "context"}},
+        {"compact": {"strategy": "summarize", "keep_recent": 2, "summary_max_tokens": 1024}},
+        {"deny": "no"},
+    ]
+    halted = Outcome(reason="spent", notes=notes[:1], halt=True)
+    assert write_action(FixedAnswer(halted), hook_info())["chain"] == [{"tell": "a"}, {"halt": "spent"}]
+
+
+@pytest.mark.parametrize(
+    "answer", [Outcome(final=True), Outcome(Verdict.DENY, halt=True), Outcome(changes=((("a",), 1),))]
+)
+def test_what_no_key_says_is_not_expressible(answer: Outcome) -> None:
+    with pytest.raises(NotExpressible, match="an answer that"):
+        write_action(FixedAnswer(answer), hook_info())

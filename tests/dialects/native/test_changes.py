@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dialects.native.native_actions import hook_info, parse, parse_valid, rewrite
-from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.actions import write_action
 from hookline.hooks.actions.change import Append, ChangeFacts, Remove, Replace, Set
 from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.templates import DataTemplate
 
 ALL_FOUR = {
     "replace": {"in": "result", "pattern": "a", "with": ""},
@@ -35,9 +35,20 @@ def test_the_changes_are_written_together() -> None:
     }
 
 
-def test_a_dot_in_a_name_is_not_expressible() -> None:
-    with pytest.raises(NotExpressible, match="a dot in a name"):
-        write_action(ChangeFacts((Remove(("tool", "input", "a.b")),)), hook_info())
+def test_a_dot_in_a_name_is_quoted() -> None:
+    written = write_action(ChangeFacts((Remove(("tool", "input", "a.b")),)), hook_info())
+    assert written == {"remove": ['tool.input."a.b"']}
+
+
+def test_edits_in_another_order_than_the_keys_are_a_chain() -> None:
+    one, two = DataTemplate(1), DataTemplate(2)
+    path = ("tool", "input", "a")
+    edits = (Remove(path), Set(path, one), Set(path, two), Remove(("tool", "input", "b")))
+    assert write_action(ChangeFacts(edits), hook_info())["chain"] == [
+        {"remove": ["tool.input.a"]},
+        {"set": {"tool.input.a": 1}},
+        {"set": {"tool.input.a": 2}, "remove": ["tool.input.b"]},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     if rule is None:
         return None
     if errors and not _lets_errors_through(at):  # it could have blocked
-        parsed = HoldCall(str(errors[0])), timedelta(seconds=60)
+        parsed = HoldCall(str(errors[0]), written=at.value), timedelta(seconds=60)
     elif parsed is None or has_disabling_error(errors):
         return None
     action, timeout = parsed

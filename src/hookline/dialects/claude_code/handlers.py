@@ -159,7 +159,8 @@ def _parse_mcp_tool(at: Node, event_name: str, timeout: timedelta) -> Action | N
     if server is None or tool is None:
         return None
     if len(at.problems) > before:
-        return InvalidAction(f"has an invalid input: {at.problems[before].what.removesuffix('.')}")
+        why = f"has an invalid input: {at.problems[before].what.removesuffix('.')}"
+        return InvalidAction(why, written=dict(at.value))
     return CallTool(f"mcp__{server}__{tool}", DataTemplate(input), result_parser=RESULT_PARSER)
 
 
@@ -207,7 +208,8 @@ def _parse_agent(at: Node, event_name: str, timeout: timedelta) -> Action | None
         return None
     what = f"{at.location}: a hook of type agent runs only in Claude Code; elsewhere it fails, and the user sees that."
     at.add_problem("not-here", what, "Write a command, or type prompt.", severity=Severity.WARNING)
-    return InvalidAction("needs a subagent, which only Claude Code has", kind=FailureKind.UNAVAILABLE)
+    why = "needs a subagent, which only Claude Code has"
+    return InvalidAction(why, kind=FailureKind.UNAVAILABLE, written=dict(at.value))
 
 
 def _parse_prompt_text(at: Node) -> str | None:

@@ -211,7 +211,8 @@ def _parse_shell(at: Node) -> ParsedAction | None:
         script = read_shell_template(command, text)
     except BadTemplate as bad:
         command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
-        return ParsedAction(InvalidAction(f"cannot run its command: {bad.what}"), timeout, failure, broken_commands=1)
+        broken = InvalidAction(f"cannot run its command: {bad.what}", written=dict(at.value))
+        return ParsedAction(broken, timeout, failure, broken_commands=1)
     program = CommandTemplate(script, cwd=read_template(cwd, directory) if cwd is not None else None)
     return ParsedAction(RunProgram(program, ResultParser(ResultFormat.ERROR), timeout), timeout, failure)
 

@@ -184,7 +184,7 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
     if name is None or parsed is None or len(errors) > parsed.broken_commands:
         if not could_deny(then):
             return None
-        parsed = ParsedAction(HoldCall(str(errors[0])))
+        parsed = ParsedAction(HoldCall(str(errors[0]), written=at.value.get("action")))
     return Hook(
         id=name or f"{PurePath(at.document.file).name}:{at.line}",
         event=event,

@@ -122,7 +122,7 @@ def _parse_entries(at: Node, entries: Node, rule: RuleSettings, before: int) -> 
     if not errors:
         yield from (hook for hook in hooks if hook is not None)
     elif not set(errors) & set(at.document.syntax_problems):
-        yield _build_hook(at, rule, _broken_action(str(errors[0]), rule.event, rule.on_error))
+        yield _build_hook(at, rule, _broken_action(at, str(errors[0]), rule.event, rule.on_error))
 
 
 def _hold_if_broken(at: Node, before: int, rule: RuleSettings, action: RuleAction | None) -> RuleAction:
@@ -131,13 +131,17 @@ def _hold_if_broken(at: Node, before: int, rule: RuleSettings, action: RuleActio
     if action is not None and (not errors or isinstance(action.action, (HoldCall, InvalidAction))):
         return action
     may_deny = at.value.get("action") not in ("log", "allow")
-    return _broken_action(str(errors[0]), rule.event, rule.on_error, may_deny)
+    return _broken_action(at, str(errors[0]), rule.event, rule.on_error, may_deny)
 
 
-def _broken_action(why: str, event: str, on_error: OnError, may_deny: bool = True) -> RuleAction:
+def _broken_action(at: Node, why: str, event: str, on_error: OnError, may_deny: bool = True) -> RuleAction:
     if on_error is OnError.CONTINUE or not may_deny:
-        return RuleAction(InvalidAction(f"cannot run: {why}"))
-    return RuleAction(HoldCall(why), on_error=outcome_on_error(event, on_error))
+        return RuleAction(InvalidAction(f"cannot run: {why}", written=_written_action(at)))
+    return RuleAction(HoldCall(why, written=_written_action(at)), on_error=outcome_on_error(event, on_error))
+
+
+def _written_action(at: Node) -> dict[str, Any]:
+    return {key: value for key, value in at.value.items() if key in (*ACTION_KEYS, "hooks", "type")}
 
 
 def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
@@ -304,7 +308,7 @@ def _parse_command(at: Node, command: Node, event: str, on_error: OnError) -> Ru
         shell = flo_shell_template(text)
     except BadTemplate as bad:
         command.add_problem("bad-template", f"{command.location}: {bad.what}.", bad.hint)
-        return replace(_broken_action(str(at.problems[-1]), event, on_error), timeout=timeout)
+        return replace(_broken_action(at, str(at.problems[-1]), event, on_error), timeout=timeout)
     for name in names_without_value(text, event):
         what = f"{command.location}: {{{{{name}}}}} is always empty on this event."
         command.add_problem("absent-name", what, severity=Severity.WARNING)

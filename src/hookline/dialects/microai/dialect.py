@@ -128,7 +128,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
             id=id,
             event=entry.event,
             when=when,
-            then=InvalidAction(f"cannot run: {errors[0]}", May.DENY),
+            then=InvalidAction(f"cannot run: {errors[0]}", May.DENY, written=at.value),
             origin=Origin(at.document.file, at.line, NAME),
             group=NAME,
             on_error=BLOCK_OUTCOME,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from hookline.config.node import Node
@@ -12,17 +14,20 @@ from hookline.config.problem import Severity
 from hookline.config.scalars import format_duration
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible, action_not_expressible
-from hookline.dialects.native.answers import ANSWER_KEYS
-from hookline.dialects.native.changes import CHANGE_KEYS
+from hookline.dialects.native.answers import ANSWER_KEYS, split_answer
+from hookline.dialects.native.changes import CHANGE_KEYS, split_changes
 from hookline.dialects.native.host_actions import HOST_KEYS
 from hookline.dialects.native.key_hints import action_hints
 from hookline.dialects.native.keys import (
+    BAD_TEMPLATE,
     CUSTOM,
     NOT_WRITTEN,
     ActionKey,
     HookInfo,
     Key,
+    choice_key,
     duration_key,
+    enum_schema,
     flag_key,
     key_table,
     list_schema,
@@ -34,12 +39,15 @@ from hookline.dialects.native.on_error import ON_ERROR_SCHEMA, parse_on_error, w
 from hookline.dialects.native.programs import PROGRAM_KEYS
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
+from hookline.hooks.actions.change import ChangeFacts
 from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.actions.python_function import CustomAction, RunPython
 from hookline.hooks.actions.run_program import RunProgram
+from hookline.hooks.outcome import FailureKind
 from hookline.hooks.protocols import Action, May
 
-_UNCLEAR_ACTIONS: Final = ("custom", "chain")
+_UNCLEAR_ACTIONS: Final = ("custom", "chain", "invalid")
 BARE_ACTIONS: Final = ("allow", "deny", "ask", "halt", "compact")
 """Actions that may be written as one word: `then: deny`."""
 OWN_HOOK_KEYS: Final = (
@@ -56,7 +64,7 @@ def parse_action(at: Node, info: HookInfo) -> Action | None:
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     if action is not None or not errors:
         return action
-    return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", _intended(at, info))
+    return InvalidAction(f"invalid action: {errors[0].what.removesuffix('.')}", _intended(at, info), written=at.value)
 
 
 def _intended(at: Node, info: HookInfo) -> May:
@@ -118,15 +126,29 @@ def _hints_beside(at: Node, name: str, unknown: Sequence[str]) -> dict[str, str]
 
 
 def write_action(action: Action, info: HookInfo) -> dict[str, Any]:
+    action = _split_action(action, info)
     for key in ACTIONS.values():
         value = key.write(action, info)
         if value is not NOT_WRITTEN:
             return {key.name: value, **write_mapping(key.options, action, info)}
     if isinstance(action, (FixedAnswer, TemplateAnswer)):
-        raise NotExpressible("an answer of several parts")
+        raise NotExpressible("an answer that also changes facts, or ends the hooks after it")
     if isinstance(action, RunPython):
         raise NotExpressible(f"the Python function {action.name}")
     raise action_not_expressible(action)
+
+
+def _split_action(action: Action, info: HookInfo) -> Action:
+    """An action that no key can express alone as a chain of actions."""
+    parts: tuple[Action, ...] = ()
+    if isinstance(action, (FixedAnswer, TemplateAnswer)):
+        parts = split_answer(action)
+    elif isinstance(action, ChangeFacts):
+        parts = split_changes(action)
+    if len(parts) < 2:
+        return action
+    names = [next(iter(write_action(part, info))) for part in parts]
+    return Chain(tuple(ChainStep(name, part, timeout=info.timeout) for name, part in zip(names, parts, strict=True)))
 
 
 def total_timeout(action: Action, timeout: timedelta) -> timedelta:
@@ -143,7 +165,7 @@ def may_fail(action: Action) -> bool:
     """Whether it needs anything that can go wrong."""
     if isinstance(action, Chain):
         return any(may_fail(step.action) for step in action.steps)
-    return not action.instant or isinstance(action, InvalidAction)
+    return not action.instant or isinstance(action, (InvalidAction, HoldCall))
 
 
 def may_stop(action: Action) -> bool:
@@ -207,6 +229,7 @@ def _parse_step(at: Node, info: HookInfo) -> ChainStep | None:
         None if on_error is None else withhold_result(on_error, info.event, info.hook_id),
         total_timeout(action, timeout),
         own.get("ends_chain", False),
+        own.get("quiet", False),
     )
 
 
@@ -252,6 +275,12 @@ STEP_KEYS: Final = key_table(
         write=lambda step, *_: step.ends_chain or NOT_WRITTEN,
     ),
     duration_key("timeout", default="the hook's", help="how long this step may take", write=_write_step_timeout),
+    flag_key(
+        "quiet",
+        default="`false`",
+        help="a failure of this step is recorded, and logged only as debug output",
+        write=lambda step, *_: step.is_quiet or NOT_WRITTEN,
+    ),
 )
 _CHAIN: Final = ActionKey(
     "chain",
@@ -270,6 +299,65 @@ _CHAIN: Final = ActionKey(
     example="{chain: [{log: one}, {deny: two}], stop_on_failure: true}",
 )
 
+
+def _parse_invalid(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
+    why, kind = options.get("why", "it could not be read"), options.get("failure", FailureKind.CANNOT_START)
+    value.add_problem(
+        BAD_TEMPLATE, f"{value.location}: this action fails: {why}.", "Write a valid action in its place."
+    )
+    if options.get("holds"):
+        return HoldCall(why, kind, value.value)
+    may = reduce(or_, (_MAY_WORDS[word] for word in options.get("may", ())), May.NOTHING)
+    return InvalidAction(why, may, kind, value.value)
+
+
+def _write_why(action: InvalidAction | HoldCall, info: HookInfo) -> str:
+    return action.reason if isinstance(action, HoldCall) else action.why
+
+
+def _write_may(action: InvalidAction | HoldCall, info: HookInfo) -> Any:
+    words = [word for word, flag in _MAY_WORDS.items() if flag & action.may]
+    return NOT_WRITTEN if isinstance(action, HoldCall) or not words else words
+
+
+def _read_may(at: Node, info: HookInfo) -> tuple[str, ...] | None:
+    words = [place.one_of(_MAY_WORDS) for place in at.items(one_or_many=True)]
+    return None if None in words else tuple(word for word in words if word is not None)
+
+
+_MAY_WORDS: Final = {"deny": May.DENY, "ask": May.ASK}
+_INVALID: Final = ActionKey(
+    "invalid",
+    read=_parse_invalid,
+    write=lambda action, _: action.written if isinstance(action, (InvalidAction, HoldCall)) else NOT_WRITTEN,
+    schema={},
+    options=key_table(
+        text_key("why", default="`it could not be read`", help="why it fails", write=_write_why),
+        flag_key(
+            "holds",
+            default="`false`",
+            help="a person is asked about the event, and it is denied if nobody can be asked",
+            write=lambda action, _: isinstance(action, HoldCall) or NOT_WRITTEN,
+        ),
+        Key(
+            "may",
+            read=_read_may,
+            write=_write_may,
+            schema={"anyOf": [enum_schema(_MAY_WORDS), {"type": "array", "items": enum_schema(_MAY_WORDS)}]},
+            default="nothing",
+            help="what it could have answered: `deny`, `ask`",
+        ),
+        choice_key(
+            "failure",
+            FailureKind,
+            default="`cannot_start`",
+            help="the kind of its failure",
+            write=lambda action, _: NOT_WRITTEN if action.kind is FailureKind.CANNOT_START else str(action.kind),
+        ),
+    ),
+    help="an action that `convert` found broken, as it was written; it always fails",
+)
+
 ACTIONS: Final[dict[str, ActionKey]] = {
-    key.name: key for key in (*ANSWER_KEYS, *CHANGE_KEYS, *PROGRAM_KEYS, *HOST_KEYS, _CUSTOM, _CHAIN)
+    key.name: key for key in (*ANSWER_KEYS, *CHANGE_KEYS, *PROGRAM_KEYS, *HOST_KEYS, _CUSTOM, _CHAIN, _INVALID)
 }

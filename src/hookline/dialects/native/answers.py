@@ -52,9 +52,9 @@ def _parse_answer(outcome: Outcome) -> Callable[[Node, HookInfo, dict[str, Any]]
 def _write_verdict(verdict: Verdict) -> Callable[[Action, HookInfo], Any]:
     def write(action: Action, info: HookInfo) -> Any:
         match action:
-            case FixedAnswer(Outcome(halt=False, notes=(), requests=()) as outcome) if outcome.verdict is verdict:
+            case FixedAnswer(outcome) if outcome == Outcome(verdict, outcome.reason):
                 return escape_braces(outcome.reason) or True
-            case TemplateAnswer(Outcome(halt=False) as outcome, Template() as reason, ()) if outcome.verdict is verdict:
+            case TemplateAnswer(outcome, Template() as reason, ()) if outcome == Outcome(verdict):
                 return reason.source
         return NOT_WRITTEN
 
@@ -63,9 +63,9 @@ def _write_verdict(verdict: Verdict) -> Callable[[Action, HookInfo], Any]:
 
 def _write_halt(action: Action, info: HookInfo) -> Any:
     match action:
-        case FixedAnswer(Outcome(halt=True) as outcome):
+        case FixedAnswer(outcome) if outcome == Outcome(reason=outcome.reason, halt=True):
             return escape_braces(outcome.reason) or True
-        case TemplateAnswer(Outcome(halt=True), Template() as reason, ()):
+        case TemplateAnswer(outcome, Template() as reason, ()) if outcome == Outcome(halt=True):
             return reason.source
     return NOT_WRITTEN
 
@@ -132,11 +132,25 @@ def _note_action(text: Template | None, **rest: Any) -> Action | None:
 
 def _write_tell(action: Action, info: HookInfo) -> Any:
     match action:
-        case FixedAnswer(Outcome(halt=False, verdict=Verdict.SILENT, notes=(note,))):
+        case FixedAnswer(Outcome(notes=(note,)) as outcome) if outcome == Outcome(notes=(note,)):
             return _write_note(note, escape_braces(note.text))
         case TemplateAnswer(outcome, None, ((note, text),)) if outcome == SILENT:
             return _write_note(note, text.source)
     return NOT_WRITTEN
+
+
+def split_answer(action: FixedAnswer | TemplateAnswer) -> tuple[Action, ...]:
+    """The answer as actions of one part each: notes, requests, then the verdict and a halt, which end a chain."""
+    outcome = action.constant if isinstance(action, FixedAnswer) else action.outcome
+    reason = action.reason if isinstance(action, TemplateAnswer) else None
+    parts: list[Action] = [FixedAnswer(Outcome(notes=(note,))) for note in outcome.notes]
+    if isinstance(action, TemplateAnswer):
+        parts += [TemplateAnswer(SILENT, notes=(note,)) for note in action.notes]
+    parts += [FixedAnswer(Outcome(requests=(request,))) for request in outcome.requests]
+    own = Outcome(outcome.verdict, outcome.reason, halt=outcome.halt)
+    if own != SILENT or reason is not None:
+        parts.append(FixedAnswer(own) if reason is None else TemplateAnswer(own, reason))
+    return tuple(parts)
 
 
 def _write_note(note: Note, text: str) -> Any:

@@ -26,7 +26,7 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.hooks.actions.change import INPUT_PATH, Append, ChangeFacts, Edit, Remove, Replace, Set
-from hookline.hooks.event import EVERY_ITEM, FactPath, path_text
+from hookline.hooks.event import EVERY_ITEM, FactPath, path_source, path_text
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Action, TextPattern
 from hookline.hooks.templates import Template
@@ -102,32 +102,42 @@ def _parse_pattern(at: Node, info: HookInfo) -> TextPattern | None:
         return None
 
 
+def split_changes(action: ChangeFacts) -> tuple[ChangeFacts, ...]:
+    """The change as several that each make their edits in the order of the keys, and give a fact one value."""
+    parts: list[list[Edit]] = [[]]
+    for edit in action.edits:
+        last = parts[-1][-1] if parts[-1] else None
+        same = any(type(edit) is type(each) and edit.path == each.path for each in parts[-1])
+        if last is not None and (_key_index(edit) < _key_index(last) or (same and not isinstance(edit, Replace))):
+            parts.append([])
+        parts[-1].append(edit)
+    return tuple(ChangeFacts(tuple(part)) for part in parts)
+
+
+def _key_index(edit: Edit) -> int:
+    for index, kind in enumerate((Set, Remove, Append, Replace)):
+        if isinstance(edit, kind):
+            return index
+    raise NotExpressible(f"its change of {path_text(edit.path)}")
+
+
 def _edits(action: Action, kind: type[_EditT]) -> list[_EditT]:
     edits: Sequence[Edit] = action.edits if isinstance(action, ChangeFacts) else ()
-    for edit in edits:
-        if not isinstance(edit, (Set, Remove, Append, Replace)):
-            raise NotExpressible(f"its change of {path_text(edit.path)}")
     return [edit for edit in edits if isinstance(edit, kind)]
-
-
-def _write_path(path: FactPath) -> str:
-    if any(not step or "." in step for step in map(str, path)):
-        raise NotExpressible(f"the fact {path_text(path)!r}: a dot in a name is read as a step of the path")
-    return path_text(path)
 
 
 def _write_set(action: Action, info: HookInfo) -> Any:
     if isinstance(action, ChangeFacts) and not action.edits:
         return {}
-    return {_write_path(edit.path): write_data(edit.value) for edit in _edits(action, Set)} or NOT_WRITTEN
+    return {path_source(edit.path): write_data(edit.value) for edit in _edits(action, Set)} or NOT_WRITTEN
 
 
 def _write_remove(action: Action, info: HookInfo) -> Any:
-    return [_write_path(edit.path) for edit in _edits(action, Remove)] or NOT_WRITTEN
+    return [path_source(edit.path) for edit in _edits(action, Remove)] or NOT_WRITTEN
 
 
 def _write_append(action: Action, info: HookInfo) -> Any:
-    return {_write_path(edit.path): edit.text.source for edit in _edits(action, Append)} or NOT_WRITTEN
+    return {path_source(edit.path): edit.text.source for edit in _edits(action, Append)} or NOT_WRITTEN
 
 
 def _write_replace(action: Action, info: HookInfo) -> Any:
@@ -141,7 +151,7 @@ _REPLACE_KEYS: Final = key_table(
         schema=FACT,
         required=True,
         help="the fact; in a list or mapping, every text in it",
-        write=lambda edit: _write_path(edit.path),
+        write=lambda edit: path_source(edit.path),
     ),
     Key(
         "pattern",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from hookline.config.node import Node, enclosing_hook_id
@@ -39,7 +39,7 @@ from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, An
 from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
 from hookline.hooks.conditions.text import Equals, Exists, Fact, Matches, RecentMessagesContain, ShellCommands
 from hookline.hooks.conditions.tool import ToolKindIs
-from hookline.hooks.event import FactPath, path_text
+from hookline.hooks.event import FactPath, path_source
 from hookline.hooks.events import EVENTS
 from hookline.hooks.placeholders import fact_path
 from hookline.hooks.protocols import Condition, Subject, TextPattern
@@ -220,15 +220,12 @@ def _parse_field(name: str, at: Node, info: HookInfo) -> Condition | None:
 
 def _write_input(condition: Condition) -> Any:
     match condition:
-        case Matches(ToolField(path) | ShellCommands(ToolField(path)), compiled):
-            return {_write_field_name(path): _write_pattern(compiled)}
+        case Matches(ToolField(path, _, only_text) | ShellCommands(ToolField(path, _, only_text)), compiled):
+            written = _write_pattern(compiled)
+            if only_text:
+                written = {**(written if isinstance(written, dict) else {"matches": written}), "only_text": True}
+            return {path_source(path): written}
     return NOT_WRITTEN
-
-
-def _write_field_name(path: FactPath) -> str:
-    if any("." in str(step) or step == "" for step in path):
-        raise NotExpressible(f"the input field {path_text(path)!r}: a dot in a name is read as a step of the path")
-    return path_text(path)
 
 
 def _parse_facts(at: Node, info: HookInfo) -> Condition | None:
@@ -258,9 +255,9 @@ def _write_fact(condition: Condition) -> Any:
         case Matches(Fact(("error", "code")), Shorthand("tool")):
             return NOT_WRITTEN
         case Matches(Fact(path) | ShellCommands(Fact(path)), compiled):
-            return {path_text(path): _write_pattern(compiled)}
+            return {path_source(path): _write_pattern(compiled)}
         case Equals(path) | Exists(path) | Comparison(path) | MultipleOf(path):
-            return {path_text(path): write_mapping(TESTS, condition)}
+            return {path_source(path): write_mapping(TESTS, condition)}
     return NOT_WRITTEN
 
 
@@ -387,10 +384,22 @@ def _parse_long_form(at: Node, subject: Subject, path: FactPath) -> Condition | 
     if whole is not None and not any(word in SYNTAXES for word in at.value):
         what = f"{whole.location}: there is no pattern that could match the whole text."
         whole.add_problem("no-pattern", what, "Write matches, javascript or python beside it.", at_key=True)
-    target = TestTarget(subject, path, whole is not None and whole.flag() is True)
-    places = [(word, place) for word, place in at.entries() if word in TESTS and word != "whole"]
+    target = TestTarget(_text_subject(at, subject), path, whole is not None and whole.flag() is True)
+    places = [(word, place) for word, place in at.entries() if word in TESTS and word not in ("whole", "only_text")]
     parts = _complete([TESTS[word].read(place, target) for word, place in places])
     return all_of(parts) if parts is not None and len(at.problems) == before else None
+
+
+def _text_subject(at: Node, subject: Subject) -> Subject:
+    """The subject, which reads nothing but text with `only_text: true`."""
+    only_text = at.get("only_text")
+    if only_text is None or only_text.flag() is not True:
+        return subject
+    if isinstance(subject, ToolField):
+        return replace(subject, only_text=True)
+    what = f"{only_text.location}: only a field of the tool's input can be limited to text."
+    only_text.add_problem("no-pattern", what, "Remove it.", at_key=True)
+    return subject
 
 
 def _syntax_key(word: str, **rest: Any) -> Key:
@@ -483,6 +492,11 @@ TESTS: Final = key_table(
         "whole",
         help="beside a pattern: it must match the whole text",
         example="{matches: 'git (status|diff)', whole: true}",
+    ),
+    flag_key(
+        "only_text",
+        help="beside a pattern for a field of the input: a number or an object does not match",
+        example="{matches: '5', only_text: true}",
     ),
     _matcher_key("exactly", help="it is this text", example="{exactly: README.md}"),
     _matcher_key("contains", help="it contains this text", example="{contains: --force}"),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.config.scalars import MAX_DURATION, format_duration
+from hookline.config.scalars import format_duration, long_duration_pattern
 from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
@@ -105,7 +105,7 @@ class NativeDialect:
         not_expressible: list[str] = []
         for hook in hooks:
             try:
-                written.append(_write_hook(hook))
+                _append_hook(written, _write_hook(hook))
             except NotExpressible as missing:
                 not_expressible.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
         return WriteResult({"version": 1, "hooks": written}, "yaml", tuple(not_expressible))
@@ -194,7 +194,7 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
         hook = _build_hook(place, id, event, values)
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
         if hook is not None and is_known:
-            yield _break_hook(hook, sorted(unreadable)) if unreadable else hook
+            yield _break_hook(hook, sorted(unreadable), at.value.get("then")) if unreadable else hook
 
 
 def _check_without_event(at: Node, values: dict[str, Any]) -> None:
@@ -239,9 +239,9 @@ def _parse_then(at: Node, info: HookInfo) -> Action | None:
     return InvalidAction("has no action", May.DENY | May.ASK)
 
 
-def _break_hook(hook: Hook, unreadable: Sequence[str]) -> Hook:
+def _break_hook(hook: Hook, unreadable: Sequence[str], written: Any) -> Hook:
     """A hook with settings that cannot be read does not act as if they were absent."""
-    action = InvalidAction(f"cannot run: its {unreadable[0]} cannot be read", hook.then.may)
+    action = InvalidAction(f"cannot run: its {unreadable[0]} cannot be read", hook.then.may, written=written)
     is_open = hook.on_error == SILENT and hook.then.constant is not None  # a constant answer has no on_error
     return replace(hook, then=action, on_error=ON_ERROR["closed"] if is_open and may_stop(action) else hook.on_error)
 
@@ -295,6 +295,22 @@ def _write_hook(hook: Hook) -> dict[str, Any]:
     return write_mapping(HOOK_KEYS, hook, info)
 
 
+def _append_hook(written: list[dict[str, Any]], value: dict[str, Any]) -> None:
+    """A hook of several events becomes one again. Two different hooks with one id get different ids."""
+    same = [each for each in written if (each["id"], each.get("scope")) == (value["id"], value.get("scope"))]
+    for each in same:
+        if {**each, "on": ""} == {**value, "on": ""}:
+            events = each["on"] if isinstance(each["on"], list) else [each["on"]]
+            each["on"] = [*events, value["on"]]
+            return
+    ids = {each["id"] for each in written}
+    id, count = value["id"], 1
+    while same and id in ids:
+        count += 1
+        id = f"{value['id']}#{count}"
+    written.append({**value, "id": id})
+
+
 def _used_vocabularies(hook: Hook) -> set[str]:
     """The vocabularies of the tool names in the hook; native if there are none."""
     found: set[str] = set()
@@ -327,7 +343,7 @@ def _write_timeout(hook: Hook, info: HookInfo) -> Any:
 
 
 def _write_on_error(hook: Hook, info: HookInfo) -> Any:
-    is_open_by_default = hook.then.instant and not redacts(hook.then, hook.event)
+    is_open_by_default = not may_fail(hook.then) and not redacts(hook.then, hook.event)
     return NOT_WRITTEN if is_open_by_default and hook.on_error == SILENT else write_on_error(hook.on_error)
 
 
@@ -336,11 +352,7 @@ def _write_scope(hook: Hook, info: HookInfo) -> Any:
 
 
 def _write_cooldown(hook: Hook, info: HookInfo) -> Any:
-    if hook.limit.cooldown is None:
-        return NOT_WRITTEN
-    if hook.limit.cooldown > MAX_DURATION:
-        raise NotExpressible("a cooldown of more than 24h")
-    return format_duration(hook.limit.cooldown)
+    return NOT_WRITTEN if hook.limit.cooldown is None else format_duration(hook.limit.cooldown)
 
 
 def _write_unless_none(value: Any) -> Any:
@@ -461,8 +473,10 @@ HOOK_KEYS: Final = key_table(
         help="how often it may fire in a session",
         write=lambda hook, _: _write_unless_none(hook.limit.max_fires),
     ),
-    duration_key(
+    Key(
         "cooldown",
+        read=lambda at, _: at.duration(is_long=True),
+        schema={"type": "string", "pattern": long_duration_pattern()},
         default="none",
         help="how long it does not fire again in a session after it fired",
         write=_write_cooldown,

@@ -53,6 +53,7 @@ def _parse_call(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
         options.get("place", NotePlace.CONTEXT),
         options.get("role", "user"),
         None if reads is None else ResultParser(reads),
+        options.get("quiet", False),
     )
 
 
@@ -104,6 +105,12 @@ _CALL: Final = ActionKey(
             help="of a `message`: `user`, `assistant`, `system`",
             write=lambda action, _: NOT_WRITTEN if action.role == "user" else action.role,
         ),
+        flag_key(
+            "quiet",
+            default="`false`",
+            help="a failure of the call is only logged, as debug output, and counts as nothing",
+            write=lambda action, _: action.is_quiet or NOT_WRITTEN,
+        ),
         choice_key(
             "reads",
             ResultFormat,
@@ -127,13 +134,7 @@ def _parse_pipe(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
 
 _PIPE_KEYS: Final = key_table(
     text_key("to", required=True, help="the tool"),
-    Key(
-        "map",
-        read=lambda at, info: read_data_template(at, info.vocabulary),
-        schema=OBJECT,
-        default="`{}`",
-        help="its input, with placeholders",
-    ),
+    data_key("map", default="`{}`", help="its input, with placeholders"),
     Key(
         "extra",
         read=lambda at, _: at.mapping(),
@@ -189,7 +190,7 @@ def _parse_compact(value: Node, info: HookInfo, options: dict[str, Any]) -> Acti
 
 def _write_compact(action: Action, info: HookInfo) -> Any:
     match action:
-        case FixedAnswer(Outcome(halt=False, requests=(request,))):
+        case FixedAnswer(Outcome(requests=(request,)) as outcome) if outcome == Outcome(requests=(request,)):
             return write_mapping(_COMPACT_KEYS, request)
     return NOT_WRITTEN
 

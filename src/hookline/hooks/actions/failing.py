@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hookline.hooks.actions.description import describe_json
 from hookline.hooks.event import Event, FactPath
@@ -20,6 +20,7 @@ class InvalidAction:
     why: str
     may: May = May.NOTHING
     kind: FailureKind = FailureKind.CANNOT_START
+    written: Any = None  # as its file has it
     instant = True
     constant = None
     label = "its action"

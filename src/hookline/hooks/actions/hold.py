@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import ENDING_EVENTS, EVENTS
@@ -31,6 +31,7 @@ class HoldCall:
 
     reason: str
     kind: FailureKind = FailureKind.CANNOT_START
+    written: Any = None  # the action, as its file has it
     instant = True
     constant = None
     label = "its action"

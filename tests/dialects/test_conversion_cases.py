@@ -1,0 +1,64 @@
+"""Every case file decides the same after its config is converted to native."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hookline.cli.yaml_dump import dump_yaml
+from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.dialect import get_dialect
+from hookline.engine.decision import Decision
+from hookline.errors import ConfigError
+from hookline.project import load_file, load_text
+from hookline.testing import load_cases, run_case
+from hookline.testing.case import Case
+from hookline.testing.case_runner import config_text, default_file_name
+
+CASES = Path(__file__).parent.parent / "cases"
+FILES = sorted(path for path in CASES.rglob("*.yaml") if path.parent.name != "standard_agents")
+
+_VARYING = re.compile(r"hookline-case-\w+|\d\d:\d\d:\d\d")
+
+
+def _convert(case: Case) -> Case | None:
+    """The case with its config as a native file; None if it has no hooks, or its config is in several files."""
+    dialect = case.dialect or "native"
+    try:
+        if case.config_file is not None:
+            book = load_file(case.config_file, dialect, importing=False)
+        elif case.config is not None:
+            book = load_text(config_text(case.config), default_file_name(dialect), dialect)
+        else:
+            return None
+    except ConfigError:
+        return None
+    hooks = [hook for layer in book.layers for hook in layer.hooks]
+    if not hooks or any(hook.origin.dialect == "standard_agents" for hook in hooks):
+        return None
+    written = get_dialect("native").write(with_vocabulary("native", hooks))
+    assert written.not_expressible == ()
+    return replace(case, config=dump_yaml(written.value), config_file=None, dialect="native")
+
+
+def _summary(decision: Decision) -> str:
+    """What a decision says, beside what the case expects. Each run has its own directory and time."""
+    notes = [(note.text, note.audience, note.place, note.role, note.position) for note in decision.notes]
+    failures = [(failure.hook, failure.kind, failure.text) for failure in decision.failures]
+    said = (decision.verdict, decision.reason, decision.by, decision.halt, notes, decision.requests, failures)
+    return _VARYING.sub("", repr(said))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(CASES)) for path in FILES])
+def test_a_case_decides_the_same_in_native(path: Path) -> None:
+    for case in load_cases(path):
+        converted = _convert(case)
+        if converted is None or not case.steps:
+            continue
+        result = run_case(converted)
+        assert [difference for step, difference in result.differences if step] == [], converted.config
+        expected = [_summary(decision) for decision in run_case(case).decisions]
+        assert [_summary(decision) for decision in result.decisions] == expected
