@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.formatting import MAX_SHOWN_LENGTH, MAX_WORD_LENGTH, closest_match, is_typo, printable, shorten
+from hookline.formatting import (
+    MAX_SHOWN_LENGTH,
+    MAX_WORD_LENGTH,
+    closest_match,
+    file_label,
+    is_typo,
+    printable,
+    shorten,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +60,17 @@ def test_one_slip_is_a_typo(written: str) -> None:
 @pytest.mark.parametrize("written", ["tools", "hosts", "", "ho", "webhooks", "hks"])
 def test_another_word_is_no_typo(written: str) -> None:
     assert not is_typo(written, "hooks")
+
+
+@pytest.mark.parametrize(
+    ("file", "label"),
+    [
+        (".microai/settings.json", ".microai/settings.json"),
+        ("../.ai_agents/settings.json", ".ai_agents/settings.json"),
+        ("~/.ai_agents/settings.json", "~/.ai_agents/settings.json"),
+        ("src/hub.json", "hub.json"),
+        ("hub.json", "hub.json"),
+    ],
+)
+def test_a_file_s_label_tells_the_settings_files_apart(file: str, label: str) -> None:
+    assert file_label(file) == label

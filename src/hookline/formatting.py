@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import PurePath
 
 MAX_SHOWN_LENGTH = 60
 MAX_WORD_LENGTH = 64
@@ -20,6 +21,13 @@ def printable(text: str) -> str:
 def shorten(text: str) -> str:
     """At most 60 characters."""
     return text if len(text) <= MAX_SHOWN_LENGTH else text[: MAX_SHOWN_LENGTH - 1] + "…"
+
+
+def file_label(file: str) -> str:
+    """The file's name, with a hidden directory, since several programs have a `settings.json`; `~/` for the user's own."""
+    path = PurePath(file)
+    home = "~/" if file.startswith("~/") else ""
+    return f"{home}{path.parent.name}/{path.name}" if path.parent.name.startswith(".") else path.name
 
 
 def closest_match(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:

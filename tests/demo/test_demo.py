@@ -64,7 +64,10 @@ def test_hooks_of_every_format_act(seen: Recorder) -> None:
 
 def test_what_is_denied_does_not_run(seen: Recorder) -> None:
     denied = {str(each.call.input["command"]): each.decision.by for each in seen.calls() if each.decision.denied}
-    assert denied == {"rm -rf old_build": "no-recursive-delete", "git push origin main": "settings.json:PreToolUse[0]"}
+    assert denied == {
+        "rm -rf old_build": "no-recursive-delete",
+        "git push origin main": ".microai/settings.json:PreToolUse[0]",
+    }
     ran = {each.call.id for each in seen.results() if each.ran}
     assert not ran & {each.call.id for each in seen.calls() if each.decision.denied}
 

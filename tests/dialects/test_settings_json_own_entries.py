@@ -34,5 +34,5 @@ def test_our_own_entry_in_claude_codes_settings_is_no_hook() -> None:
         {"type": "http", "url": "http://127.0.0.1:25834/hookline/claude-code/PreToolUse"},
         {"type": "command", "command": "./check.sh"}]}]}}"""
     book = load_text(text, ".claude/settings.json", "claude_code")
-    assert [hook.id for hook in book.hooks] == ["settings.json:PreToolUse[2]"]
+    assert [hook.id for hook in book.hooks] == [".claude/settings.json:PreToolUse[0].hooks[2]"]
     assert not book.problems

@@ -91,7 +91,7 @@ def test_one_formats_blocking_program_is_not_silenced_by_anothers_allow(project:
     decision = project.call("git status")
     assert decision.verdict is Verdict.DENY
     assert decision.by is not None
-    assert decision.by.startswith("settings.json:PreToolUse")
+    assert decision.by.startswith(".microai/settings.json:PreToolUse")
 
 
 def test_hooks_in_python_act_beside_the_files(project: Project) -> None:

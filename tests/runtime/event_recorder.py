@@ -93,7 +93,7 @@ def _programs(workspace: Path, dialect: str) -> DialectRecorder:
 
 
 def _named(hook: Hook, dialect: str) -> str:
-    """Settings files do not name their hooks: the id is `settings.json:PreToolUse[0]`."""
+    """Settings files do not name their hooks: the id is `.microai/settings.json:PreToolUse[0]`."""
     return hook.id if dialect == "native" else hook.id.partition(":")[2].partition("[")[0]
 
 

@@ -51,7 +51,7 @@ def test_a_blocked_prompt_is_erased_and_only_the_user_sees_why(tmp_path: Path) -
     seen, model = _run(tmp_path, AI_AGENTS, hooks, stored=stored)
     assert (seen.last_end.ending, seen.last_end.text) == (
         Ending.REFUSED,
-        "no passwords (hook settings.json:UserPromptSubmit[0], .ai_agents/settings.json:1)",
+        "no passwords (hook .ai_agents/settings.json:UserPromptSubmit[0], .ai_agents/settings.json:1)",
     )
     assert model.requests == []
     assert stored == []
@@ -63,7 +63,7 @@ def test_a_question_with_nobody_to_ask_is_a_no(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
     assert (
         model.requests[1].messages[-1]["content"]
-        == "Error: sure? (no one can approve it here) (hook settings.json:PreToolUse[0], .ai_agents/settings.json:1)"
+        == "Error: sure? (no one can approve it here) (hook .ai_agents/settings.json:PreToolUse[0], .ai_agents/settings.json:1)"
     )
 
 
@@ -90,7 +90,7 @@ def test_a_blocked_tool_has_no_post_hook_and_the_model_reads_why(tmp_path: Path)
     assert not (tmp_path / "after").exists()
     assert (
         model.requests[1].messages[-1]["content"]
-        == "Error: Hook blocked: not now (hook settings.json:PreToolUse[0], .microai/settings.json:1)"
+        == "Error: Hook blocked: not now (hook .microai/settings.json:PreToolUse[0], .microai/settings.json:1)"
     )
     assert "It is Friday." in str(model.requests[0].messages[0]["content"])
 

@@ -112,14 +112,11 @@ DIALECT: Final = AiAgentsDialect()
 
 
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
-    counts: dict[str, int] = {}
     for entry in parse_entries(document, problems, EVENTS):
         entry.at.warn_unknown_keys(GROUP_KEYS, "a group")
         when = _parse_condition(entry)
-        for place in hooks_of_group(entry.at):
-            index = counts.get(entry.event_name, 0)
-            counts[entry.event_name] = index + 1
-            hook = _parse_hook(place, entry, when or ALWAYS, hook_id(document, entry.event_name, index))
+        for number, place in enumerate(hooks_of_group(entry.at)):
+            hook = _parse_hook(place, entry, when or ALWAYS, hook_id(document, entry.event_name, entry.index, number))
             if hook is not None and when is not None:
                 yield hook
 

@@ -18,7 +18,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, action_not_expressible, translate_tool_name
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.json_schema import nullable
-from hookline.formatting import closest_match
+from hookline.formatting import closest_match, file_label
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import Not
 from hookline.hooks.conditions.text import Equals
@@ -152,8 +152,10 @@ def agent_of_own_entry(command: str) -> str | None:
     return words[1] if len(words) == 3 and words[0].endswith(_LAUNCHER) else None
 
 
-def hook_id(document: Document, event_name: str, index: int) -> str:
-    return f"{PurePath(document.file).name}:{event_name}[{index}]"
+def hook_id(document: Document, event_name: str, index: int, hook: int = 0) -> str:
+    """Of an element of an event's list, or of one of the hooks in that element."""
+    place = f"{file_label(document.file)}:{event_name}[{index}]"
+    return f"{place}.hooks[{hook}]" if hook else place
 
 
 def literal_shell_template(command: str) -> ShellTemplate:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.wording import Wording, event_name, wording_of
+from hookline.formatting import file_label
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
@@ -346,7 +347,11 @@ def _check_duplicate_ids(hooks: Sequence[Hook]) -> Iterator[Problem]:
     for hook in hooks:
         known = first.setdefault((hook.id, hook.scope), hook)
         file = hook.origin.file
-        if known.origin.file == file or (hook.id, file) in reported or hook.id.startswith(f"{PurePath(file).name}:"):
+        if (
+            known.origin.file == file
+            or (hook.id, file) in reported
+            or hook.id.startswith((f"{PurePath(file).name}:", f"{file_label(file)}:"))
+        ):
             continue
         reported.add((hook.id, file))
         what = f"the id {hook.id} is also used by {_describe_location(known, hook)}. Both hooks are active."

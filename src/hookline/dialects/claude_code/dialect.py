@@ -113,12 +113,11 @@ def _disables_all_hooks(document: Document, problems: list[Problem]) -> bool:
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
     """A handler that occurs in several groups of an event is one hook, which runs if any of the groups matches."""
     hooks: dict[str, Hook] = {}
-    counts: dict[str, int] = {}
     for entry in parse_entries(document, problems, EVENT_NAMES):
         if not entry.event:
             _warn_unsupported_event(entry)
             continue
-        for handler, hook in _parse_group(entry, counts):
+        for handler, hook in _parse_group(entry):
             key = f"{entry.event_name} {_handler_key(handler)}"
             hooks[key] = _merge_hooks(hooks[key], hook) if key in hooks else hook
     if _disables_all_hooks(document, problems):
@@ -145,15 +144,14 @@ def _merge_hooks(first: Hook, second: Hook) -> Hook:
     return replace(first, when=AnyOf((first.when, second.when)))
 
 
-def _parse_group(entry: EventEntry, counts: dict[str, int]) -> Iterator[tuple[dict[str, Any], Hook]]:
+def _parse_group(entry: EventEntry) -> Iterator[tuple[dict[str, Any], Hook]]:
     entry.at.warn_unknown_keys(GROUP_KEYS, "a group")
     when = _parse_group_matcher(entry)
-    for place in hooks_of_group(entry.at):
-        index = counts.get(entry.event_name, 0)
-        counts[entry.event_name] = index + 1
+    for number, place in enumerate(hooks_of_group(entry.at)):
         if _is_own_entry(place.value):
             continue
-        hook = _parse_hook(place, entry, when or ALWAYS, hook_id(place.document, entry.event_name, index))
+        id = hook_id(place.document, entry.event_name, entry.index, number)
+        hook = _parse_hook(place, entry, when or ALWAYS, id)
         if hook is not None and when is not None:
             yield place.value, hook
 
