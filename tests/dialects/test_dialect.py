@@ -80,3 +80,51 @@ def test_no_dialect_imports_an_optional_dependency() -> None:
     )
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert output.strip() == "[]"
+
+
+GROUPS = {"PreToolUse": [{"description": "x", "matcher": "Bash", "hooks": [COMMAND]}]}
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["agents/reviewer.md", ".claude/commands/deploy.md", "plugin/skills/pdf/SKILL.md", "plugin/hooks/hooks.json"],
+)
+def test_a_component_of_claude_code_is_recognised_by_place_and_shape(file: str) -> None:
+    text = json.dumps({"name": "x", "description": "y", "hooks": GROUPS})
+    document, _ = read_text(f"---\n{text}\n---\n" if file.endswith(".md") else text, file)
+    assert document is not None
+    found = recognise_dialect(document)
+    assert getattr(found, "name", found) == "claude_code"
+
+
+@pytest.mark.parametrize(
+    ("file", "value"),
+    [
+        (".github/hooks/hooks.json", {"version": 1, "hooks": {"PreToolUse": [{"command": "true"}]}}),
+        ("z.json", {"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": "true", "timeoutSec": 5}]}}),
+        ("z.json", {"version": 1, "hooks": {"userPromptSubmitted": [{"type": "command", "command": "true"}]}}),
+    ],
+)
+def test_a_file_of_copilot_is_named_in_one_line(file: str, value: Any) -> None:
+    document, _ = read_text(json.dumps(value), file)
+    assert document is not None
+    found = recognise_dialect(document)
+    assert isinstance(found, Problem)
+    assert found.what.startswith("this is a hooks file of GitHub Copilot")
+
+
+def test_a_list_of_hooks_of_another_program_is_one_problem() -> None:
+    value = {"hooks": [{"name": f"h{n}", "entry": "true", "language": "system"} for n in range(12)]}
+    document, _ = read_text(json.dumps(value), "z.json")
+    assert document is not None
+    found = recognise_dialect(document)
+    assert isinstance(found, Problem)
+    assert found.code == "unknown-dialect"
+
+
+def test_the_hint_for_a_settings_file_names_claude_code_first() -> None:
+    document, _ = read_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [COMMAND]}]}}), "z.json")
+    assert document is not None
+    found = recognise_dialect(document)
+    assert isinstance(found, Problem)
+    assert found.hint == "Say which: --dialect claude_code."

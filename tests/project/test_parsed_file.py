@@ -42,7 +42,7 @@ def test_a_missing_file_and_an_unknown_dialect_are_problems(tmp_path: Path) -> N
 
 
 def test_another_programs_file_that_was_only_found_has_no_hooks_and_no_problems(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    path.write_text('{"editor.fontSize": 12}')
-    found = read_source(Source(path, "settings.json", "claude_code", SourceLayer.USER))
+    path = tmp_path / "app.yaml"
+    path.write_text("font: {size: 12}")
+    found = read_source(Source(path, "app.yaml", "digitorn", SourceLayer.PROJECT))
     assert (found.hooks, found.problems, found.dialect) == ((), (), None)

@@ -73,6 +73,7 @@ class ConfigLocation:
     user: bool = False  # relative to the user's home instead
     local: bool = False  # not shared with others: comes after the project's files
     selector: FileSelector | None = None  # None: all files that match
+    is_common_name: bool = False  # other programs use this name too: the content decides
     in_session: bool = False  # the hooks belong to the agent: a stored session has their text
 
 
@@ -121,6 +122,15 @@ _MODULES: Final = {
     "standard_agents": "hookline.dialects.standard_agents",
 }
 DIALECT_NAMES: Final = tuple(_MODULES)
+_COPILOT_KEYS: Final = {"bash", "powershell", "timeoutSec"}
+_COPILOT_EVENTS: Final = {"userPromptSubmitted", "agentStop", "errorOccurred", "permissionRequest"}
+_CURSOR_EVENTS: Final = {
+    "beforeShellExecution",
+    "beforeMCPExecution",
+    "beforeReadFile",
+    "afterFileEdit",
+    "beforeSubmitPrompt",
+}
 
 
 def get_dialect(name: str) -> Dialect:
@@ -138,6 +148,12 @@ def all_dialects() -> Mapping[str, Dialect]:
 
 def recognise_dialect(document: Document) -> Dialect | Problem:
     """The only dialect that this file can belong to. Never guesses between two: that is a problem."""
+    agent = _agent_of_file(document)
+    if agent is not None:
+        what = (
+            f"this is a hooks file of {agent}, in a format that hookline does not read; {agent} runs its hooks itself."
+        )
+        return Problem("unknown-dialect", document.file, 1, what, "Write hooks for every agent in hookline.yaml.")
     candidates = [each for each in all_dialects().values() if each.recognises(document)]
     candidates = [each for each in candidates if _is_at_known_location(document, each)] or candidates
     if len(candidates) == 1:
@@ -149,7 +165,24 @@ def recognise_dialect(document: Document) -> Dialect | Problem:
         return Problem("unknown-dialect", document.file, 1, what, hint)
     names = " or ".join(each.name for each in candidates)
     what = f"this could be a file of {names}."
-    return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {candidates[0].name}.")
+    likely = next((each for each in candidates if each.name == "claude_code"), candidates[0])  # most files are
+    return Problem("ambiguous-dialect", document.file, 1, what, f"Say which: --dialect {likely.name}.")
+
+
+def _agent_of_file(document: Document) -> str | None:
+    """The coding agent whose own format this is; None for any other file."""
+    path, value = PurePath(document.file), document.value
+    if path.parts[-3:-1] == (".github", "hooks"):
+        return "GitHub Copilot"
+    if path.parts[-2:] == (".cursor", "hooks.json"):
+        return "Cursor"
+    hooks = value.get("hooks") if isinstance(value, dict) else None
+    if not isinstance(hooks, dict) or type(value.get("version")) is not int:
+        return None
+    entries = [entry for held in hooks.values() if isinstance(held, list) for entry in held if isinstance(entry, dict)]
+    if any(entry.keys() & _COPILOT_KEYS for entry in entries) or hooks.keys() & _COPILOT_EVENTS:
+        return "GitHub Copilot"
+    return "Cursor" if hooks.keys() & _CURSOR_EVENTS else None
 
 
 def _misspelled_event_hint(document: Document) -> str:

@@ -93,11 +93,12 @@ def parse_entries(document: Document, problems: list[Problem], events: Mapping[s
 
 
 def _warn_misplaced_hooks(at: Node, events: Mapping[str, str]) -> None:
+    severity = Severity.WARNING if "hooks" in at.value else Severity.ERROR  # without hooks, nothing of it is read
     for name, place in at.entries():
         if name in events and isinstance(place.value, list):
             what = f"{place.location}: hooks beside the key hooks are not read."
             hint = f'Write "hooks": {{"{name}": […]}}.'
-            place.add_problem("not-read", what, hint, at_key=True, severity=Severity.WARNING)
+            place.add_problem("not-read", what, hint, at_key=True, severity=severity)
 
 
 def hooks_of_group(group: Node) -> Iterator[Node]:
@@ -131,7 +132,7 @@ def recognise_entries(document: Document, events: Mapping[str, str]) -> list[dic
 def is_group(entry: dict[str, Any], types: Collection[str]) -> bool:
     """Whether the entry is a matcher with a list of hooks of these types."""
     hooks = entry.get("hooks")
-    if not isinstance(hooks, list) or not entry.keys() <= set(GROUP_KEYS):
+    if not isinstance(hooks, list):
         return False
     return all(isinstance(hook, dict) and hook.get("type") in types for hook in hooks)
 

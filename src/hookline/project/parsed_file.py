@@ -190,5 +190,6 @@ def _choose_dialect(document: Document, source: Source) -> Dialect | Problem | N
         dialect = get_dialect(source.dialect)
     except KeyError as unknown:
         return Problem("unknown-dialect", document.file, 1, str(unknown.args[0]))
-    found_by_path = source.layer is not SourceLayer.NAMED
-    return None if found_by_path and not dialect.recognises(document) else dialect
+    names = [place.pattern for place in dialect.places if place.is_common_name]
+    is_found = source.layer is not SourceLayer.NAMED and any(source.path.match(name) for name in names)
+    return None if is_found and not dialect.recognises(document) else dialect

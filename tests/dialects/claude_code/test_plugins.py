@@ -85,3 +85,31 @@ def test_their_hooks_act_and_know_their_directory(home: Path) -> None:
     decision = asyncio.run(book.decide(Event("tool.before", facts)))
     assert decision.denied
     assert decision.reason == str(home / ".claude/plugins/cache/m/mine/1.0.0")
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ({"PreToolUse": HOOKS["PreToolUse"]}, "not-read"),
+        (["x"], "wrong-type"),
+        ({"hooks": {"PreToolUsed": HOOKS["PreToolUse"]}}, "unknown-event"),
+        ({"hooks": {"PreToolUse": [{"hooks": [{"type": "later"}]}]}}, "unknown-word"),
+    ],
+)
+def test_a_hooks_file_that_cannot_be_understood_is_an_error(home: Path, value: Any, code: str) -> None:
+    file = home / ".claude/plugins/cache/m/mine/1.0.0/hooks/hooks.json"
+    write_json(file, value)
+    (home.parent / "elsewhere").mkdir()
+    book = load_for_directory(home.parent / "elsewhere", home)
+    errors = [problem for problem in book.problems if problem.severity == "error"]
+    assert code in [problem.code for problem in errors]
+    assert str(file) in errors[0].file
+
+
+def test_keys_that_claude_code_ignores_leave_a_plugins_hooks_in_force(home: Path) -> None:
+    group = {"id": "g", "_comment": "x", "hooks": [{**HOOKS["PreToolUse"][0]["hooks"][0], "description": "y"}]}
+    write_json(home / ".claude/plugins/cache/m/mine/1.0.0/hooks/hooks.json", {"hooks": {"PreToolUse": [group]}})
+    (home.parent / "elsewhere").mkdir()
+    book = load_for_directory(home.parent / "elsewhere", home)
+    assert [hook.event for hook in book.hooks] == ["tool.before"]
+    assert {problem.severity for problem in book.problems} == {"warning"}

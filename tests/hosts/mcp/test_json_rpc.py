@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.hosts.mcp.json_rpc import InvalidMessageError, Message, is_deep, parse_messages
+from hookline.hosts.mcp.json_rpc import InvalidMessageError, Message, is_deep, misspelt_name, parse_messages
 
 pytestmark = pytest.mark.slow
 
@@ -72,3 +72,24 @@ def test_depth_is_counted_in_levels() -> None:
     assert not is_deep([[1]], 2)
     assert is_deep([[[1]]], 2)
     assert is_deep({"a": {"b": [1]}}, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ({"method": "ping", "Method": "tools/call"}, "Method"),
+        ({"method": "tools/call", "params": {}, "PARAMS": {}}, "PARAMS"),
+        ({"method": "Tools/Call", "params": {"name": "x"}}, "Tools/Call"),
+        ({"method": "tools/call", "params": {"name": "safe", "Name": "danger"}}, "Name"),
+        ({"method": "tools/call", "params": {"name": "safe", "argument\u017f": {}}}, "argument\u017f"),
+        ({"method": "tools/call", "params": {"name": "x", "arguments": {"path": "a", "Path": "b"}}}, "Path"),
+        ({"id": 1, "result": {}, "Result": {}}, "Result"),
+        ({"id": 1, "result": {"content": [], "Content": []}}, "Content"),
+        ({"id": 1, "error": {"code": 1, "Message": "x"}}, "Message"),
+        ({"method": "tools/call", "params": {"name": "x", "arguments": {"Name": 1, "path": "a"}}}, None),
+        ({"method": "custom", "params": {"Name": 1}}, None),
+        ({"id": 1, "result": {"content": [{"Text": 1}], "structuredContent": {"Content": 1}}}, None),
+    ],
+)
+def test_a_name_that_differs_only_in_case_is_found(value: dict[str, Any], name: str | None) -> None:
+    assert misspelt_name(Message(value)) == name

@@ -25,6 +25,7 @@ from hookline.dialects.claude_code.names import (
     UNSUPPORTED_EVENTS,
     VOCABULARY,
     failure_outcome,
+    is_component_file,
     is_plugin_file,
 )
 from hookline.dialects.claude_code.plugins import plugin_hooks_files
@@ -71,10 +72,12 @@ class ClaudeCodeDialect:
         folder = PurePath(document.file).parent.name
         if folder.startswith("."):  # other agents' files may look the same but count in other units
             return folder == ".claude"
+        if is_plugin_file(document.file):
+            return True
         groups = recognise_entries(document, EVENT_NAMES)
         if groups is None or not all(is_group(group, HANDLER_KEYS) for group in groups):
             return False
-        if is_plugin_file(document.file) or not _OWN_EVENTS.isdisjoint(document.value["hooks"]):
+        if is_component_file(document.file) or not _OWN_EVENTS.isdisjoint(document.value["hooks"]):
             return True
         has_own_key = any(_OWN_KEYS & hook.keys() for group in groups for hook in group["hooks"])
         return has_own_key or (
@@ -82,7 +85,8 @@ class ClaudeCodeDialect:
         )
 
     def load(self, document: Document) -> LoadResult:
-        return load_hooks(document, _parse_hooks)
+        loaded = load_hooks(document, _parse_hooks)
+        return replace(loaded, problems=(*loaded.problems, *_warn_relaxed_json(document)))
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.claude_code.schema import build_schema
@@ -103,6 +107,21 @@ def _uses_other_tool_names(group: dict[str, Any]) -> bool:
     own_names = {name for names in VOCABULARY.names.values() for name in names}
     names = str(group.get("matcher", "")).split("|")
     return any(kind_of_name(name) is not ToolKind.OTHER and name not in own_names for name in names)
+
+
+def _warn_relaxed_json(document: Document) -> tuple[Problem, ...]:
+    """A warning for comments and trailing commas: with them, Claude Code ignores the whole file."""
+    if PurePath(document.file).suffix != ".json" or not document.text.strip():
+        return ()
+    try:
+        json.loads(document.text, parse_int=str)  # a number may have too many digits for an int
+    except json.JSONDecodeError as error:
+        what = "Claude Code ignores this whole file, because it reads JSON without comments and trailing commas."
+        warning = Problem("relaxed-json", document.file, error.lineno, what, "Remove them.", Severity.WARNING)
+        return (warning,)
+    except RecursionError:
+        pass
+    return ()
 
 
 def _disables_all_hooks(document: Document, problems: list[Problem]) -> bool:

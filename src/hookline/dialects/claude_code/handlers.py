@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from hookline.config.node import Node
+from hookline.config.node import Node, format_value
 from hookline.config.problem import Severity
 from hookline.dialects.claude_code.names import (
     BLOCK,
@@ -80,8 +80,13 @@ def _parse_type(at: Node) -> str | None:
 def _parse_timeout(at: Node, default: timedelta) -> timedelta:
     timeout = at.get("timeout")
     hint = "Claude Code counts seconds; write 60 for a minute."
-    number = None if timeout is None else timeout.number(least=MIN_TIMEOUT_SECONDS, most=MAX_TIMEOUT_SECONDS, hint=hint)
-    return default if number is None else timedelta(seconds=number)
+    number = None if timeout is None else timeout.number(least=MIN_TIMEOUT_SECONDS, hint=hint)
+    if timeout is None or number is None:
+        return default
+    if number > MAX_TIMEOUT_SECONDS:
+        what = f"{timeout.location}: {format_value(number)} seconds are more than a day; a day is the limit here."
+        timeout.add_problem("out-of-range", what, hint, severity=Severity.WARNING)
+    return timedelta(seconds=min(number, MAX_TIMEOUT_SECONDS))
 
 
 def _require_text(at: Node, key: str) -> str | None:

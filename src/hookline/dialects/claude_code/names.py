@@ -47,6 +47,7 @@ HANDLER_KEYS: Final = {
     "prompt": (*COMMON_KEYS, "prompt", "model", "continueOnBlock"),
     "agent": (*COMMON_KEYS, "prompt", "model"),
 }
+_COMPONENT_FOLDERS: Final = frozenset(("agents", "commands", "skills"))
 SHELLS: Final = ("bash", "powershell")
 POWERSHELL_ARGV: Final = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
 
@@ -127,7 +128,14 @@ def hook_environment(file: str = "") -> tuple[tuple[str, Template | None], ...]:
 
 
 def is_plugin_file(file: str) -> bool:
-    return PurePath(file).parts[-2:] == ("hooks", "hooks.json")
+    parts = PurePath(file).parts
+    return parts[-2:] == ("hooks", "hooks.json") and parts[-3:-2] != (".github",)
+
+
+def is_component_file(file: str) -> bool:
+    """Whether it is an agent, a command or a skill of Claude Code, which may have hooks in its front matter."""
+    path = PurePath(file)
+    return path.suffix == ".md" and not _COMPONENT_FOLDERS.isdisjoint(path.parts)
 
 
 def plugin_root(file: str) -> str:

@@ -15,7 +15,6 @@ from hookline.dialects.claude_code.names import (
 )
 from hookline.dialects.json_schema import nullable, optional_keys
 from hookline.dialects.settings_json import (
-    MAX_TIMEOUT_SECONDS,
     MIN_TIMEOUT_SECONDS,
     Schema,
     group_schema,
@@ -35,7 +34,6 @@ _PROPERTIES: Final[Schema] = {
     "timeout": {
         "type": "number",
         "minimum": MIN_TIMEOUT_SECONDS,
-        "maximum": MAX_TIMEOUT_SECONDS,
         "description": "Seconds.",
     },
     "statusMessage": _ANY_TEXT,

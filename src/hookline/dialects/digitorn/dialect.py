@@ -31,7 +31,7 @@ MAX_COOLDOWN_SECONDS: Final = 1_000_000_000
 
 class DigitornDialect:
     name = NAME
-    places = (ConfigLocation("digitorn.yaml"), ConfigLocation("app.yaml"))
+    places = (ConfigLocation("digitorn.yaml"), ConfigLocation("app.yaml", is_common_name=True))
 
     def recognises(self, document: Document) -> bool:
         path, value = PurePath(document.file), document.value
@@ -40,7 +40,7 @@ class DigitornDialect:
         if path.stem == NAME:
             return True
         if path.name == "app.yaml":
-            return any(key in value for key in ("runtime", "agents", "execution"))
+            return any(is_typo(key, name) for key in value for name in ("runtime", "agents", "execution"))
         return any(_has_hooks(value.get(key)) for key in ("runtime", "execution")) or _agents_have_hooks(value)
 
     def load(self, document: Document) -> LoadResult:

@@ -83,7 +83,7 @@ class NativeDialect:
             return True
         value = document.value
         hooks = value.get("hooks") if isinstance(value, dict) else None
-        return isinstance(hooks, list) and not ("runtime" in value or "agents" in value)
+        return isinstance(hooks, list) and not ("runtime" in value or "agents" in value) and _looks_native(hooks)
 
     def load(self, document: Document) -> LoadResult:
         problems: list[Problem] = []
@@ -112,6 +112,11 @@ class NativeDialect:
 
 
 DIALECT: Final = NativeDialect()
+
+
+def _looks_native(hooks: list[Any]) -> bool:
+    """Many programs have a list of hooks; ours have an event or an action."""
+    return not hooks or any(isinstance(hook, dict) and ("on" in hook or "then" in hook) for hook in hooks)
 
 
 def _is_readable(document: Document) -> bool:

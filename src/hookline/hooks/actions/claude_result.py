@@ -37,6 +37,14 @@ def claude_block_outcome(text: str, event: Event) -> Outcome:
     return Outcome(notes=(Note(text[: json_result.MAX_REASON_CHARS], Audience.USER),)) if text else SILENT
 
 
+def is_missing_program(stderr: str, event: Event) -> bool:
+    """Whether exit 2 only means that a script is missing, which never keeps an agent from stopping.
+
+    Interpreters such as python3 and perl also exit with 2 then. Before a tool, such a hook still blocks.
+    """
+    return event.name in ENDING_EVENTS and "No such file" in stderr
+
+
 def is_async_result(stdout: str) -> bool:
     """Whether the first line says that the result comes later."""
     try:

@@ -171,7 +171,7 @@ def _parse_failed_claude(finished: ProgramResult, event: Event) -> Outcome:
         outcome = SILENT if answer is None else claude_result.parse_claude_result(answer, event)
     except ActionError:
         outcome = SILENT
-    if finished.exit_code == 2:
+    if finished.exit_code == 2 and not claude_result.is_missing_program(finished.stderr, event):
         denied = outcome.verdict is Verdict.DENY or outcome.halt
         return outcome if denied else claude_result.claude_block_outcome(finished.stderr.strip(), event)
     said = finished.stderr.strip() or f"exit code {finished.exit_code}"

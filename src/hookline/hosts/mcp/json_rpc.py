@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -103,6 +104,66 @@ def parse_messages(line: bytes) -> tuple[Message, ...]:
     if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
         raise InvalidMessageError("a message is an object")
     return tuple(Message(each) for each in value)
+
+
+_ENVELOPE_KEYS: Final = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
+_PARAMS_KEYS: Final = {
+    "tools/call": frozenset(("name", "arguments", "_meta", "task", "requestState", "inputResponses")),
+    "tasks/result": frozenset(("taskId",)),
+    "initialize": frozenset(("protocolVersion", "capabilities", "clientInfo")),
+    "notifications/cancelled": frozenset(("requestId", "reason")),
+}
+_RESULT_KEYS: Final = frozenset(
+    ("content", "structuredContent", "isError", "_meta", "resultType", "task", "requestState", "inputRequests", "tools")
+)
+_ERROR_KEYS: Final = frozenset(("code", "message", "data"))
+
+
+def misspelt_name(message: Message) -> str | None:
+    """The first name in it that only a reader who ignores case would understand; None if there is none.
+
+    Such a reader could find another method, tool or result than the hooks did.
+    """
+    value, method = message.value, message.method
+    found = _name_in_other_case(value, _ENVELOPE_KEYS)
+    if found is None and method is not None:
+        if method not in _PARAMS_KEYS and _fold(method) in _PARAMS_KEYS:
+            return method
+        found = _name_in_other_case(message.params, _PARAMS_KEYS.get(method, frozenset()))
+        if found is None and method == "tools/call":
+            found = _ambiguous_argument(get_object(message.params, "arguments"))
+    return (
+        found
+        or _name_in_other_case(message.result, _RESULT_KEYS)
+        or _name_in_other_case(get_object(value, "error"), _ERROR_KEYS)
+    )
+
+
+def _name_in_other_case(held: Mapping[str, Any], known: frozenset[str]) -> str | None:
+    if not known or held.keys() <= known:
+        return None
+    folded = {_fold(name) for name in known}
+    return next((name for name in held if name not in known and _fold(name) in folded), None)
+
+
+def _ambiguous_argument(arguments: Mapping[str, Any]) -> str | None:
+    """A name of which the arguments have two spellings."""
+    if len(arguments) < 2:
+        return None
+    seen: set[str] = set()
+    for name in arguments:
+        folded = _fold(name)
+        if folded in seen:
+            return name
+        seen.add(folded)
+    return None
+
+
+def _fold(name: str) -> str:
+    """As the most lenient reader compares names."""
+    if name.isascii():
+        return name.strip().lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 class _DuplicateKeyDetector:

@@ -17,6 +17,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.errors import MustWait
+from hookline.formatting import printable, shorten
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
@@ -41,6 +42,7 @@ from hookline.hosts.mcp.json_rpc import (
     declared_kinds,
     error_result,
     get_object,
+    misspelt_name,
     parse_messages,
     parse_tool_call,
     result_of,
@@ -295,6 +297,15 @@ class Proxy:
         await self._client.send(message.to_bytes())
 
     async def _handle_client_message(self, message: Message) -> None:
+        misspelt = misspelt_name(message)
+        if misspelt is not None:
+            what = _describe_misspelt(misspelt)
+            _log.warning("invalid JSON-RPC message from the client: %s", what)
+            if message.is_request:
+                await self._send(build_error(message.id, INVALID_REQUEST, f"invalid JSON-RPC message: {what}"))
+            if not _can_be_response(message):
+                return
+            message = build_error(message.id, INVALID_REQUEST, what)
         question = self._questions.pop(message.key, None) if message.is_response else None
         if question is not None:
             if not question.done():
@@ -426,6 +437,13 @@ class Proxy:
             await self._refuse(request, before.refusal)
 
     async def _handle_server_message(self, message: Message) -> None:
+        misspelt = misspelt_name(message)
+        if misspelt is not None:
+            what = _describe_misspelt(misspelt)
+            _log.warning("invalid JSON-RPC message from the MCP server: %s", what)
+            if not _can_be_response(message):
+                return
+            message = build_error(message.id, INVALID_REQUEST, f"invalid JSON-RPC message from the MCP server: {what}")
         if not message.is_response or message.id is None:
             await self._send(message)
             return
@@ -499,3 +517,12 @@ class Proxy:
         await self._send(
             result.apply_changes(decision.event.facts["tool"], join_texts((request.notes, answer.context, halted)))
         )
+
+
+def _describe_misspelt(name: str) -> str:
+    return f"{printable(shorten(name))!r} could be read in two ways, because names differ only in case"
+
+
+def _can_be_response(message: Message) -> bool:
+    """Whether somebody may wait for it; a method under any spelling makes it a request."""
+    return message.id is not None and all(name.casefold() != "method" for name in message.value)
