@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.hook import Hook, Origin
 from hookline.project.parsed_file import ParsedFile, parse_document
+from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer
 from hookline.project.trust_store import EffectiveFile
 
@@ -107,14 +107,10 @@ def _read_copy(path: Path) -> str | None:
 
 
 def _write_if_changed(path: Path, text: str) -> None:
-    """Readable by its owner only. A state directory that cannot be written has no copies."""
+    """A state directory that cannot be written has no copies."""
     if _read_copy(path) == text:
         return
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".new", dir=path.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(name, path)
+        write_private_file(path, text.encode("utf-8"))
     except OSError as error:
         _log.debug("cannot keep a copy of %s: %s", path, error)

@@ -9,7 +9,6 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from threading import Lock
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer
 
 _log = logging.getLogger("hookline")
@@ -181,20 +181,6 @@ def _parse(path: str, entry: Any) -> AcceptedVersion | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-
-
-def write_private_file(path: Path, data: bytes) -> None:
-    """Replaces the file in one step. Only its owner may read it."""
-    descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _write_once(path: Path, data: bytes) -> None:

@@ -30,6 +30,7 @@ from hookline.project.parsed_file import (
     read_folders,
     read_source,
 )
+from hookline.project.private_file import write_private_file
 from hookline.project.referenced_files import (
     NO_REFERENCES,
     FileReferences,
@@ -40,7 +41,7 @@ from hookline.project.restrictions import blocks_untrusted, is_restricted, restr
 from hookline.project.review import Review, effects_of_capability, effects_of_folder, effects_of_hook
 from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, read_content
 from hookline.project.sources import Source, SourceLayer, find_sources
-from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, write_private_file
+from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest
 
 _log = logging.getLogger("hookline")
 
@@ -282,7 +283,6 @@ class Trust:
         for name, data in copies.items():
             file = directory / name
             if data is not None and _read_bytes(file) != data:
-                file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 write_private_file(file, data)
         return directory / prefix
 

@@ -6,8 +6,6 @@ One JSON file for each agent, `{name: [field, …]}`: names only, never a value.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from hookline.hooks.kind_guess import SIGNAL_FIELDS
 from hookline.hooks.tool_name import guessed_kind, mcp_address
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, is_known_name
 from hookline.hosts.agents.machine import Machine
+from hookline.project.private_file import write_private_file
 
 _MAX_NAMES: Final = 200  # of one agent
 _MAX_NAME_LENGTH: Final = 100
@@ -103,14 +102,7 @@ class SeenTools:
         input = tool.get("input")
         fields = [field for field in SIGNAL_FIELDS if field in input] if isinstance(input, Mapping) else []
         with suppress(OSError):
-            self._write(agent, {**{key: list(held) for key, held in known.items()}, name: fields})
-
-    def _write(self, agent: str, names: dict[str, list[str]]) -> None:
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=self._directory)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(names, file)
-        os.replace(temporary, self._file(agent))
+            write_private_file(self._file(agent), json.dumps({**known, name: fields}).encode())
 
     def _file(self, agent: str) -> Path:
         return self._directory / f"{agent}.json"
