@@ -1,6 +1,6 @@
 """The texts by which a tool's path can be written.
 
-`.env`, `./.env`, `.env/.`, `/work/.env` and a link to it are one file. A condition on a path gets all of these texts, so
+`.env`, `./.env`, `.env/.`, `/project/.env` and a link to it are one file. A condition on a path gets all of these texts, so
 that another way to write a path does not change what a guard says.
 """
 
@@ -144,5 +144,5 @@ def _real_directory(directory: str) -> str:
 
 
 def _directory_fact(event: Event, fact: str) -> str:
-    held: Any = event.facts.get(fact)
-    return _normalize(held) if isinstance(held, str) and held.startswith("/") else ""
+    value: Any = event.facts.get(fact)
+    return _normalize(value) if isinstance(value, str) and value.startswith("/") else ""

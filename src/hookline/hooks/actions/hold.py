@@ -13,12 +13,12 @@ from hookline.hooks.outcome import ActionError, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
 
 
-def holding_verdict(event: str) -> Verdict:
-    """Ask where the event accepts it, else deny; SILENT if nothing can be held there."""
+def holding_answer(event: str, reason: str) -> Outcome | None:
+    """An ask where the event accepts it, else a deny; None if nothing can be held there."""
     accepts = EVENTS[event].accepts
     if accepts & May.ASK:
-        return Verdict.ASK
-    return Verdict.DENY if accepts & May.DENY and event not in ENDING_EVENTS else Verdict.SILENT
+        return Outcome(Verdict.ASK, reason)
+    return Outcome(Verdict.DENY, reason) if accepts & May.DENY and event not in ENDING_EVENTS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,4 @@ class HoldCall:
         yield "hold", self.reason
 
     async def run(self, event: Event, host: Host) -> NoReturn:
-        verdict = holding_verdict(event.name)
-        answer = Outcome(verdict, self.reason) if verdict is not Verdict.SILENT else None
-        raise ActionError(self.kind, f"cannot run: {self.reason}", answer=answer)
+        raise ActionError(self.kind, f"cannot run: {self.reason}", holding_answer(event.name, self.reason))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NoReturn, Protocol
 
-from hookline.hooks.actions.hold import holding_verdict
+from hookline.hooks.actions.hold import holding_answer
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import ActionError, FailureKind, Outcome, Verdict
+from hookline.hooks.outcome import ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import Action, May
 
 _SETTLE_SECONDS: Final = 0.03
@@ -96,7 +96,6 @@ class VerifiedAction:
         return state
 
     def _hold(self, event: Event, what: str) -> NoReturn:
-        verdict = holding_verdict(event.name) if self.holds else Verdict.SILENT
-        text = f"{what[0].upper()}{what[1:]}. Review it with `hookline trust`."
-        answer = Outcome(verdict, text) if verdict is not Verdict.SILENT else None
+        reason = f"{what[0].upper()}{what[1:]}. Review it with `hookline trust`."
+        answer = holding_answer(event.name, reason) if self.holds else None
         raise ActionError(FailureKind.NOT_TRUSTED, f"did not count: {what}; review it with `hookline trust`", answer)
