@@ -75,4 +75,4 @@ def test_too_many_readings_hold_for_one_and_not_for_all() -> None:
 def test_readings_are_computed_once() -> None:
     event = Event("tool.before", {"workspace": "/w", "tool": {"name": "read_file", "input": {"path": "a/../b"}}})
     field = ToolField(("path",))
-    assert field.interpretations(event) is field.interpretations(event)
+    assert field.readings(event) is field.readings(event)

@@ -76,7 +76,7 @@ def test_every_known_tool_of_a_host_has_exactly_one_name(dialect: str, host: str
     for kind, names in VOCABULARIES[host].names.items():
         for own in names:
             given = event(own, kind=str(kind))
-            ((name,),) = ToolName(vocabulary).readings(given)
+            ((name,),) = ToolName(vocabulary).possible_names(given)
             known = vocabulary.names.get(kind, ())
             assert name == own or name in known
             assert tool_name_in(given, vocabulary) == name
@@ -127,8 +127,8 @@ def test_an_mcp_tool_is_known_by_any_spelling(name: str, address: tuple[str, str
 
 def _readings(subject: ToolName, given: Event) -> tuple[tuple[str, ...], ...]:
     assert isinstance(subject.texts(given), AmbiguousTexts)
-    assert set(subject.texts(given)) == {text for texts in subject.interpretations(given) for text in texts}
-    return subject.readings(given)
+    assert set(subject.texts(given)) == {text for texts in subject.readings(given) for text in texts}
+    return subject.possible_names(given)
 
 
 def test_a_tool_that_no_table_knows_may_be_of_the_kind_that_it_looks_like() -> None:

@@ -15,12 +15,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from hookline.hooks.event import Event
+from hookline.hooks.protocols import Readings
 
-PathReadings = tuple[tuple[str, ...], ...]
 _PROCESS_LINK: Final = re.compile(r"/proc/(?:self|thread-self|\d+)/(?:task/\d+/)?(cwd|root)(?=/|\Z)")
 
 
-def path_readings(given: str, event: Event) -> PathReadings:
+def path_readings(given: str, event: Event) -> Readings:
     """What the path may mean, each meaning with its texts. The first text is the path as given.
 
     There is more than one meaning if `..` or a link is involved: the tool may resolve them or not. The absolute form
@@ -37,7 +37,7 @@ def path_readings(given: str, event: Event) -> PathReadings:
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
 
 
-def _readings_of(given: str, form: str, base: str, project: str) -> PathReadings:
+def _readings_of(given: str, form: str, base: str, project: str) -> Readings:
     joined = posixpath.join(base, form)
     place = _normalize(joined)
     if not place.startswith("/"):  # the directory is unknown
@@ -49,7 +49,7 @@ def _readings_of(given: str, form: str, base: str, project: str) -> PathReadings
     full: tuple[str, ...] = (*core, place)
     if real and real_inside is not None and real_inside == inside:
         full = (*full, real)  # only the project itself is behind a link
-    behind_link: PathReadings = ()
+    behind_link: Readings = ()
     if real and (real_inside != inside or (inside is None and real != place)):
         behind_link = ((real_inside, real), (real_inside,)) if real_inside is not None else ((real,),)
     if _has_detour(given):

@@ -89,8 +89,12 @@ class TextPattern(Protocol):
     def __hash__(self) -> int: ...
 
 
+Readings = tuple[tuple[str, ...], ...]
+"""The texts of a value for each way to read it."""
+
+
 class AmbiguousTexts(tuple[str, ...]):
-    """The texts of several readings. `Subject.interpretations` tells them apart."""
+    """The texts of several readings. `Subject.readings` tells them apart."""
 
     __slots__ = ()
 
@@ -104,7 +108,7 @@ class Subject(Protocol):
 
     def texts(self, event: Event) -> tuple[str, ...]: ...
 
-    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
+    def readings(self, event: Event) -> Readings:
         """Its texts for each way to read the event, whatever Event.choices says; () if there is only one way."""
 
     def reads(self) -> tuple[FactPath, ...]: ...

@@ -15,9 +15,7 @@ from typing import Any, Final, TypeVar
 from hookline.errors import AmbiguousField
 from hookline.hooks.event import MISSING, Event
 from hookline.hooks.json_text import json_text
-from hookline.hooks.protocols import NO_DEADLINE, AmbiguousTexts, Condition
-
-Readings = tuple[tuple[str, ...], ...]
+from hookline.hooks.protocols import NO_DEADLINE, AmbiguousTexts, Condition, Readings
 
 _NO_TEXT: Final[Readings] = ((),)
 _MAX_TRIES: Final = 256

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
 from hookline.hooks.path_spellings import path_readings
-from hookline.hooks.readings import Readings, compute_once, texts_of, unanimous, value_readings
-from hookline.hooks.tool_name import likely_kind as tool_kind
+from hookline.hooks.protocols import Readings
+from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
+from hookline.hooks.tool_name import likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
 from hookline.shell.command_readings import argv_texts, shell_code
 
@@ -47,9 +48,9 @@ class ToolField:
             value = input[self._name]
             if type(value) is str:
                 return (value,)
-        return texts_of(self.interpretations(event), event, self)
+        return texts_of(self.readings(event), event, self)
 
-    def interpretations(self, event: Event) -> Readings:
+    def readings(self, event: Event) -> Readings:
         return compute_once(event, self._cache_key, self._read)
 
     @property
@@ -66,7 +67,7 @@ class ToolField:
                 return path_readings(input[name], event)
         readings: list[tuple[str, ...]] = []
         values = field_values(event, self.path)
-        kind = tool_kind(event.facts.get("tool"))
+        kind = likely_kind(event.facts.get("tool"))
         if self.path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
             if kind is ToolKind.SHELL and values == (MISSING,):
                 values = _unnamed_commands(event)
@@ -148,7 +149,7 @@ def tool_field_name(event: Event, name: str) -> str:
     """The tool's own name for the field that some vocabulary calls `name`; `name` itself if it has none."""
     tool = event.facts["tool"]
     host = event.read(("host", "name"))
-    return choose_field_name(tool["input"], name, tool_kind(tool), host if isinstance(host, str) else "")
+    return choose_field_name(tool["input"], name, likely_kind(tool), host if isinstance(host, str) else "")
 
 
 def tool_field_names(event: Event, name: str) -> tuple[str, ...]:
@@ -170,7 +171,7 @@ def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
     """The names under which the input has the field, if the host's own name is unknown or not among them."""
     tool = event.facts["tool"]
     host = event.read(("host", "name"))
-    kind = tool_kind(tool)
+    kind = likely_kind(tool)
     names = _SYNONYMS[kind].get(name, ())
     given = tuple(other for other in names if other in tool["input"])
     own = _host_field_name(names[0], kind, host) if names and isinstance(host, str) else None
@@ -181,7 +182,7 @@ def _listed_values(event: Event, path: FactPath) -> tuple[Any, ...]:
     """The paths or commands of a tool that takes several: a hook may be about any of them."""
     tool = event.facts["tool"]
     list_name = _LIST_NAMES.get(path[0]) if len(path) == 1 else None
-    if list_name is None or tool_kind(tool) not in (*_COMMAND_KINDS, *_PATH_KINDS):
+    if list_name is None or likely_kind(tool) not in (*_COMMAND_KINDS, *_PATH_KINDS):
         return ()
     given = tool["input"].get(list_name)
     if isinstance(given, str):
@@ -287,7 +288,7 @@ def to_vocabulary(event: Event, vocabulary: Vocabulary) -> Any:
     tool = event.facts.get("tool")
     if not isinstance(tool, dict):
         return MISSING
-    input, kind = tool.get("input", MISSING), tool_kind(tool)
+    input, kind = tool.get("input", MISSING), likely_kind(tool)
     if not isinstance(input, dict):
         return input
     renamed: dict[str, Any] = {}
@@ -307,7 +308,7 @@ def to_host_fields(event: Event, changed: Mapping[str, Any]) -> dict[str, Any]:
     back = {name: restore_command_list(input[name], value, (name,)) for name, value in changed.items() if name in input}
     for name, value in changed.items():
         if name not in input:
-            given = [other for other in _SYNONYMS[tool_kind(tool)].get(name, ()) if other in input]
+            given = [other for other in _SYNONYMS[likely_kind(tool)].get(name, ()) if other in input]
             own = next((other for other in given if other not in back), name)
             back[own] = restore_command_list(input.get(own), value, (own,))
     return back

@@ -17,7 +17,7 @@ from hookline.errors import UndecidedError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import current_hook
 from hookline.hooks.kind_guess import SIGNAL_FIELDS, KindGuess, guess_kind
-from hookline.hooks.protocols import AmbiguousTexts, TextPattern
+from hookline.hooks.protocols import AmbiguousTexts, Readings, TextPattern
 from hookline.hooks.tools import (
     KIND_BY_VALUE,
     MCP_CLAUDE,
@@ -39,7 +39,6 @@ _MAX_CACHED_CHARS: Final = 256  # longer names are not cached: an agent may make
 _CACHE_SIZE: Final = 1024
 _SIGNAL_FIELDS: Final = frozenset(SIGNAL_FIELDS)
 
-Readings = tuple[tuple[str, ...], ...]
 McpAddress = tuple[str, str]  # server, tool
 _CallShape = tuple[str, ToolKind, tuple[str, ...], str]  # name, kind, fields, host: what a name depends on
 
@@ -92,7 +91,7 @@ class ToolName:
     def _certain_texts(self, name: str, kind: str | None) -> tuple[str, ...] | None:
         """The texts of a tool with one reading that depends on its name and kind only; otherwise None."""
         known = None
-        if not _is_open(name, kind):
+        if not _depends_on_event(name, kind):
             (names,) = _read_names(self, name, tool_kind({"name": name, "kind": kind}), (), None)
             known = self._forms(names)
         if len(name) <= _MAX_CACHED_CHARS and (kind is None or kind in KIND_BY_VALUE):
@@ -102,16 +101,16 @@ class ToolName:
         return known
 
     def _uncertain_texts(self, event: Event) -> tuple[str, ...]:
-        readings = self.readings(event)
+        readings = self.possible_names(event)
         if len(readings) == 1:
             return self._forms(readings[0])
         return AmbiguousTexts(dict.fromkeys(form for names in readings for form in self._forms(names)))
 
-    def interpretations(self, event: Event) -> tuple[tuple[str, ...], ...]:
-        readings = self.readings(event)
+    def readings(self, event: Event) -> Readings:
+        readings = self.possible_names(event)
         return tuple(self._forms(names) for names in readings) if len(readings) > 1 else ()
 
-    def readings(self, event: Event) -> Readings:
+    def possible_names(self, event: Event) -> Readings:
         """Its names in each reading, most likely first. A reading has several only for an MCP tool's spellings."""
         tool = event.facts.get("tool")
         name = tool.get("name") if isinstance(tool, dict) else None
@@ -147,21 +146,21 @@ def _read_names(
 ) -> Readings:
     vocabulary, address = subject.vocabulary, mcp_address(name)
     spellings = (*_spell(address, vocabulary), name) if address else (name,)
-    kept = _matched_own_name(subject, dict.fromkeys(spellings))
+    own_name = _matched_own_name(subject, dict.fromkeys(spellings))
     if subject.own_names is HOST_NAMES:
         others = [_spell(other, vocabulary) for other in possible]
         return _distinct([tuple(dict.fromkeys(spellings)), *others])
-    if kept is not None:
-        return ((kept,),)
-    named = next(iter(vocabulary.names.get(guess or kind, ())), None)  # by its kind
+    if own_name is not None:
+        return ((own_name,),)
+    kind_name = next(iter(vocabulary.names.get(guess or kind, ())), None)
     if address is not None:
         found = [_spell(each, vocabulary)[:1] for each in (address, *possible)]
-        return _distinct([*found, *([(named,)] if named else [])])
+        return _distinct([*found, *([(kind_name,)] if kind_name else [])])
     if any(name in names for names in vocabulary.names.values()) or name in vocabulary.others:
         return ((name,),)
     if kind is not ToolKind.OTHER:
-        return ((named or name,),)
-    guessed = [(named,)] if named and guess else []
+        return ((kind_name or name,),)
+    guessed = [(kind_name,)] if kind_name and guess else []
     return _distinct([*guessed, (name,), *(_spell(each, vocabulary)[:1] for each in possible)])
 
 
@@ -173,7 +172,7 @@ def _matched_own_name(subject: ToolName, spellings: dict[str, None]) -> str | No
     return next((name for name in spellings if any(each.search(name) for each in subject.own_names)), None)
 
 
-def _is_open(name: str, kind: str | None) -> bool:
+def _depends_on_event(name: str, kind: str | None) -> bool:
     """Whether the name depends on more than the tool's name and kind: a guess, or an MCP server."""
     if is_known_name(name):
         return False
@@ -266,7 +265,7 @@ def _spell(address: McpAddress, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def mcp_spellings(name: str) -> tuple[str, ...]:
-    """The spellings of an MCP tool's name: `mcp.<server>.<tool>` and the others. None for any other tool."""
+    """The spellings of an MCP tool's name: `mcp.<server>.<tool>` and the others. Empty for any other tool."""
     address = mcp_address(name)
     return _spell(address, NATIVE) if address else ()
 
@@ -282,10 +281,10 @@ def tool_name_in(event: Event, vocabulary: Vocabulary) -> str:
     for need in hook.tool_matchers if hook is not None else ():
         subject = need.subject
         if isinstance(subject, ToolName) and subject.vocabulary == vocabulary:
-            for name in (name for names in subject.readings(event) for name in names):
+            for name in (name for names in subject.possible_names(event) for name in names):
                 if _matches_name(need.pattern, vocabulary.all_forms(name)):
                     return name
-    readings = ToolName(vocabulary).readings(event)
+    readings = ToolName(vocabulary).possible_names(event)
     return readings[0][0] if readings else ""
 
 

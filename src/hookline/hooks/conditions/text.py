@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
-from hookline.hooks.protocols import NO_DEADLINE, Need, Subject, TextPattern
-from hookline.hooks.readings import Readings, compute_once, texts_of, unanimous, value_readings
+from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, Subject, TextPattern
+from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
 from hookline.hooks.tool_input import ToolField, holds_for_values, value_at
 from hookline.shell.command_readings import command_readings, is_one_plain_command
 
@@ -72,9 +72,9 @@ class Fact:
             return (value,)
         if value is MISSING and EVERY_ITEM not in self.path:
             return ()
-        return texts_of(self.interpretations(event), event, self)
+        return texts_of(self.readings(event), event, self)
 
-    def interpretations(self, event: Event) -> Readings:
+    def readings(self, event: Event) -> Readings:
         return compute_once(event, self, self._read)
 
     def _read(self, event: Event) -> Readings:
@@ -99,13 +99,13 @@ class ShellCommands:
         texts = self.subject.texts(event)
         if len(texts) == 1 and is_one_plain_command(texts[0]):
             return texts
-        return texts_of(self.interpretations(event), event, self)
+        return texts_of(self.readings(event), event, self)
 
-    def interpretations(self, event: Event) -> Readings:
+    def readings(self, event: Event) -> Readings:
         return compute_once(event, self, self._read)
 
     def _read(self, event: Event) -> Readings:
-        lines = self.subject.interpretations(event) or (self.subject.texts(event),)
+        lines = self.subject.readings(event) or (self.subject.texts(event),)
         found = (reading for texts in lines for text in texts for reading in command_readings(text))
         return tuple(dict.fromkeys(found)) or ((),)
 
@@ -131,7 +131,7 @@ class Matches:
         return type(texts) is tuple or self._matches_all_readings(event, deadline)
 
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
-        answers = [self._any_match(texts, deadline) for texts in self.subject.interpretations(event)]
+        answers = [self._any_match(texts, deadline) for texts in self.subject.readings(event)]
         return unanimous(str(self.subject), answers, self.subject, event)
 
     def _cached_match(self, texts: tuple[str, ...], deadline: float) -> bool:
@@ -177,7 +177,7 @@ class Equals:
         if isinstance(self.value, str) and self.path[:2] == ("tool", "input"):
             field = ToolField(self.path[2:])
             if field.has_spellings:
-                readings = field.interpretations(event)
+                readings = field.readings(event)
                 return unanimous(str(field), [self.value in texts for texts in readings], field, event)
         return holds_for_values(event, self.path, lambda value: deep_equal(value, self.value))
 
