@@ -23,6 +23,11 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_SHOWN_LENGTH else text[: MAX_SHOWN_LENGTH - 1] + "…"
 
 
+def format_seconds(seconds: float) -> str:
+    """As people say it: 200 ms, 1.5 s."""
+    return f"{seconds * 1000:g} ms" if seconds < 1 else f"{seconds:g} s"
+
+
 def file_label(file: str) -> str:
     """The file's name, with a hidden directory, since several programs have a `settings.json`; `~/` for the user's own."""
     path = PurePath(file)

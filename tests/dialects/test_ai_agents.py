@@ -127,7 +127,7 @@ def test_a_file_of_another_shape_is_none_of_ours(value: object) -> None:
 def test_a_hook_knows_its_line_and_its_time() -> None:
     text = '{"hooks": {"PreToolUse": [\n {"hooks": [\n  {"type": "command", "command": "a"},\n  {"type": "command", "command": "b", "timeout": 1.5}\n]}]}}'
     first, second = AI_AGENTS.load(read_document(text)).hooks
-    assert (first.id, second.id) == ("settings.json:PreToolUse[0]", "settings.json:PreToolUse[1]")
+    assert (first.id, second.id) == ("settings.json:PreToolUse[0]", "settings.json:PreToolUse[0].hooks[1]")
     assert (first.origin.line, second.origin.line) == (3, 4)
     assert (first.timeout, second.timeout) == (timedelta(seconds=60), timedelta(seconds=1.5))
 

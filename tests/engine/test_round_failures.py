@@ -100,7 +100,7 @@ def test_a_timeout_is_a_failure_and_names_the_hook() -> None:
     slow = make_hook(FunctionAction(sleep), id="slow", timeout=timedelta(milliseconds=20), on_error=CLOSED)
     decision = decide(make_book(slow), tool_call_event())
     assert failure_kinds(decision) == [("slow", "timeout")]
-    assert decision.reason == "hook slow did not answer within 0.02 s"
+    assert decision.reason == "hook slow did not answer within 20 ms"
 
 
 def test_a_failing_hook_without_an_on_error_stops_nobody() -> None:

@@ -160,7 +160,7 @@ def test_no_answer_in_time_is_a_timeout_that_hides_the_path(server: LoopbackServ
     server.release = threading.Event()
     kind, text = failure(PostRequest(server.url + "?key=secret", b"", timeout=timedelta(seconds=0.2)))
     assert kind is FailureKind.TIMEOUT
-    assert text == f"got no answer from {server.url.removesuffix('/hook')} within 0.2 s"
+    assert text == f"got no answer from {server.url.removesuffix('/hook')} within 200 ms"
 
 
 @pytest.mark.parametrize(

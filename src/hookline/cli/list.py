@@ -12,7 +12,9 @@ from hookline.cli.context import load_book
 from hookline.cli.options import Verb, config_option, dialect_option, json_option
 from hookline.cli.output import out, out_json, print_table
 from hookline.cli.problem_text import show_problems
+from hookline.dialects.wording import event_name, failure_text, wording_of
 from hookline.hooks.actions.failing import UntrustedAction
+from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.hook import Hook, Scope
@@ -68,6 +70,7 @@ def _hook_json(hook: Hook) -> dict[str, Any]:
     return {
         "id": hook.id,
         "event": hook.event,
+        "event_name": event_name(hook),
         "order": hook.order,
         "file": hook.origin.file,
         "line": hook.origin.line,
@@ -92,9 +95,9 @@ def _table_row(hook: Hook) -> tuple[str, ...]:
     ]
     return (
         hook.id,
-        hook.event,
+        event_name(hook),
         f"{hook.origin.file}:{hook.origin.line}",
-        str(hook.order) if hook.order else "",
+        _order_text(hook),
         scope,
         " ".join(hook.tags),
         _failure_text(hook),
@@ -102,11 +105,19 @@ def _table_row(hook: Hook) -> tuple[str, ...]:
     )
 
 
+def _order_text(hook: Hook) -> str:
+    words = wording_of(hook.origin.dialect)
+    order = words.order(hook.order)
+    return order if words.order_key == "order" or not order else f"{words.order_key} {order}"
+
+
 def _failure_text(hook: Hook) -> str:
     """Empty for an answer that cannot fail."""
     if hook.then.constant is not None:
         return ""
     reads = _exit_code_format(hook)
+    if own := failure_text(hook, None if reads is None else ResultFormat(reads)):
+        return own
     return error_word(hook.on_error) + (f" (exit code: {reads})" if reads else "")
 
 

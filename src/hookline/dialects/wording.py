@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from hookline.hooks.event import FactPath, path_text
+from hookline.hooks.actions.program_result import ResultFormat
+from hookline.hooks.event import FactPath, parse_path, path_text
 from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import Hook
+from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import May
 
+_PLACEHOLDER: Final = re.compile(r"\{\{\s*([\w.-]+)(\s*(?:\|[^{}]*)?)\}\}")
 _NATIVE_ANSWERS: Final = {
     May.ALLOW: "allow",
     May.ASK: "ask",
@@ -30,6 +34,12 @@ class Wording:
     answers: Mapping[May, str] = field(default_factory=lambda: _NATIVE_ANSWERS)
     facts: Mapping[str, str] = field(default_factory=dict)
     unit: str = ""  # of a number that is a duration: ms or s; empty: durations are written with their unit
+    order_key: str = "order"
+    priority: Callable[[int], int] | None = None  # of hookline's order
+    default_order: int = 0
+    adds_environment: bool = False  # to every program, so that its variables are not the author's
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """What a failure means: where it `blocks`, where it `ends` the round, or by how an exit code is read."""
     run_earlier: str = "give it a lower order"
     never: str = "Remove the hook if that is what you want."
     wait: str = ""  # how to make a hook's answer count, if the dialect can say
@@ -52,6 +62,15 @@ class Wording:
             if text == ours or text.startswith(f"{ours}."):
                 return theirs + text[len(ours) :]
         return text
+
+    def order(self, order: int) -> str:
+        """As the file says it; empty for the default and where only the place in the file counts."""
+        number = self.priority(order) if self.priority is not None else order
+        return "" if number == self.default_order else str(number)
+
+    def as_written(self, text: str) -> str:
+        """A command with its placeholders as the dialect calls them."""
+        return _PLACEHOLDER.sub(lambda found: f"{{{{{self.fact(parse_path(found[1]))}{found[2]}}}}}", text)
 
     def duration(self, time: timedelta) -> str:
         """As the dialect counts: 200 ms, 1.5 s."""
@@ -78,6 +97,16 @@ _WORDINGS: Final = {
             "workspace": "sandbox",
         },
         unit="ms",
+        order_key="priority",
+        priority=lambda order: -order,
+        failures={
+            "blocks": "continueOnError: false: a non-zero exit and an error deny",
+            "ends": "continueOnError: false: a failure ends the remaining rules",
+            "": "an error denies nothing",
+            ResultFormat.NONZERO: "continueOnError not set: a non-zero exit denies, an error does not",
+            ResultFormat.ERROR: "continueOnError: true: nothing denies",
+            ResultFormat.NEVER: "nothing denies",
+        },
         run_earlier="give it a higher priority",
         on_error="continueOnError",
     ),
@@ -93,6 +122,12 @@ _WORDINGS: Final = {
             "workspace": "PROJECT_ROOT",
         },
         unit="ms",
+        adds_environment=True,
+        failures={
+            "blocks": "continueOnFailure: false: a failure blocks",
+            "ends": "continueOnFailure: false: a failure ends the remaining hooks",
+            ResultFormat.ERROR: "continues",
+        },
         run_earlier="move it up in the file",
         on_error="continueOnFailure",
     ),
@@ -101,6 +136,12 @@ _WORDINGS: Final = {
         answers=_BLOCK,
         facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
         unit="s",
+        adds_environment=True,
+        failures={
+            "blocks": "onFailure: block",
+            ResultFormat.JSON: "exit code 2 blocks, another failure is shown",
+            ResultFormat.CLAUDE: "exit code 2 blocks, another failure is shown",
+        },
         run_earlier="move it up in the file",
     ),
     "claude_code": Wording(
@@ -108,6 +149,12 @@ _WORDINGS: Final = {
         answers=_BLOCK,
         facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
         unit="s",
+        adds_environment=True,
+        failures={
+            "blocks": "onFailure: block",
+            ResultFormat.JSON: "exit code 2 blocks, another failure is shown",
+            ResultFormat.CLAUDE: "exit code 2 blocks, another failure is shown",
+        },
         run_earlier="move it up in the file",
         wait="Remove `async` if its answer should count.",
         on_error="onFailure",
@@ -130,10 +177,21 @@ _WORDINGS: Final = {
             "turn.number": "turn_count",
         },
         unit="s",
+        order_key="priority",
+        priority=lambda order: order + 100,
+        default_order=100,
+        failures={ResultFormat.ERROR: "logged"},
         run_earlier="give it a lower priority",
     ),
     "standard_agents": Wording(dialect="standard_agents", run_earlier="list it earlier"),
 }
+
+
+def failure_text(hook: Hook, format: ResultFormat | None) -> str:
+    """What happens if the hook fails, in the words of its file; empty where hookline's own words are used."""
+    words = wording_of(hook.origin.dialect)
+    blocks, ends = hook.on_error.verdict is Verdict.DENY, hook.on_error.final
+    return words.failures.get("blocks" if blocks else "ends" if ends else str(format or ""), "")
 
 
 def wording_of(dialect: str) -> Wording:

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from hookline.errors import UnavailableError
+from hookline.formatting import format_seconds
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.masking import mask
@@ -128,7 +129,7 @@ async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | 
                 await asyncio.wait({task})
     except TimeoutError:
         await work.end(task)
-        return Failure(FailureKind.TIMEOUT, f"did not answer within {timeout.total_seconds():g} s")
+        return Failure(FailureKind.TIMEOUT, f"did not answer within {format_seconds(timeout.total_seconds())}")
     except asyncio.CancelledError:
         await work.end(task)
         raise

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from hookline.dialects.dialect import Capability
+from hookline.dialects.wording import event_name, wording_of
 from hookline.formatting import printable
 from hookline.hooks.actions.description import describe_outcome
+from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
 from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
+
+_COMMANDS: Final = ("run", "only_if")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,17 @@ class Review:
 
 
 def effects_of_hook(hook: Hook) -> HookEffects:
+    words = wording_of(hook.origin.dialect)
+    action = hook.then
+    if words.adds_environment and isinstance(action, RunProgram):
+        only_if = action.only_if and replace(action.only_if, env=())
+        action = replace(action, program=replace(action.program, env=()), only_if=only_if)
     said = (
-        *hook.then.describe(),
+        *((what, words.as_written(text) if what in _COMMANDS else text) for what, text in action.describe()),
         *((f"if it fails, {what}", text) for what, text in describe_outcome(hook.on_error)),
     )
     deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
-    return HookEffects(hook.id, hook.event, hook.origin.line, deeds)
+    return HookEffects(hook.id, event_name(hook), hook.origin.line, deeds)
 
 
 def effects_of_folder(folder: CodeFolder) -> HookEffects:

@@ -8,6 +8,7 @@ import re
 from typing import Any, Final
 
 from hookline.errors import UnavailableError
+from hookline.formatting import format_seconds
 from hookline.hooks.actions.post import URL_PATTERN, url_origin
 from hookline.hooks.host import PostRequest, PostResponse
 from hookline.hooks.outcome import ActionError, FailureKind
@@ -36,7 +37,7 @@ async def post_json(request: PostRequest) -> PostResponse:
             return await _read_response(response)
     except http.TimeoutException:
         raise ActionError(
-            FailureKind.TIMEOUT, f"got no answer from {url_origin(request.url)} within {timeout:g} s"
+            FailureKind.TIMEOUT, f"got no answer from {url_origin(request.url)} within {format_seconds(timeout)}"
         ) from None
     except (http.HTTPError, http.InvalidURL) as error:
         why = type(error).__name__

@@ -25,6 +25,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.formatting import format_seconds
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook
 from hookline.hooks.masking import mask
@@ -107,7 +108,7 @@ class ScriptDeadline:
         return self.at - time.monotonic()
 
     def timeout_error(self) -> ActionError:
-        return ActionError(FailureKind.TIMEOUT, f"did not answer within {self.timeout.total_seconds():g} s")
+        return ActionError(FailureKind.TIMEOUT, f"did not answer within {format_seconds(self.timeout.total_seconds())}")
 
 
 class ScriptToolCalls:

@@ -30,6 +30,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Final
 
+from hookline.formatting import format_seconds
 from hookline.hooks.host import Command, ProgramResult, current_hook
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
@@ -199,7 +200,7 @@ async def run_program(
             await program.run()
     except TimeoutError:
         what = "end" if program.has_started else "get its turn among the other programs"
-        raise ActionError(FailureKind.TIMEOUT, f"did not {what} within {seconds:g} s") from None
+        raise ActionError(FailureKind.TIMEOUT, f"did not {what} within {format_seconds(seconds)}") from None
     return program.get_result()
 
 

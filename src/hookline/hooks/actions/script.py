@@ -49,15 +49,20 @@ def _parse_returned(returned: Any, event: Event) -> Outcome:
     if returned is None:
         return SILENT
     if not isinstance(returned, dict):
-        raise ActionError(
-            FailureKind.UNREADABLE_ANSWER, f"the script returned {type(returned).__name__}, not an object"
-        )
+        raise ActionError(FailureKind.UNREADABLE_ANSWER, f"the script returned {_type_name(returned)}, not an object")
     decision, reason = returned.get("decision"), returned.get("reason")
     if decision is not None and decision not in _DECISION_VERDICTS:
         raise ActionError(FailureKind.UNREADABLE_ANSWER, f"the script's decision {str(decision)[:60]!r} is not known")
     verdict = _DECISION_VERDICTS[decision] if decision is not None else Verdict.SILENT
     words = reason if isinstance(reason, str) else ""
     return Outcome(verdict, words, () if verdict is Verdict.DENY else _parse_changes(returned, event))
+
+
+def _type_name(value: Any) -> str:
+    """As JavaScript calls it."""
+    if isinstance(value, bool):
+        return "a boolean"
+    return "a string" if isinstance(value, str) else "an array" if isinstance(value, list) else "a number"
 
 
 def _parse_changes(returned: dict[str, Any], event: Event) -> Changes:
