@@ -81,6 +81,7 @@ class Hook:
     limit: Limit = UNLIMITED
     enabled: bool = True
     tags: tuple[str, ...] = ()
+    ignored_by: tuple[str, ...] = ()  # coding agents that run the hooks of its file themselves, but not this one
     is_trusted: bool = True  # False: nothing that its file says may reach an agent
 
     @property

@@ -92,6 +92,8 @@ def read_source(source: Source) -> ParsedFile:
         problems = (*folder.dialect.check(folder.path, folder.display_path), *read_folders([folder]).problems)
         return ParsedFile(source, problems=problems, dialect=folder.dialect.name, folders=(folder,))
     document, problems = salvage_file(source.path, source.display_path)
+    if document is None and source.run_by:
+        return ParsedFile(source)
     return ParsedFile(source, problems=problems) if document is None else parse_document(document, source)
 
 
@@ -103,6 +105,8 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
     if dialect is None:
         return ParsedFile(source)
     loaded = dialect.load(document)
+    if source.run_by:
+        loaded = _leave_to_agent(loaded, source.run_by)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
     wrong = _check_named_dialect(document, source, dialect, loaded)
     all_problems = tuple(dict.fromkeys((*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems)))
@@ -133,6 +137,11 @@ def _check_named_dialect(
         return (Problem("no-hooks", document.file, 1, what, "Is it a file of another dialect?", Severity.WARNING),)
     what = f"{dialect.name} reads no hooks from this file: it is a file of {other.name}."
     return (Problem("wrong-dialect", document.file, 1, what, f"Write --dialect {other.name}."),)
+
+
+def _leave_to_agent(loaded: LoadResult, agent: str) -> LoadResult:
+    """Without the hooks that the agent runs itself, and without the problems, which are not ours then."""
+    return LoadResult(tuple(hook for hook in loaded.hooks if agent in hook.ignored_by))
 
 
 def _downgrade_unrelated(document: Document, loaded: LoadResult) -> list[Problem]:

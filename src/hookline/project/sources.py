@@ -31,6 +31,7 @@ class Source:
     dialect: str | None  # None: recognised by its name and content
     layer: SourceLayer
     project: Path | None = None  # the root of its project; None: the user's own file, which is trusted
+    run_by: str = ""  # the coding agent that runs its hooks itself; only those that it ignores are loaded
 
     @property
     def is_from_project(self) -> bool:

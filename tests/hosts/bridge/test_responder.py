@@ -242,6 +242,35 @@ def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: BridgeSandbox) -
     assert CacheKey(desk.project, place, frozenset({("native", SourceLayer.PROJECT)})).sources() == []
 
 
+@pytest.mark.parametrize(("matcher", "denied"), [("", True), ("*", False), ("Bash", False), (None, False)])
+def test_a_hook_that_copilot_ignores_is_run_for_it_and_no_other(
+    desk: BridgeSandbox, matcher: str | None, denied: bool
+) -> None:
+    ran = desk.root / "ran"
+    group = {"hooks": [{"type": "command", "command": f"echo x >> {ran}; echo Never. >&2; exit 2"}]}
+    settings = {"hooks": {"PreToolUse": [group if matcher is None else {"matcher": matcher, **group}]}}
+    _trust_claude_settings(desk, settings)
+    reply = decided(desk.call(event="preToolUse", agent="copilot-cli"))
+    assert ("Never." in reply.stdout) is denied
+    assert ran.exists() is denied
+
+
+@pytest.mark.parametrize("agent", ["copilot-cli", "cursor", "codex"])
+def test_claude_codes_permission_rules_hold_where_the_agent_does_not_know_them(desk: BridgeSandbox, agent: str) -> None:
+    _trust_claude_settings(desk, {"permissions": {"deny": ["Bash(rm:*)"]}})
+    event = "PreToolUse" if agent == "codex" else "preToolUse"
+    reply = decided(desk.call(desk.payload("rm -rf x"), event=event, agent=agent))
+    assert "The permission rule Bash(rm:*) says deny." in reply.stdout + reply.stderr
+    assert decided(desk.call(desk.payload("rm -rf x"))) == Reply(), "Claude Code itself obeys them"
+
+
+def _trust_claude_settings(desk: BridgeSandbox, settings: object) -> None:
+    file = desk.project / ".claude" / "settings.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(settings))
+    desk.write_hooks("hooks: []")
+
+
 def test_a_misspelt_agent_blocks_a_tool_and_lists_the_agents(desk: BridgeSandbox) -> None:
     reply = decided(desk.call(agent="claud-code"))
     assert reply.exit_code == 2

@@ -28,6 +28,7 @@ from hookline.dialects.claude_code.names import (
     is_component_file,
     is_plugin_file,
 )
+from hookline.dialects.claude_code.permissions import parse_permissions
 from hookline.dialects.claude_code.plugins import plugin_hooks_files
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_disabling_error
 from hookline.dialects.settings_json import (
@@ -47,7 +48,7 @@ from hookline.dialects.settings_json import (
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS, Always, AnyOf, Never, all_of
 from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
-from hookline.hooks.outcome import Outcome
+from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.patterns.pattern import BadPattern
@@ -139,9 +140,10 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
         for handler, hook in _parse_group(entry):
             key = f"{entry.event_name} {_handler_key(handler)}"
             hooks[key] = _merge_hooks(hooks[key], hook) if key in hooks else hook
+    rules = tuple(parse_permissions(document, problems))
     if _disables_all_hooks(document, problems):
-        return [replace(hook, enabled=False) for hook in hooks.values()]
-    return hooks.values()
+        return [*(replace(hook, enabled=False) for hook in hooks.values()), *rules]
+    return [*hooks.values(), *rules]
 
 
 def _warn_unsupported_event(entry: EventEntry) -> None:
@@ -230,13 +232,21 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
         wait=not _runs_in_background(at),
         on_error=_parse_on_failure(at, entry.event_name),
         limit=limit,
+        ignored_by=("copilot-cli",) if _is_ignored_by_copilot(at, entry) else (),
     )
+
+
+def _is_ignored_by_copilot(at: Node, entry: EventEntry) -> bool:
+    """Copilot runs the commands of Claude Code's settings, but for it an empty matcher matches nothing."""
+    return entry.at.value.get("matcher") == "" or at.value.get("type") in ("prompt", "agent", "mcp_tool")
 
 
 def _parse_on_failure(at: Node, event_name: str) -> Outcome:
     """The agent does not wait for a hook in the background, so its failure blocks nothing."""
     if _runs_in_background(at):
         return FAILURE_OUTCOME
+    if at.value.get("type") == "prompt" and event_name == "PreToolUse":  # without a model, a person decides
+        return Outcome(Verdict.ASK)
     return failure_outcome(event_name, str(at.value.get("onFailure") or CONTINUE))
 
 

@@ -71,6 +71,7 @@ def parse_permission_rule(text: str) -> PermissionRule:
 def _input_condition(kind: ToolKind, inner: str) -> Condition | None:
     """The pattern in parentheses as a condition; None if this kind of tool has no input that it applies to."""
     if kind is ToolKind.SHELL:
+        inner = f"{inner.removesuffix(':*')} *" if inner.endswith(":*") else inner
         return Matches(ShellCommands(ToolField(("command",), VOCABULARY)), shorthand("starts", inner))
     if kind in _FILE_KINDS:
         return _any_of(

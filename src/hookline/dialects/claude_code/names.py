@@ -121,7 +121,11 @@ def stdin_template(event_name: str) -> DataTemplate:
 
 def hook_environment(file: str = "") -> tuple[tuple[str, Template | None], ...]:
     names = PlaceholderResolver(VOCABULARY)
-    given = {"CLAUDE_PROJECT_DIR": "{{workspace}}", "CLAUDE_CODE_SESSION_ID": "{{session.id}}"}
+    given = {
+        "CLAUDECODE": "1",
+        "CLAUDE_PROJECT_DIR": "{{workspace}}",
+        "CLAUDE_CODE_SESSION_ID": "{{session.id}}",
+    }
     if is_plugin_file(file):
         given["CLAUDE_PLUGIN_ROOT"] = escape_braces(plugin_root(file))
     return tuple((name, parse_template(text, names)) for name, text in given.items())

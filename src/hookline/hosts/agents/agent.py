@@ -76,6 +76,7 @@ class CodingAgent(ABC):
     project_variables: tuple[str, ...] = ()  # that tell hooks where the project is, best first
     hook_environment: Mapping[str, str] = field(default_factory=dict)  # that marks a program as a hook of this agent
     native_layers: frozenset[DialectLayer] = frozenset()  # hooks that the agent runs itself, so hookline must not
+    ignores_some_hooks: bool = False  # of those layers: hookline runs the hooks that name it in `ignored_by`
     event_aliases: Mapping[str, str] = field(default_factory=dict)  # other names of an event → the listed one
     project_settings: tuple[str, ...] = ()  # files that can disable hooks and override the user's, strongest first
 

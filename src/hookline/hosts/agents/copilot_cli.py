@@ -188,6 +188,7 @@ AGENT = CopilotCli(
     advice="Copilot CLI runs a project's hooks only in a folder that it trusts. With -p, add --trust-folder.",
     project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=frozenset({("claude_code", SourceLayer.PROJECT), ("claude_code", SourceLayer.LOCAL)}),
+    ignores_some_hooks=True,
     event_aliases={
         "SessionStart": "sessionStart",
         "userPromptSubmitted": "userPromptTransformed",

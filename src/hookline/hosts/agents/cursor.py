@@ -167,6 +167,7 @@ AGENT = Cursor(
     homes=(".cursor",),
     project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     native_layers=frozenset(("claude_code", each) for each in SourceLayer),
+    ignores_some_hooks=True,
     event_aliases={
         "beforeShellExecution": "preToolUse",
         "beforeMCPExecution": "preToolUse",

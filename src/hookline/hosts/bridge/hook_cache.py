@@ -7,7 +7,7 @@ import logging
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -37,10 +37,16 @@ class CacheKey:
     directory: Path
     directories: UserDirectories
     excluded_layers: frozenset[DialectLayer] = frozenset()
+    run_by: str = ""  # the agent, if it ignores some hooks of those layers
 
     def sources(self) -> list[Source]:
         found = self.trust().sources(self.directory, self.directories.home, self.directories.config)
-        return [source for source in found if (source.dialect, source.layer) not in self.excluded_layers]
+        if self.run_by:
+            return [replace(each, run_by=self.run_by) if self._is_excluded(each) else each for each in found]
+        return [source for source in found if not self._is_excluded(source)]
+
+    def _is_excluded(self, source: Source) -> bool:
+        return (source.dialect, source.layer) in self.excluded_layers
 
     def trust(self) -> Trust:
         return Trust(trust_file_path(self.directories.home, self.directories.state))

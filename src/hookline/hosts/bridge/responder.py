@@ -247,7 +247,8 @@ class _Responder:
         place = self.call.user_directories
         inside = workspace is None or _real_path(workspace) in project_directories(cwd, place.home)
         directory = cwd if inside or workspace is None else workspace
-        return await self.engine.book(CacheKey(directory, place, self.agent.native_layers))
+        run_by = self.agent.name if self.agent.ignores_some_hooks else ""
+        return await self.engine.book(CacheKey(directory, place, self.agent.native_layers, run_by))
 
     def _find_workspace(self) -> Path | None:
         found = (_existing_directory(self.call.variable(name)) for name in self.agent.project_variables)
