@@ -10,8 +10,8 @@ HooklineError                 something you can fix; exit code 1
 └── Denied                    hooks, or the person they asked, denied a tool or a prompt; exit code 2
     └── Halted                hooks stopped the agent
 
-UndecidedError, ConditionError and AmbiguousField are internal: the code that evaluates conditions handles them. BadTemplate becomes a
-problem of the config.
+UndecidedError, ConditionError and AmbiguousField are internal: the code that evaluates conditions handles them.
+BadTemplate becomes a problem of the config.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.context import current_directory, sources, trust, user_name
-from hookline.cli.options import Verb, config_option, keep_going_option, on_problem, refusal_explained
+from hookline.cli.options import Verb, config_option, explain_refusal, keep_going_option, on_problem
 from hookline.cli.output import err
 from hookline.config.problem import errors_of, refuse_errors
 from hookline.errors import HooklineError, extra_required
@@ -71,7 +71,7 @@ def verb(
             import hookline.hosts.mcp.upstream_http  # noqa: F401
     parsed = _parse_headers(headers, os.environ.get(HEADERS_VARIABLE, "") if url else "")
     watched = BookWatcher(_config_sources(configs), trust())
-    with refusal_explained():
+    with explain_refusal():
         refuse_errors(watched.book.problems, on_problem(keep_going))
     for problem in sorted(set(watched.book.problems) - set(errors_of(watched.book.problems))):
         err(str(problem))

@@ -109,7 +109,7 @@ def on_problem(keep_going: bool) -> OnProblem:
 
 
 @contextmanager
-def refusal_explained() -> Iterator[None]:
+def explain_refusal() -> Iterator[None]:
     """Adds to the errors of a config how to start anyway."""
     from hookline.errors import ConfigError, HooklineError
 

@@ -1,4 +1,4 @@
-"""Which names a tool matcher speaks of: its dialect's, or the host's own. Decided when the file is loaded.
+"""Decides, when a file is loaded, which names a tool matcher is compared with: its dialect's, or the host's own.
 
 A matcher that matches one of the dialect's known names means tools by their name in that dialect. One that matches none of
 them (`run_shell_command`, `mcp__.*`) means the host's own names. Alternatives are decided one by one, so that

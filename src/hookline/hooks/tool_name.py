@@ -57,7 +57,7 @@ class _AnyName:
 
 
 HOST_NAMES: Final[tuple[TextPattern, ...]] = (_AnyName(),)
-"""For a matcher that speaks of the host's own names only."""
+"""For a matcher that is compared with the host's own names only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,8 @@ def verb(
     hookline run --resume                   resume the last session
     hookline run --demo                     what hooks do, without a model or a key
 
-    It does not start if a config file has errors. Exit codes with -p: 0 it answered, 1 it failed or did not start, 2 hooks refused the prompt or stopped the agent, 3 a person had to
-    approve something, 130 interrupted, 143 terminated.
+    It does not start if a config file has errors. Exit codes with -p: 0 it answered, 1 it failed or did not start, 2 hooks
+    refused the prompt or stopped the agent, 3 a person had to approve something, 130 interrupted, 143 terminated.
     """
     with extra_required("hookline run needs hookline's agent", "agent"):
         from hookline.cli.chat.start import RunOptions

@@ -14,7 +14,7 @@ from typing import Final
 
 from hookline.cli.chat.render import applied_accounts, changed_facts
 from hookline.cli.context import current_directory, home
-from hookline.cli.options import on_problem, refusal_explained
+from hookline.cli.options import explain_refusal, on_problem
 from hookline.config.problem import Problem
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
@@ -68,7 +68,7 @@ def _existing_file(name: str) -> Path:
 async def open_runtime(options: RunOptions, **more: object) -> AsyncIterator[Runtime]:
     """Raises HooklineError if an agent cannot work here."""
     async with AsyncExitStack() as stack:
-        with refusal_explained():
+        with explain_refusal():
             runtime = await stack.enter_async_context(Runtime.open(current_directory(), options.settings(**more)))
         yield runtime
 
