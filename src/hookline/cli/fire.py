@@ -18,6 +18,7 @@ from hookline.cli.facts_input import read_facts
 from hookline.cli.options import EventName, Verb, config_option, dialect_option, json_option
 from hookline.cli.output import err, out, out_json
 from hookline.cli.problem_text import show_problems
+from hookline.config.problem import errors_of
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, background_time
 from hookline.engine.limits import FireCounts
@@ -81,6 +82,8 @@ def verb(event: str, **options: Any) -> int:
 
 
 def _what_is_missing(book: Book, event: Event) -> str:
+    if not book.hooks and errors_of(book.problems):
+        return "The hooks are off because of the errors above."
     if not book.hooks:
         return "No hooks file applies here: `hookline init` writes one, --config FILE names one."
     if "tool.name" in EVENTS[event.name].facts and not event.facts.get("tool"):
