@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ _log = logging.getLogger("hookline")
 TRUST_FILE_VERSION: Final = 2
 _MAX_TRUST_FILE_BYTES: Final = 50_000_000
 _COPIES_DIRECTORY: Final = "accepted"
-_warned: set[str] = set()
+_warned: set[Hashable] = set()
 _warned_lock = Lock()
 
 
@@ -138,11 +138,11 @@ class TrustFile:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:
-            self._warn_once(f"cannot be read ({type(error).__name__})")
+            self._warn(f"cannot be read ({type(error).__name__})")
             return {}
         files = content.get("files") if isinstance(content, dict) else None
         if not isinstance(files, dict) or content.get("version") != TRUST_FILE_VERSION:
-            self._warn_once(f"is not a trust file of version {TRUST_FILE_VERSION}")
+            self._warn(f"is not a trust file of version {TRUST_FILE_VERSION}")
             return {}
         return files
 
@@ -162,12 +162,18 @@ class TrustFile:
         with self.path.open("rb") as file:
             return json.loads(file.read(_MAX_TRUST_FILE_BYTES))
 
-    def _warn_once(self, what: str) -> None:
-        with _warned_lock:
-            if str(self.path) in _warned:
-                return
-            _warned.add(str(self.path))
-        _log.warning("%s %s, so no project file is trusted. Run `hookline trust` to write it again.", self.path, what)
+    def _warn(self, what: str) -> None:
+        text = f"{self.path} {what}, so no project file is trusted. Run `hookline trust` to write it again."
+        warn_once(str(self.path), text)
+
+
+def warn_once(subject: Hashable, text: str) -> None:
+    """Logs the text, unless this process has already warned about the subject."""
+    with _warned_lock:
+        if subject in _warned:
+            return
+        _warned.add(subject)
+    _log.warning("%s", text)
 
 
 def _parse(path: str, entry: Any) -> AcceptedVersion | None:

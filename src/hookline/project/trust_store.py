@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from threading import Lock
 from typing import Final
 
 from hookline.config.problem import Problem, Severity
@@ -41,15 +40,13 @@ from hookline.project.restrictions import blocks_untrusted, is_restricted, restr
 from hookline.project.review import Review, effects_of_capability, effects_of_folder, effects_of_hook
 from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, read_content
 from hookline.project.sources import Source, SourceLayer, find_sources
-from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest
+from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, warn_once
 
 _log = logging.getLogger("hookline")
 
 CHANGED_SINCE_TRUSTED: Final = "changed-since-trusted"  # the code of a problem
 _LAYER_ORDER: Final = tuple(SourceLayer)
 _NOT_TRUSTED_YET: Final = " (not trusted yet)"
-_warned_versions: set[tuple[Path, str]] = set()
-_warned_lock = Lock()
 
 
 def trust_file_path(home: Path, state_home: Path | None = None) -> Path:
@@ -410,20 +407,13 @@ def _copies_of(review: Review) -> Iterator[bytes]:
             yield content.data
 
 
-def _warn_once(path: Path, version: str, text: str) -> None:
-    with _warned_lock:
-        if (path, version) in _warned_versions:
-            return
-        _warned_versions.add((path, version))
-    _log.warning("%s", text)
-
-
 def _warn_untrusted(parsed: ParsedFile, too_many: TooManyReferencesError | None) -> None:
     why = f"cannot be trusted, because {too_many}" if too_many else "is not trusted yet"
     more = ", and its Python files are not imported" if parsed.folders else ""
     hint = "Name fewer files, then run `hookline trust`." if too_many else "Review it with `hookline trust`."
     text = f"its hooks may only deny, ask, log and notify, with constant text{more}. {hint}"
-    _warn_once(parsed.source.path, content_digest(_encode(parsed.text)), f"{parsed.source.display_path} {why}: {text}")
+    version = parsed.source.path, content_digest(_encode(parsed.text))
+    warn_once(version, f"{parsed.source.display_path} {why}: {text}")
 
 
 def _describe_change(source: Source) -> Problem:
