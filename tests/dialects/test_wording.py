@@ -78,3 +78,10 @@ def test_priorities_and_placeholders_are_shown_as_they_are_written() -> None:
     assert wording_of("digitorn").order(0) == ""
     assert wording_of("flo").as_written("echo {{tool.input.path}} {{tool.name}}") == "echo {{input.path}} {{toolName}}"
     assert wording_of("native").as_written("{{tool.input.path | json}}") == "{{tool.input.path | json}}"
+
+
+def test_conditions_are_explained_with_the_dialect_s_facts() -> None:
+    words = wording_of("digitorn")
+    assert words.condition("tool.ok is false and turn.number is 3") == "tool_failed and turn_count is 3"
+    assert words.condition("input.path matches src/tool.ok/x") == "input.path matches src/tool.ok/x"
+    assert wording_of("native").condition("tool.ok is false") == "tool.ok is false"

@@ -103,3 +103,9 @@ def test_the_full_reason_ends_with_the_hook_and_its_place() -> None:
     )
     assert (decision.reason, decision.full_reason) == ("no", "no (hook no-rm, hooks.yaml:1)")
     assert Decision(decision.event).full_reason == ""
+
+
+def test_an_answer_that_is_not_accepted_names_the_event_as_the_hook_s_file_does() -> None:
+    _, failure = accept_outcome(Outcome(Verdict.DENY), "turn.end", "digitorn")
+    assert failure is not None
+    assert failure.text == "turn_end does not accept: deny"

@@ -16,6 +16,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import May
 
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*([\w.-]+)(\s*(?:\|[^{}]*)?)\}\}")
+_FACT: Final = re.compile(r"(?<![\w./])(?:tool|context|session|turn|error|stop)\.[a-z_]+(?![\w/])")
 _NATIVE_ANSWERS: Final = {
     May.ALLOW: "allow",
     May.ASK: "ask",
@@ -33,6 +34,7 @@ class Wording:
     dialect: str
     answers: Mapping[May, str] = field(default_factory=lambda: _NATIVE_ANSWERS)
     facts: Mapping[str, str] = field(default_factory=dict)
+    phrases: Mapping[str, str] = field(default_factory=dict)  # conditions that have a name of their own
     unit: str = ""  # of a number that is a duration: ms or s; empty: durations are written with their unit
     order_key: str = "order"
     priority: Callable[[int], int] | None = None  # of hookline's order
@@ -67,6 +69,12 @@ class Wording:
         """As the file says it; empty for the default and where only the place in the file counts."""
         number = self.priority(order) if self.priority is not None else order
         return "" if number == self.default_order else str(number)
+
+    def condition(self, text: str) -> str:
+        """The text of a condition, with facts as the dialect calls them."""
+        for ours, theirs in self.phrases.items():
+            text = text.replace(ours, theirs)
+        return _FACT.sub(lambda found: self.fact(parse_path(found[0])), text)
 
     def as_written(self, text: str) -> str:
         """A command with its placeholders as the dialect calls them."""
@@ -176,6 +184,7 @@ _WORDINGS: Final = {
             "messages": "message_count",
             "turn.number": "turn_count",
         },
+        phrases={"tool.ok is false": "tool_failed"},
         unit="s",
         order_key="priority",
         priority=lambda order: order + 100,

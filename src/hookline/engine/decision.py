@@ -7,14 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.hooks.event import REMOVED, Event, path_text
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import EVENTS, event_name_in
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Failure, FailureKind, HostRequest, Note, Outcome, Verdict
 from hookline.hooks.protocols import May, may_of
 
 
-def accept_outcome(outcome: Outcome, event: str) -> tuple[Outcome, Failure | None]:
-    """The part of an outcome that the event accepts, and a failure that names the rest."""
+def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tuple[Outcome, Failure | None]:
+    """The part of an outcome that the event accepts, and a failure that names the rest and the event as the dialect does."""
     if outcome is SILENT:
         return outcome, None
     kind = EVENTS[event]
@@ -34,7 +34,8 @@ def accept_outcome(outcome: Outcome, event: str) -> tuple[Outcome, Failure | Non
         requests=outcome.requests if accepts & May.COMPACT else (),
         halt=outcome.halt and bool(accepts & May.HALT),
     )
-    return accepted, Failure(FailureKind.NOT_ACCEPTED, f"{event} does not accept: {', '.join(rejections)}")
+    name = event_name_in(dialect, event) or event
+    return accepted, Failure(FailureKind.NOT_ACCEPTED, f"{name} does not accept: {', '.join(rejections)}")
 
 
 @dataclass(slots=True)

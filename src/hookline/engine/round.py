@@ -290,7 +290,7 @@ class Round:
             if failure is None or answer is not self._undecided:
                 failure = self._record_failure(label_failure(answer, hook))
             answer = outcome_of_failure(failure, hook.on_error)
-        outcome, rejection = accept_outcome(answer, self.event.name)
+        outcome, rejection = accept_outcome(answer, self.event.name, hook.origin.dialect)
         if rejection is not None:
             failure = self._record_failure(replace(rejection, hook=hook.id))
         self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided))
