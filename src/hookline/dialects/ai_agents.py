@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.conversion import NotExpressible, write_duration, write_each
+from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.json_schema import optional_keys
 from hookline.dialects.settings_json import (
@@ -232,7 +232,7 @@ def _write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     def write(hook: Hook, losses: list[str]) -> None:
         event_name = event_name_in(NAME, hook.event)
         if event_name is None:
-            raise NotExpressible(f"the event {hook.event}")
+            raise event_not_expressible(hook)
         matcher, value = _write_matcher(hook), _write_hook(hook)
         append_to_group(groups.setdefault(event_name, []), matcher, value)
 

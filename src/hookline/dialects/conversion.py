@@ -14,6 +14,7 @@ from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.text import Matches, ShellCommands
+from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
@@ -156,9 +157,20 @@ class NotExpressible(Exception):
     """The dialect has no way to write this. The message names the thing: "its scope", "the event stop"."""
 
 
-def action_not_expressible(action: Action) -> NotExpressible:
-    return NotExpressible(action.label)
+def event_not_expressible(hook: Hook) -> NotExpressible:
+    return NotExpressible(f"the event {event_name_in(hook.origin.dialect, hook.event) or hook.event}")
 
 
-def condition_not_expressible(condition: Condition) -> NotExpressible:
-    return NotExpressible(f"the condition that {condition}")
+def action_not_expressible(action: Action, dialect: str = "") -> NotExpressible:
+    """In the words of the dialect that the hook comes from."""
+    from hookline.dialects.source_words import action_word  # only convert needs it
+
+    word = action_word(action, dialect)
+    return NotExpressible(f"the action {word}" if word else action.label)
+
+
+def condition_not_expressible(condition: Condition, dialect: str = "") -> NotExpressible:
+    from hookline.dialects.source_words import condition_word  # only convert needs it
+
+    word = condition_word(condition, dialect)
+    return NotExpressible(f"the condition {word}" if word else f"the condition that {condition}")

@@ -22,7 +22,7 @@ from hookline.formatting import closest_match, file_label
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import Not
 from hookline.hooks.conditions.text import Equals
-from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.hook import GLOBAL_SCOPE, Hook
 from hookline.hooks.protocols import TextPattern
 from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tools import Vocabulary
@@ -208,15 +208,15 @@ def check_expressible(hook: Hook) -> None:
         raise NotExpressible(f"its order {hook.order}")
     if hook.scope != GLOBAL_SCOPE:
         raise NotExpressible("its scope")
-    if hook.limit != UNLIMITED:
-        raise NotExpressible("how often it may fire")
+    if hook.limit.keys:
+        raise NotExpressible(" and ".join(hook.limit.keys))
     if hook.tags:
         raise NotExpressible("its tags")
 
 
 def require_run_action(hook: Hook) -> RunProgram:
     if not isinstance(hook.then, RunProgram):
-        raise action_not_expressible(hook.then)
+        raise action_not_expressible(hook.then, hook.origin.dialect)
     return hook.then
 
 

@@ -56,6 +56,11 @@ class Limit:
     cooldown_turns: int | None = None
     is_counted: bool = False  # count its fires even without a limit
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The limits that it has, by the names that every dialect with limits gives them."""
+        return tuple(name for name in ("max_fires", "cooldown", "cooldown_turns") if getattr(self, name) is not None)
+
     def reads(self) -> tuple[FactPath, ...]:
         if self == UNLIMITED:
             return ()

@@ -105,7 +105,7 @@ def test_a_native_hook_on_two_tools_becomes_two_entries() -> None:
         ("{on: session.end, then: {run: x, reads: error, stdin: none, env: {A: b}}}", "the variable A"),
         ("{on: session.end, then: {run: x, reads: error, stdin: none, inherit_env: false}}", "a restricted environment"),
         ("{on: session.end, order: 3, then: {run: x, reads: error, stdin: none}}", "its order 3"),
-        ("{on: session.end, max_fires: 3, then: {run: x, reads: error, stdin: none}}", "how often"),
+        ("{on: session.end, max_fires: 3, then: {run: x, reads: error, stdin: none}}", "max_fires"),
         ("{on: session.end, tags: [a], then: {run: x, reads: error, stdin: none}}", "its tags"),
         ("{on: session.end, enabled: false, then: {run: x, reads: error, stdin: none}}", "disabled"),
         ("{on: session.end, scope: {agent: a}, then: {run: x, reads: error, stdin: none}}", "its scope"),

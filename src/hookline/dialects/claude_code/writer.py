@@ -24,7 +24,13 @@ from hookline.dialects.claude_code.names import (
     stdin_template,
     template_sources,
 )
-from hookline.dialects.conversion import NotExpressible, action_not_expressible, write_duration, write_each
+from hookline.dialects.conversion import (
+    NotExpressible,
+    action_not_expressible,
+    event_not_expressible,
+    write_duration,
+    write_each,
+)
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.settings_json import (
     TOOL_SUCCEEDED,
@@ -39,13 +45,12 @@ from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.conditions.logic import All, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.text import Exists
 from hookline.hooks.events import event_name_in
-from hookline.hooks.hook import UNLIMITED, Hook, Limit
+from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.outcome import NotePlace
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import OPEN_BRACES, ShellTemplate, Template
 
 _PLACEHOLDER: Final = re.compile(r"\{\{([\w.]+)\}\}")
-_ONCE_LIMIT: Final = Limit(max_fires=1)
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
@@ -66,7 +71,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
 def _group_entries(hook: Hook) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Event, matcher and handler for each group that the hook needs."""
     for part in _alternatives(hook.when):
-        event_name, when = _event_and_condition(part, hook.event)
+        event_name, when = _event_and_condition(part, hook)
         value = _write_handler(hook, event_name)
         matcher: str | None
         rule: str | None
@@ -91,12 +96,12 @@ def _alternatives(when: Condition) -> Iterator[Condition]:
             yield when
 
 
-def _event_and_condition(when: Condition, event: str) -> tuple[str, Condition]:
+def _event_and_condition(when: Condition, hook: Hook) -> tuple[str, Condition]:
     """Claude Code's name for the event, and the condition without what the name already says."""
-    if event != "tool.after":
-        event_name = event_name_in(NAME, event)
+    if hook.event != "tool.after":
+        event_name = event_name_in(NAME, hook.event)
         if event_name is None:
-            raise NotExpressible(f"the event {event}")
+            raise event_not_expressible(hook)
         return event_name, when
     parts = when.parts if isinstance(when, All) else (when,)
     for event_name, outcome in (("PostToolUse", TOOL_SUCCEEDED), ("PostToolUseFailure", TOOL_FAILED)):
@@ -116,16 +121,20 @@ def _write_handler(hook: Hook, event_name: str) -> dict[str, Any]:
         case AskModel(prompt, payload) if payload == stdin_template(event_name):
             value = {"type": "prompt", "prompt": prompt}
         case _:
-            raise action_not_expressible(hook.then)
-    check_expressible(replace(hook, limit=UNLIMITED) if hook.limit == _ONCE_LIMIT else hook)
+            raise action_not_expressible(hook.then, hook.origin.dialect)
+    check_expressible(replace(hook, limit=UNLIMITED) if _runs_once(hook) else hook)
     value |= _write_on_failure(hook, event_name, value["type"])
     if hook.timeout != default_timeout(event_name, value["type"]):
         value["timeout"] = write_duration(hook.timeout, timedelta(seconds=1))
-    if hook.limit == _ONCE_LIMIT:
+    if _runs_once(hook):
         value["once"] = True
     if not hook.wait and value["type"] != "command":
         raise NotExpressible("that the agent does not wait for it")
     return value if hook.wait else {**value, "async": True}
+
+
+def _runs_once(hook: Hook) -> bool:
+    return hook.limit.keys == ("max_fires",) and hook.limit.max_fires == 1
 
 
 def _write_on_failure(hook: Hook, event_name: str, type_: str) -> dict[str, str]:

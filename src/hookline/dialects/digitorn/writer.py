@@ -11,6 +11,7 @@ from hookline.dialects.conversion import (
     NotExpressible,
     action_not_expressible,
     condition_not_expressible,
+    event_not_expressible,
     write_duration,
     write_each,
 )
@@ -96,7 +97,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
 def _write_hook(hook: Hook, context: WriteContext) -> dict[str, Any]:
     event = event_name_in(NAME, hook.event)
     if event is None:
-        raise NotExpressible(f"the event {hook.event}")
+        raise event_not_expressible(hook)
     if hook.scope.prompt is not None or hook.scope.session is not None:
         raise NotExpressible("a scope of one prompt or session")
     if not hook.wait:

@@ -10,6 +10,7 @@ from hookline.dialects.conversion import (
     NotExpressible,
     action_not_expressible,
     condition_not_expressible,
+    event_not_expressible,
     flatten_all,
     write_duration,
     write_each,
@@ -38,7 +39,7 @@ from hookline.hooks.actions.script import RunScript
 from hookline.hooks.conditions.logic import Always, AnyOf, Never
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.events import event_name_in
-from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
+from hookline.hooks.hook import GLOBAL_SCOPE, Hook
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
@@ -52,7 +53,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     def write(hook: Hook, losses: list[str]) -> None:
         event_name = event_name_in(NAME, hook.event)
         if event_name is None:
-            raise NotExpressible(f"the event {hook.event}")
+            raise event_not_expressible(hook)
         rule = _write_rule(hook)
         rules.setdefault(event_name, []).append(rule)
 
@@ -76,8 +77,8 @@ def _check_expressible(hook: Hook) -> None:
         raise NotExpressible("that the agent does not wait for it")
     if hook.scope != GLOBAL_SCOPE:
         raise NotExpressible("its scope")
-    if hook.limit != UNLIMITED:
-        raise NotExpressible("how often it may fire")
+    if hook.limit.keys:
+        raise NotExpressible(" and ".join(hook.limit.keys))
     if hook.tags:
         raise NotExpressible("its tags")
 
@@ -94,10 +95,11 @@ def _write_condition(hook: Hook) -> dict[str, Any]:
 
 def _write_matchers(hook: Hook, parts: list[Condition]) -> dict[str, Any]:
     if hook.event not in TOOL_EVENTS:
-        raise NotExpressible("a condition on an event without a tool")
+        what = condition_not_expressible(hook.when, hook.origin.dialect)
+        raise NotExpressible(f"{what} on an event without a tool")
     matchers: dict[str, Any] = {}
     for part in parts:
-        subject, source = _write_match(part)
+        subject, source = _write_match(part, hook)
         if isinstance(subject, ToolName):
             if "matcher" in matchers:
                 raise NotExpressible("two conditions on the tool's name")
@@ -110,14 +112,14 @@ def _write_matchers(hook: Hook, parts: list[Condition]) -> dict[str, Any]:
     return matchers
 
 
-def _write_match(part: Condition) -> tuple[ToolName | ToolField, str]:
+def _write_match(part: Condition, hook: Hook) -> tuple[ToolName | ToolField, str]:
     """A subject that flo can test, and the pattern for it."""
     alternatives = part.parts if isinstance(part, AnyOf) else (part,)
     subjects: set[ToolName | ToolField] = set()
     sources: list[str] = []
     for each in alternatives:
         if not isinstance(each, Matches):
-            raise condition_not_expressible(each)
+            raise condition_not_expressible(each, hook.origin.dialect)
         subjects.add(_flo_subject(each))
         sources.append(to_javascript(each.pattern))
     if len(subjects) != 1:
@@ -144,7 +146,10 @@ def _has_flo_names(vocabulary: Vocabulary) -> bool:
 def _write_action(hook: Hook) -> dict[str, Any]:
     match hook.then:
         case FixedAnswer(outcome):
-            return _write_answer(outcome)
+            if outcome != Outcome(outcome.verdict, outcome.reason) or outcome.verdict in (Verdict.SILENT, Verdict.ASK):
+                raise action_not_expressible(hook.then, hook.origin.dialect)
+            reason = {"reason": outcome.reason} if outcome.reason else {}
+            return {"action": outcome.verdict.word, **reason}
         case Log(text, level):
             if text.source != log_template(hook.event).source or level != "info":
                 raise NotExpressible("a log message of its own")
@@ -156,13 +161,7 @@ def _write_action(hook: Hook) -> dict[str, Any]:
         case RunProgram():
             return _write_command(hook, hook.then)
         case _:
-            raise action_not_expressible(hook.then)
-
-
-def _write_answer(outcome: Outcome) -> dict[str, Any]:
-    if outcome != Outcome(outcome.verdict, outcome.reason) or outcome.verdict in (Verdict.SILENT, Verdict.ASK):
-        raise NotExpressible("an answer other than deny or allow")
-    return {"action": outcome.verdict.word, **({"reason": outcome.reason} if outcome.reason else {})}
+            raise action_not_expressible(hook.then, hook.origin.dialect)
 
 
 def _write_command(hook: Hook, run: RunProgram) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from hookline.dialects.conversion import NotExpressible, write_duration, write_each
+from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
 from hookline.dialects.dialect import WriteResult
 from hookline.dialects.microai.dialect import (
     BLOCK_OUTCOME,
@@ -36,7 +36,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
     def write(hook: Hook, losses: list[str]) -> None:
         event_name = event_name_in(NAME, hook.event)
         if event_name is None:
-            raise NotExpressible(f"the event {hook.event}")
+            raise event_not_expressible(hook)
         entries.setdefault(event_name, []).extend(_write_entries(hook, losses))
 
     not_expressible = write_each(hooks, write)

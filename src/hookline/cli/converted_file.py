@@ -1,0 +1,143 @@
+"""What `hookline convert` prints: the hooks of one or more files as a file of another dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any, Final
+
+from hookline.cli.output import format_json
+from hookline.config.comments import assign_comments, find_comments
+from hookline.config.reader import salvage_text
+from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.dialect import get_dialect
+from hookline.hooks.hook import Hook, Scope
+from hookline.project.parsed_file import ParsedFile
+
+_HOOK_KEYS: Final = {"version", "hooks", "disableAllHooks", "$schema"}
+_ID_LINE: Final = re.compile(r"( *)- id: (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedFile:
+    text: str
+    not_expressible: tuple[str, ...] = ()
+    not_about_hooks: tuple[str, ...] = ()
+
+
+def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
+    """A file that is in that dialect already stays as it is, with its comments and other keys."""
+    if len(files) == 1 and files[0].dialect == to and files[0].text:
+        return ConvertedFile(files[0].text)
+    names_folders = to == "native"
+    hooks = list(_with_distinct_ids([hook for file in files for hook in _hooks_of(file, to)]))
+    if not names_folders:
+        hooks += [hook for file in files for hook in _folder_hooks(file)]
+    written = get_dialect(to).write(with_vocabulary(to, hooks))
+    if written.kind == "json":
+        others = tuple(line for file in files for line in _describe_other_keys(file, kept=()))
+        return ConvertedFile(format_json(written.value), written.not_expressible, others)
+    from hookline.cli.yaml_dump import dump_yaml
+
+    value = dict(written.value) if isinstance(written.value, dict) else written.value
+    kept: list[str] = []
+    if names_folders:
+        kept = _keep_native_keys(files, value)
+    text = _insert_comments(dump_yaml(value), files, hooks)
+    others = tuple(line for file in files for line in _describe_other_keys(file, kept=kept))
+    return ConvertedFile(text, written.not_expressible, others)
+
+
+def _hooks_of(file: ParsedFile, to: str) -> Iterator[Hook]:
+    """With ids that say where they come from, so that converted files can be joined."""
+    for hook in file.hooks:
+        is_generated = hook.id.startswith(f"{PurePath(hook.origin.file).name}:")
+        if is_generated and file.dialect != to:
+            yield replace(hook, id=f"{hook.origin.dialect}/{hook.id}")
+        else:
+            yield hook
+
+
+def _folder_hooks(file: ParsedFile) -> tuple[Hook, ...]:
+    from hookline.project.parsed_file import read_folders
+
+    return read_folders([folder for folder in file.folders if folder.path.exists()]).hooks
+
+
+def _with_distinct_ids(hooks: Sequence[Hook]) -> Iterator[Hook]:
+    """A hook of several events has one id; another hook with that id gets a number."""
+    owners: dict[tuple[str, Scope], tuple[str, int]] = {}
+    for hook in hooks:
+        place, id, count = (hook.origin.file, hook.origin.line), hook.id, 1
+        while owners.setdefault((id, hook.scope), place) != place:
+            count += 1
+            id = f"{hook.id}#{count}"
+        yield hook if id == hook.id else replace(hook, id=id)
+
+
+def _keep_native_keys(files: Sequence[ParsedFile], value: dict[str, Any]) -> list[str]:
+    """The other keys of native files, and the folders of Python definitions."""
+    kept: list[str] = []
+    for file in files:
+        others = _other_keys(file) if file.dialect == "native" else {}
+        for key, other in others.items():
+            if key != "standard_agents" and value.setdefault(key, other) == other:
+                kept.append(key)
+    folders = [folder.display_path for file in files for folder in file.folders]
+    if folders:
+        value["standard_agents"] = folders[0] if len(folders) == 1 else folders
+        kept.append("standard_agents")
+    return kept
+
+
+def _other_keys(file: ParsedFile) -> dict[str, Any]:
+    document, _ = salvage_text(file.text, file.source.display_path)
+    value = None if document is None else document.value
+    return {key: other for key, other in value.items() if key not in _HOOK_KEYS} if isinstance(value, dict) else {}
+
+
+def _describe_other_keys(file: ParsedFile, kept: Sequence[str]) -> Iterator[str]:
+    document, _ = salvage_text(file.text, file.source.display_path)
+    for key in _other_keys(file):
+        if document is None or (file.dialect == "native" and key in kept) or _has_only_hooks(document.value[key]):
+            continue
+        what = (
+            "only its hooks are converted, the rest stays in this file"
+            if _has_hooks(document.value[key])
+            else "this is not about hooks and stays in this file"
+        )
+        yield f"{document.file}:{document.key_line((key,))}  {key}: {what}."
+
+
+def _has_hooks(value: Any) -> bool:
+    """Whether it is digitorn's runtime, or one of its agents."""
+    return any(isinstance(part, dict) and "hooks" in part for part in (value if isinstance(value, list) else [value]))
+
+
+def _has_only_hooks(value: Any) -> bool:
+    parts = value if isinstance(value, list) else [value]
+    return bool(parts) and all(isinstance(part, dict) and {"hooks"} <= part.keys() <= {"id", "hooks"} for part in parts)
+
+
+def _insert_comments(text: str, files: Sequence[ParsedFile], hooks: Sequence[Hook]) -> str:
+    """Each hook's comments above it, and those before the first hook at the top."""
+    above: dict[str, list[str]] = {}
+    top: list[str] = []
+    for file in files:
+        own = [hook for hook in hooks if hook.origin.file == file.source.display_path]
+        comments = find_comments(file.text, is_json=file.text.lstrip()[:1] in ("{", "[", "/"))
+        assigned = assign_comments(comments, file.text, sorted({hook.origin.line for hook in own}))
+        top += assigned.pop(0, [])
+        for hook in own:
+            said = assigned.pop(hook.origin.line, [])
+            above.setdefault(hook.id, []).extend(said)
+    lines = [f"# {comment}".rstrip() for comment in top]
+    for line in text.splitlines():
+        found = _ID_LINE.fullmatch(line)
+        if found:
+            said = above.pop(found[2].strip("'\""), [])
+            lines += [f"{found[1]}# {comment}".rstrip() for comment in said]
+        lines.append(line)
+    return "\n".join(lines) + "\n"
