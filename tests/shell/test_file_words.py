@@ -19,6 +19,7 @@ def _words(command: str) -> set[str]:
         ("grep a b; ./c", "./c", "b"),
         ("X=a; ./b", "./b", "a"),
         ("awk 'x' data", "x", "data"),
+        ("mksh -c 'cat a; ./b'", "./b", "a"),
     ],
 )
 def test_words_that_run_count_and_words_that_are_written_or_read_do_not(command: str, counted: str, other: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from hookline.shell.programs import INTERPRETERS, program_name
+from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 from hookline.shell.words import ShellToken, find_run_patterns, tokenize
 
 _MAX_DEPTH: Final = 4  # commands quoted inside commands
@@ -26,9 +26,7 @@ _SUBSTITUTION: Final = re.compile(r"\$\(|`|[<>]\(")
 _LOOSE_BREAK: Final = re.compile(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
 _ATTACHED_VALUE: Final = re.compile(r"-[A-Za-z]([^-\s].*)", re.DOTALL)  # -fx, -Ix, -Mx
 
-_SHELLS: Final = frozenset(
-    ("sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "eval", "su", "ssh", "watch", "parallel", "trap")
-)
+_SHELL_TEXT_PROGRAMS: Final = SHELLS | {"fish", "eval", "su", "ssh", "watch", "parallel", "trap"}
 _READERS: Final = frozenset(
     [
         "cat",
@@ -117,7 +115,9 @@ _CODE_OPTIONS: Final = {
 """Options with which a reader runs a file."""
 _DATA_PROGRAMS: Final = frozenset(("awk", "gawk", "mawk", "nawk", "sed", "gsed"))
 """Their first operand is code, the others are data, unless an option names the code."""
-_NO_OUTPUT_OPTION: Final = frozenset((*INTERPRETERS, *_SHELLS, "set", "git", "scp", "sftp", "find", "mount"))
+_NO_OUTPUT_OPTION: Final = frozenset(
+    (*INTERPRETERS, *_SHELL_TEXT_PROGRAMS, "set", "git", "scp", "sftp", "find", "mount")
+)
 _OUTPUT_OPTIONS: Final = frozenset(("-o", "--output", "--output-file", "--out"))
 
 _NODE: Final = frozenset(("node", "nodejs", "bun", "deno", "tsx", "ts-node"))
@@ -265,7 +265,9 @@ def _words_of_text(text: str, depth: int) -> Iterator[FileWord]:
 def _words_of_command(command: _Command, depth: int) -> Iterator[FileWord]:
     yield from _implied_words(command)
     programs = {program_name(word) for word in command.words}
-    is_shell_alone = bool(programs & _SHELLS) and not programs & (INTERPRETERS.keys() - _SHELLS)
+    is_shell_alone = bool(programs & _SHELL_TEXT_PROGRAMS) and not programs & (
+        INTERPRETERS.keys() - _SHELL_TEXT_PROGRAMS
+    )
     for word in _counted_words(command):
         yield FileWord(word)
         attached = _ATTACHED_VALUE.fullmatch(word)
