@@ -47,7 +47,7 @@ _MODULE_STAR: Final = re.compile(r"([\w.]+)\.\*")
 _LOOKS_LIKE_GLOB: Final = re.compile(r"[\w./-]*\w\*(?:\.\w+)?")
 _PLAIN_NAMES: Final = re.compile(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
 _GLOB_WORDS: Final = ("glob", "tool", "like")
-_ANYTHING_ELSE: Final = frozenset(
+_MINOR_FIELDS: Final = frozenset(
     (
         "description", "run_in_background", "is_background", "replace_all", "edits", "cell_id", "cell_type", "edit_mode",
         "output_mode", "head_limit", "multiline", "type", "glob", "include", "exclude", "case_sensitive", "recursive",
@@ -216,7 +216,7 @@ def _all_names() -> frozenset[str]:
 def _check_field(hook: Hook, match: Matches, kinds: frozenset[ToolKind]) -> Iterator[Problem]:
     """A field that no tool of these kinds has."""
     field = _field_of(match)
-    if not kinds or field is None or field in _ANYTHING_ELSE or any(field in _fields(kind) for kind in kinds):
+    if not kinds or field is None or field in _MINOR_FIELDS or any(field in _fields(kind) for kind in kinds):
         return
     main = list(dict.fromkeys(name for kind in sorted(kinds) for name in FIELD_NAMES[kind]))
     is_other_field = any(field in _fields(kind) for kind in FIELD_NAMES)
