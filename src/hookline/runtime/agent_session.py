@@ -26,6 +26,7 @@ from hookline.runtime.models.model import Model
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.recovery import is_unfinished
 from hookline.runtime.runtime_host import ThreadHost
+from hookline.runtime.session_environment import SessionEnvironment
 from hookline.runtime.session_hooks import (
     StoredCounts,
     StoredHooksFile,
@@ -73,6 +74,7 @@ class AgentSession:
         self._exchange = asyncio.Lock()
         self._running: asyncio.Task[ExchangeEnded] | None = None
         self._ending = asyncio.Lock()
+        self.environment = SessionEnvironment()
 
     @property
     def store(self) -> Store:
@@ -225,7 +227,8 @@ class AgentSession:
 
     async def _fire_start_events(self, source: str) -> tuple[Decision, Decision]:
         facts = {"session": {**describe_session(self), "source": source}}
-        started = await self.decide(self.main, "session.start", facts)
+        with self.environment.starting():
+            started = await self.decide(self.main, "session.start", facts)
         agent = await self.decide(self.main, "agent.start", {})
         if agent.denied or agent.halt or started.halt:
             refused = agent if agent.denied or agent.halt else started
@@ -304,6 +307,7 @@ class AgentSession:
             self.runtime.slots,
             thread.progress.facts,
             self.runtime.env,
+            shell_prefix=self.environment.shell_prefix(),
         )
 
     async def model_of(self, thread: StoredThread) -> Model:

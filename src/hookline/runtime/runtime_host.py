@@ -37,7 +37,9 @@ class ThreadHost(LocalHost):
 
     async def run_program(self, command: Command) -> ProgramResult:
         """In the agent's environment."""
-        token = inherited_environment.set(self._session.runtime.program_env)
+        token = inherited_environment.set(
+            {**self._session.runtime.program_env, **self._session.environment.hook_variables()}
+        )
         try:
             return await super().run_program(command)
         finally:

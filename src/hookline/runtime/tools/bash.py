@@ -25,7 +25,7 @@ async def _run_bash(input: dict[str, Any], context: ToolContext) -> ToolResult:
         return str(Workspace(context.workspace).real_path(directory))
 
     command = Command(
-        input["command"],
+        context.shell_prefix + input["command"],
         cwd=await run_blocking(find),
         timeout=timedelta(seconds=input.get("timeout", _DEFAULT_SECONDS)),
     )

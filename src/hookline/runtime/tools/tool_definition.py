@@ -53,6 +53,7 @@ class ToolContext:
     execution: dict[str, Any] = field(default_factory=dict)  # flow, side and step of the thread
     env: Mapping[str, str] = field(default_factory=dict, repr=False)  # the user's
     call: str = ""  # id of the current call
+    shell_prefix: str = ""  # shell text with which every shell command starts
 
 
 class Tool(Protocol):
