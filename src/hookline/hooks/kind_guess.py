@@ -31,8 +31,6 @@ _PATH_FIELDS: Final = tuple(
             "path",
             *(name for kind in ToolKind for name in FIELD_NAMES[kind].get("path", ())),
             "paths",
-            "file",
-            "filepath",
         )
     )
 )
@@ -44,8 +42,11 @@ SIGNAL_FIELDS: Final = tuple(
 )
 """The fields that a guess depends on."""
 
-_SHELLS: Final = frozenset(("bash", "zsh", "sh", "shell", "powershell", "pwsh", "terminal", "cmd", "subprocess"))
+_SHELLS: Final = frozenset(
+    ("bash", "zsh", "sh", "shell", "powershell", "pwsh", "terminal", "cmd", "subprocess", "stdin")
+)
 _RUN_WORDS: Final = frozenset(("run", "exec", "execute", "executor", "launch", "spawn", "start", "invoke"))
+_SHELL_WORDS: Final = _SHELLS | _RUN_WORDS
 _COMMAND_WORDS: Final = frozenset(("command", "commands", "process", "program", "script"))
 _WATCH_WORDS: Final = frozenset(
     ("read", "get", "list", "show", "view", "output", "kill", "stop", "close", "status", "help", "history", "wait", "log",
@@ -104,9 +105,11 @@ def guess_kind(
     """
     words = words_of(name)
     by_name = _guess_file_kind(words, fields)
+    command = _first(_COMMAND_FIELDS, fields)
+    if command and not _SHELL_WORDS.isdisjoint(words):  # also if it opens a terminal in a folder
+        return KindGuess(ToolKind.SHELL, f"its field {command}")
     if by_name is not None and (path := _first(_PATH_FIELDS, fields)):
         return KindGuess(by_name, f"its name ({', '.join(words)}) and its field {path}")
-    command = _first(_COMMAND_FIELDS, fields)
     if command:
         return KindGuess(ToolKind.SHELL, f"its field {command}")
     if _names_a_shell(words):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
+from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths
 from hookline.hooks.path_spellings import path_readings
 from hookline.hooks.protocols import Readings
 from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
@@ -124,7 +124,8 @@ def field_values(event: Event, path: FactPath) -> tuple[Any, ...]:
     if not path or not isinstance(input, dict):
         return (value,)
     rivals = (read_path(input, (name, *path[1:])) for name in _ambiguous_names(event, str(path[0])))
-    values = (value, *(other for other in rivals if not deep_equal(other, value)), *_listed_values(event, path))
+    values = (value, *(other for other in rivals if not deep_equal(other, value)))
+    values += _further_values(event, path, values)
     return values if len(values) == 1 or value is not MISSING else values[1:]
 
 
@@ -178,31 +179,23 @@ def _ambiguous_names(event: Event, name: str) -> tuple[str, ...]:
     return () if own in given else given
 
 
-def _listed_values(event: Event, path: FactPath) -> tuple[Any, ...]:
+def _further_values(event: Event, path: FactPath, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The paths or commands of a tool that takes several: a hook may be about any of them."""
     tool = event.facts["tool"]
-    list_name = _LIST_NAMES.get(path[0]) if len(path) == 1 else None
-    if list_name is None or likely_kind(tool) not in (*_COMMAND_KINDS, *_PATH_KINDS):
+    if len(path) != 1:
         return ()
-    given = tool["input"].get(list_name)
-    if isinstance(given, str):
-        given = _decode_list(given)
-    return tuple(given) if isinstance(given, list) else () if given is None else (given,)
-
-
-def _decode_list(text: str) -> Any:
-    """A list that the host sent as JSON text."""
-    try:
-        found = json.loads(text) if text.lstrip().startswith("[") else text
-    except (ValueError, RecursionError):
-        return text
-    return found if isinstance(found, list) else text
+    kind = likely_kind(tool)
+    if path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
+        heads = values if values != (MISSING,) else _unnamed_commands(event) if kind is ToolKind.SHELL else ()
+        return tuple(further_commands(tool["input"], heads))
+    return tuple(further_paths(tool["input"], kind)) if path[0] in _PATH_NAMES else ()
 
 
 def command_texts(value: Any) -> tuple[Any, ...]:
     """A list of words as a shell would write it, and the command in it if it is a shell's. Other values unchanged."""
     if isinstance(value, dict) and "command" in value:
-        return command_texts(value["command"])
+        command = value["command"]
+        return tuple(text for each in (command, *further_commands(value, (command,))) for text in command_texts(each))
     if not isinstance(value, (list, tuple)):
         return (value,)
     if any(isinstance(item, (list, tuple)) for item in value):  # several commands
@@ -264,18 +257,15 @@ _SYNONYMS: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
 _SINGLE_FILE_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _PATH_KINDS: Final = (*_SINGLE_FILE_KINDS, ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP)
 _COMMAND_KINDS: Final = (ToolKind.SHELL, ToolKind.OTHER)
-_LIST_NAMES: Final[dict[str | int, str]] = {
-    **dict.fromkeys((name for kind in _PATH_KINDS for name in _SYNONYMS[kind].get("path", ())), "paths"),
-    **dict.fromkeys(_SYNONYMS[ToolKind.SHELL]["command"], "commands"),
-}
+_PATH_NAMES: Final = frozenset(name for kind in _PATH_KINDS for name in _SYNONYMS[kind].get("path", ()))
 _COMMAND_PATHS: Final = frozenset((name,) for name in (*_SYNONYMS[ToolKind.SHELL]["command"], "commands"))
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def _collect_other_names(name: str) -> frozenset[str]:
     """All other names of the field, for every kind of tool."""
-    list_name = {_LIST_NAMES[name]} if name in _LIST_NAMES else _NO_NAMES
-    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | list_name
+    further = PATH_SOURCES if name in _PATH_NAMES else COMMAND_SOURCES if (name,) in _COMMAND_PATHS else _NO_NAMES
+    return frozenset(other for names in _SYNONYMS.values() for other in names.get(name, ())) - {name} | further
 
 
 _OTHER_NAMES: Final[dict[str | int, frozenset[str]]] = {

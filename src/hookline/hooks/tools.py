@@ -35,16 +35,25 @@ FIELD_NAMES: Final[dict[ToolKind, dict[str, tuple[str, ...]]]] = {
         "timeout": (),
     },
     ToolKind.READ: {
-        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
+        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "file", "filepath"),
         "offset": (),
         "limit": (),
     },
     ToolKind.WRITE: {
-        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file"),
+        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "file", "filepath"),
         "content": ("contents", "text", "file_text", "file_content", "new_text"),
     },
     ToolKind.EDIT: {
-        "path": ("file_path", "filePath", "absolute_path", "filename", "target_file", "notebook_path"),
+        "path": (
+            "file_path",
+            "filePath",
+            "absolute_path",
+            "filename",
+            "target_file",
+            "file",
+            "filepath",
+            "notebook_path",
+        ),
         "old_string": ("oldString", "old_str", "old_text"),
         "new_string": ("newString", "new_str", "new_text", "new_source"),
     },
