@@ -78,8 +78,8 @@ def test_converted_files_can_be_joined(hookline: Any) -> None:
         book = load_file("hookline.yaml")
         assert not [problem for problem in book.problems if problem.code == "duplicate-id"]
         assert [hook.id for hook in book.hooks] == [
-            "microai/settings.json:PreToolUse[0]",
-            "ai_agents/settings.json:PreToolUse[0]",
+            ".microai/settings.json:PreToolUse[0]",
+            ".ai_agents/settings.json:PreToolUse[0]",
         ]
 
 

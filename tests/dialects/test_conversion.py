@@ -21,7 +21,7 @@ FILES: dict[str, tuple[str, Any]] = {
                 {
                     "id": "no-rm",
                     "on": "tool.before",
-                    "when": {"tool": "bash", "input": {"command": r"rm\s+-rf"}},
+                    "when": {"tool": "bash", "input": {"command": {"matches": r"rm\s+-rf", "only_text": True}}},
                     "then": {"deny": "no"},
                 },
                 {
@@ -129,3 +129,22 @@ def test_something_can_be_said_between_the_formats() -> None:
         if not get_dialect(target).write(with_vocabulary(target, [hook])).not_expressible
     }
     assert {("flo", "native"), ("flo", "digitorn"), ("digitorn", "flo"), ("native", "flo")} <= converted
+
+
+def test_a_field_that_is_not_text_is_named_for_flo() -> None:
+    value = {"hooks": [{"id": "a", "on": "tool.before", "when": {"input": {"x": "5"}}, "then": "deny"}]}
+    written = get_dialect("flo").write(with_vocabulary("flo", load_hooks("native", value, "hookline.json")))
+    assert written.value["hooks"]["PreToolUse"][0]["inputMatchers"] == {"x": "5"}
+    assert written.not_expressible == ("a (hookline.json:1): that input.x is also matched if it is not text",)
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("flo", {"hooks": {"PreToolUse": [{"id": "a", "matcher": "^Bash$", "action": "deny"}]}}),
+        ("native", {"hooks": [{"id": "a", "on": "tool.before", "when": {"tool": "Bash"}, "then": "deny"}]}),
+    ],
+)
+def test_a_name_that_is_another_tool_there_is_not_taken_over(source: str, value: Any) -> None:
+    hooks = load_hooks(source, value, FILES[source][0])
+    assert get_dialect("digitorn").write(with_vocabulary("digitorn", hooks)).not_expressible

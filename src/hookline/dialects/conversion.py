@@ -107,7 +107,7 @@ def translate_tool_name(name: str, source: Vocabulary, target: Vocabulary) -> st
     )
     if kind is not None:
         return next(iter(target.names.get(kind, ())), None)
-    return None if any(name in names for names in target.names.values()) else name
+    return None if name in target.known_names else name
 
 
 def _translate_field(field: ToolField, target: Vocabulary) -> ToolField:

@@ -20,6 +20,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import ToolResult
+from hookline.hooks.outcome import Failure, FailureKind
 from hookline.testing import ScriptedHost
 
 TEXTS = st.sampled_from(
@@ -199,6 +200,11 @@ TOOLS = {
 }
 
 
+def _without_event(failure: Failure) -> str:
+    """Its text; an answer that the event does not accept names the event in the words of the hook's dialect."""
+    return "" if failure.kind is FailureKind.NOT_ACCEPTED else failure.text
+
+
 def run_events(hooks: Iterable[Hook], events: list[tuple[str, dict[str, Any]]]) -> list[Any]:
     """All that a host can see of the decisions, one after the other in one session."""
 
@@ -208,7 +214,7 @@ def run_events(hooks: Iterable[Hook], events: list[tuple[str, dict[str, Any]]]) 
         seen: list[Any] = []
         for name, facts in events:
             decision = await book.decide(Event(name, facts))
-            failures = [(failure.hook, failure.kind, failure.text) for failure in decision.failures]
+            failures = [(each.hook, each.kind, _without_event(each)) for each in decision.failures]
             answer = (decision.verdict, decision.reason, decision.by, decision.halt, decision.event.facts)
             seen.append((*answer, decision.notes, decision.requests, failures))
         return [*seen, [(call.tool, call.input) for call in host.called], host.published]

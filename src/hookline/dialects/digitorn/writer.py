@@ -433,4 +433,6 @@ def _translate_tool_name(vocabulary: Vocabulary, name: str) -> list[str]:
     if set(name) & set("*?["):
         raise NotExpressible(f"the tool names {name} of {vocabulary.name}")
     kinds = [kind for kind in ToolKind if name in vocabulary.names.get(kind, ())]
+    if not kinds and name in VOCABULARY.known_names:
+        raise NotExpressible(f"the tool name {name}, which is another tool in digitorn")
     return [name, *(VOCABULARY.names[kind][0] for kind in kinds if VOCABULARY.names.get(kind))]

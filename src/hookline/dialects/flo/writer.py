@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -36,7 +36,7 @@ from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.conditions.logic import Always, AnyOf, Never
+from hookline.hooks.conditions.logic import All, Always, AnyOf, Never
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook
@@ -56,9 +56,20 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
             raise event_not_expressible(hook)
         rule = _write_rule(hook)
         rules.setdefault(event_name, []).append(rule)
+        losses += [f"that {field} is also matched if it is not text" for field in _fields_of_any_type(hook.when)]
 
     not_expressible = write_each(hooks, write)
     return WriteResult({"hooks": rules}, "json", not_expressible)
+
+
+def _fields_of_any_type(condition: Condition) -> Iterator[str]:
+    """The fields that match numbers and objects, too. flo matches only text."""
+    match condition:
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _fields_of_any_type(part)
+        case Matches(ToolField(only_text=False) as field):
+            yield str(field)
 
 
 def _write_rule(hook: Hook) -> dict[str, Any]:
