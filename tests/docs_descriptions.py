@@ -12,7 +12,7 @@ GROUPS: Final = {
     "prompt-and-turn": ("prompt", "turn"),
     "history-and-model": ("history", "model"),
     "messages": ("message",),
-    "tools": ("tool", "approval"),
+    "tools": ("tool", "approval", "notification"),
     "sub-agents": ("subagent",),
     "stop": ("stop",),
 }

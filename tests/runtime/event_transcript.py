@@ -35,6 +35,7 @@ _OF_NATIVE: Final[dict[str, tuple[str, ...]]] = {
     "message.updated": ("message.id", "message.content"),
     "tool.before": (*_TOOL, "tool.kind", "tool.id", "turn.number"),
     "approval.request": (*_TOOL, "approval.reason", "approval.hook"),
+    "notification": ("notification.type",),
     "tool.succeeded": _RESULT,
     "tool.failed": _RESULT,
     "tool.after": (*_RESULT, "session.tool_calls"),

@@ -211,6 +211,12 @@ _EVENT_KINDS: Final = (
         names={"digitorn": ("approval_request",), "claude_code": ("PermissionRequest",)},
     ),
     EventKind(
+        "notification",
+        "the agent needs the user's attention: an approval is waiting",
+        ("notification.type", "notification.message"),
+        names={"claude_code": ("Notification",)},
+    ),
+    EventKind(
         "tool.succeeded",
         "a tool ran and succeeded",
         (*_RESULT_FACTS, *_STORED_FACTS),

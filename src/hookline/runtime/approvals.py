@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 AskCallback = Callable[[Question], Awaitable[bool]]
 
+PERMISSION_PROMPT: Final = "permission_prompt"  # as Claude Code calls it
 NOBODY_HERE: Final = "no one can approve it here"
 NOBODY_ANSWERED: Final = "nobody answered"
 NOBODY_WAITS: Final = "its caller no longer waits for it"
@@ -111,6 +112,8 @@ async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decisio
     session.emit(ApprovalRequested(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
     if session.runtime.unattended:
         return await _store_answer(session, row, False, NOBODY_HERE)
+    notification = {"type": PERMISSION_PROMPT, "message": f"hookline needs your permission to use {row.tool}"}
+    await session.decide(thread, "notification", {"notification": notification})
     return await _wait_for_person(session, row)
 
 

@@ -22,7 +22,7 @@ NAME: Final = "claude_code"
 VOCABULARY: Final = VOCABULARIES[NAME]
 EVENTS: Final = events_by_name(NAME)
 UNSUPPORTED_EVENTS: Final = (
-    "PostToolBatch", "Notification", "UserPromptExpansion", "StopFailure", "PostCompact", "PreModelSwitch",
+    "PostToolBatch", "UserPromptExpansion", "StopFailure", "PostCompact", "PreModelSwitch",
     "PostModelSwitch", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
     "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
     "FileChanged", "DirectoryAdded", "MessageDisplay",
@@ -33,6 +33,7 @@ MATCHER_FACTS: Final[dict[str, tuple[FactPath, str]]] = {
     "SessionStart": (("session", "source"), "startup"),
     "SessionEnd": (("session", "reason"), "other"),
     "PreCompact": (("trigger",), "auto"),
+    "Notification": (("notification", "type"), ""),
     "SubagentStart": (("subagent", "name"), ""),
     "SubagentStop": (("subagent", "name"), ""),
 }
@@ -89,6 +90,7 @@ _STDIN_BY_EVENT: Final = {
     "PostToolUse": {**_MODE_STDIN, **_TOOL_STDIN, "tool_response": "{{tool.result}}", **_TOOL_ID_STDIN},
     "PostToolUseFailure": {**_MODE_STDIN, **_TOOL_STDIN, **_TOOL_ID_STDIN, "error": "{{tool.error | or_empty}}"},
     "PermissionRequest": {**_MODE_STDIN, **_TOOL_STDIN, "permission_suggestions": "{{approval.suggestions}}"},
+    "Notification": {"message": "{{notification.message}}", "notification_type": "{{notification.type}}"},
     "UserPromptSubmit": {**_MODE_STDIN, "prompt": "{{prompt}}"},
     "SessionStart": {"source": "{{session.source | or startup}}"},
     "SessionEnd": {"reason": "{{session.reason | or other}}"},
