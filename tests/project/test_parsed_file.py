@@ -46,3 +46,23 @@ def test_another_programs_file_that_was_only_found_has_no_hooks_and_no_problems(
     path.write_text("font: {size: 12}")
     found = read_source(Source(path, "app.yaml", "digitorn", SourceLayer.PROJECT))
     assert (found.hooks, found.problems, found.dialect) == ((), (), None)
+
+
+def test_a_file_of_another_dialect_than_the_named_one_is_an_error(tmp_path: Path) -> None:
+    text = "runtime: {hooks: [{id: a, on: tool_start, action: {type: gate}}]}"
+    (problem,) = read(tmp_path / "x.yaml", text, "flo").problems
+    assert (problem.code, problem.hint) == ("wrong-dialect", "Write --dialect digitorn.")
+    assert codes(read(tmp_path / "x.yaml", text, "digitorn")) == []
+
+
+def test_a_file_without_hooks_of_any_dialect_is_a_warning(tmp_path: Path) -> None:
+    parsed = read(tmp_path / "x.yaml", "name: something", "flo")
+    assert codes(parsed) == ["no-hooks"]
+    assert parsed.is_valid
+
+
+def test_a_misspelled_event_is_named_in_a_file_that_nobody_recognises(tmp_path: Path) -> None:
+    text = '{"hooks": {"Stopp": [{"hooks": [{"type": "command", "command": "exit 0"}]}]}}'
+    (problem,) = read(tmp_path / "settings.json", text, None).problems
+    assert problem.code == "unknown-dialect"
+    assert problem.hint == "There is no event Stopp. Did you mean Stop?"
