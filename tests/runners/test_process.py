@@ -208,7 +208,7 @@ def test_at_the_deadline_the_whole_group_is_killed(text: str, tmp_path: Path) ->
         with pytest.raises(ActionError) as caught:
             await run_program(Command(text, cwd=str(tmp_path), timeout=SOON), slots=ProcessLimit())
         assert caught.value.failure.kind is FailureKind.TIMEOUT
-        assert "0.6 s" in caught.value.failure.text
+        assert "600 ms" in caught.value.failure.text
 
     leaving_nothing(work())
     assert gone(int((tmp_path / "pid").read_text()))
