@@ -68,3 +68,23 @@ def test_a_case_decides_the_same_in_native(path: Path) -> None:
         assert [each for each in differences if "did not answer within" not in str(each.got)] == [], converted.config
         expected = [_summary(decision) for decision in run_case(case).decisions]
         assert [_summary(decision) for decision in result.decisions] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("native", "flo"), ("native", "digitorn"), ("flo", "digitorn"), ("digitorn", "flo")]
+)
+def test_what_another_dialect_accepts_decides_the_same(source: str, target: str) -> None:
+    accepted = 0
+    for case in load_cases(CASES / source):
+        if case.config is None or not case.steps:
+            continue
+        file = default_file_name(source)
+        hooks = load_text(config_text(case.config), file, source).hooks
+        written = get_dialect(target).write(with_vocabulary(target, hooks))
+        if not hooks or written.not_expressible:
+            continue
+        accepted += 1
+        result = run_case(replace(case, config=written.value, dialect=target))
+        differences = [each for step, each in result.differences if step and each.key in ("verdict", "reason", "facts")]
+        assert differences == [], f"{case.name}: {written.value}"
+    assert accepted
