@@ -286,7 +286,7 @@ def test_ask_is_a_form_for_the_user(project: Project, reply: dict[str, Any], all
         client.write({"jsonrpc": "2.0", "id": asked["id"], **reply})
         answer = await client.answer(1)
         assert answer["result"].get("isError", False) is not allowed
-        assert allowed or text_of(answer) == "Really? (not allowed by the user)"
+        assert allowed or text_of(answer) == "Really? (not allowed by the user) (hook ask, hooks.yaml:1)"
 
     driven(project.hooks(ASK), play, **FORM)
     assert len(calls_heard(project)) == allowed
@@ -296,7 +296,7 @@ def test_ask_is_a_form_for_the_user(project: Project, reply: dict[str, Any], all
 def test_ask_is_a_deny_where_the_client_shows_no_forms(project: Project, capabilities: dict[str, Any]) -> None:
     async def play(client: RawClient) -> None:
         client.call(1, "echo")
-        assert text_of(await client.answer(1)) == "Really? (approval cannot be requested here)"
+        assert text_of(await client.answer(1)) == "Really? (approval cannot be requested here) (hook ask, hooks.yaml:1)"
 
     driven(project.hooks(ASK), play, **capabilities)
     assert calls_heard(project) == []
