@@ -91,13 +91,15 @@ def test_without_a_word_it_checks_the_users_files_too(hookline, project):
 
 
 @pytest.mark.parametrize("folder", [".microai", ".ai_agents", ".claude"])
-def test_hooks_beside_the_key_hooks_are_warned_of(hookline, folder):
+@pytest.mark.parametrize(("hooks", "exit_code", "mark"), [("", 1, ""), ('"hooks": {},', 0, " (warning)")])
+def test_hooks_beside_the_key_hooks_are_an_error_if_there_are_no_others(hookline, folder, hooks, exit_code, mark):
     Path(folder).mkdir()
-    Path(folder, "settings.json").write_text('{"model": "x",\n "PreToolUse": [{"matcher": "Bash", "command": "true"}]}')
+    text = f'{{"model": "x", {hooks}\n "PreToolUse": [{{"matcher": "Bash", "command": "true"}}]}}'
+    Path(folder, "settings.json").write_text(text)
     result = hookline("check", f"{folder}/settings.json")
-    assert result.exit_code == 0
+    assert result.exit_code == exit_code
     assert f"{folder}/settings.json:2  PreToolUse: hooks beside the key hooks are not read." in result.stdout
-    assert 'Write "hooks": {"PreToolUse": […]}. (warning)' in result.stdout
+    assert f'Write "hooks": {{"PreToolUse": […]}}.{mark}\n' in result.stdout
 
 
 def test_a_script_that_cannot_be_read_is_an_error_and_is_not_run(hookline):
