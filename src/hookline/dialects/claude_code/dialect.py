@@ -238,7 +238,10 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
 
 def _is_ignored_by_copilot(at: Node, entry: EventEntry) -> bool:
     """Copilot runs the commands of Claude Code's settings, but for it an empty matcher matches nothing."""
-    return entry.at.value.get("matcher") == "" or at.value.get("type") in ("prompt", "agent", "mcp_tool")
+    type_ = at.value.get("type")
+    if type_ == "prompt" and entry.event_name == "SessionStart":  # the only prompts that it runs
+        return False
+    return entry.at.value.get("matcher") == "" or type_ in ("prompt", "agent", "mcp_tool")
 
 
 def _parse_on_failure(at: Node, event_name: str) -> Outcome:
