@@ -357,3 +357,32 @@ def test_the_user_is_told_that_a_trusted_file_was_changed(desk: BridgeSandbox) -
     assert deny_reason(second.stdout).startswith("Never.")
     assert "was deleted since you trusted it" in json.loads(first.stdout)["systemMessage"]
     assert "systemMessage" not in json.loads(second.stdout)
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "call"),
+    [
+        ("claude-code", "PreToolUse", {}),
+        ("claude-code", "PreToolUse", {"toolName": "Bash", "toolInput": {"command": "rm -rf /"}}),
+        ("claude-code", "PreToolUse", {"tool_name": "Bash", "input": {"command": "rm -rf /"}}),
+        ("cursor", "beforeShellExecution", {"cmd": "rm -rf /"}),
+        ("cursor", "beforeShellExecution", {"command": ["rm", "-rf", "/"]}),
+        ("windsurf", "pre_run_command", {"tool_info": {"command_line": ["rm", "-rf", "/"]}}),
+        ("windsurf", "pre_run_command", {"tool_info": "rm -rf /"}),
+        ("cline", "PreToolUse", {"preToolUse": {"tool": "execute_command", "params": {"command": "rm -rf /"}}}),
+        ("copilot-cli", "preToolUse", {"toolCalls": [{"name": "bash", "args": {"command": "rm -rf /"}}]}),
+    ],
+)
+def test_a_call_that_cannot_be_read_is_not_let_through(
+    desk: BridgeSandbox, agent: str, event: str, call: dict[str, object]
+) -> None:
+    desk.write_hooks(
+        "hooks: [{id: g, on: tool.before, when: {kind: shell, input: {command: 'rm -rf'}}, then: {deny: Never.}}]"
+    )
+    reply = decided(desk.call(json.dumps({"cwd": str(desk.project), **call}).encode(), event, agent=agent))
+    said = reply.stdout + reply.stderr
+    assert "Never." in said or "payload does not say" in said
+
+
+def test_a_call_that_cannot_be_read_concerns_nobody_without_hooks(desk: BridgeSandbox) -> None:
+    assert decided(desk.call(b"{}")) == Reply()

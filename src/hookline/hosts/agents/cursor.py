@@ -58,12 +58,10 @@ class Cursor(CodingAgent):
         id = first_text(payload, "tool_use_id")
         match name:
             case "beforeShellExecution" | "afterShellExecution":
-                input = known_facts(command=first_text(payload, "command"), cwd=first_text(payload, "cwd"))
+                input = known_facts(command=payload.get("command"), cwd=first_text(payload, "cwd"))
                 return tool_facts(self.vocabulary_name, "Shell", id, input)
             case "beforeReadFile":
-                return tool_facts(
-                    self.vocabulary_name, "Read", id, known_facts(file_path=first_text(payload, "file_path"))
-                )
+                return tool_facts(self.vocabulary_name, "Read", id, known_facts(file_path=payload.get("file_path")))
             case "afterFileEdit":
                 return tool_facts(
                     self.vocabulary_name,

@@ -42,7 +42,7 @@ class Windsurf(CodingAgent):
     def _tool_facts(self, name: str, info: dict[str, Any]) -> list[Facts]:
         match name:
             case "run_command":
-                input = known_facts(command=first_text(info, "command_line"), cwd=first_text(info, "cwd"))
+                input = known_facts(command=info.get("command_line"), cwd=first_text(info, "cwd"))
                 return tool_facts(self.vocabulary_name, name, "", input)
             case "mcp_tool_use":
                 tool = mcp_tool_name(first_text(info, "mcp_server_name"), first_text(info, "mcp_tool_name"))

@@ -22,6 +22,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, NullHost, ProgramResult, ScriptCall
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.hooks.tools import ToolKind, tool_kind
 from hookline.hosts.agents import event_timeout, get_agent
 from hookline.hosts.agents import get_agent as agent_named
 from hookline.hosts.agents.agent import CodingAgent, Reply
@@ -115,6 +116,7 @@ def time_for_answer(agent: str, event: str, spent: timedelta) -> timedelta:
 
 
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks before a session's last event
+_KINDS_WITH_INPUT: Final = (ToolKind.SHELL, ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 _PLACEHOLDER_PAYLOAD: Final = {"prompt": "…"}  # used instead of an unreadable payload
 
 log = logging.getLogger("hookline")
@@ -194,6 +196,12 @@ class _Responder:
             return empty_reply(self.agent, call.event)
         speaking = self if caller == call.agent else replace(self, agent=agent_named(caller))
         parsed = speaking.agent.read(call.event, payload, str(workspace or ""))
+        for event in parsed.events:
+            if missing := _missing_of_call(event):
+                cwd = _existing_directory(event.facts.get("cwd")) or workspace
+                return await speaking._reply_to_unreadable(
+                    f"the agent's payload does not say {missing}", workspace, cwd
+                )
 
         async def each() -> list[Decision]:
             return [await speaking._decide_event(event, workspace, until) for event in parsed.events]
@@ -265,10 +273,10 @@ class _Responder:
         log.warning("%s", what)
         return Reply(stderr=f"hookline: {what}; run `hookline doctor {self.agent.name}`")
 
-    async def _reply_to_unreadable(self, why: str, workspace: Path | None) -> Reply:
+    async def _reply_to_unreadable(self, why: str, workspace: Path | None, cwd: Path | None = None) -> Reply:
         """Denies if a hook listens to this event, or if the project is unknown."""
         log.warning("%s %s: %s", self.call.agent, self.call.event, why)
-        where = _existing_directory(self.call.cwd) or workspace
+        where = cwd or _existing_directory(self.call.cwd) or workspace
         if where is None:
             return reply_without_decision(self.agent, self.call.event, why)
         book = await self._load_book(where, workspace)
@@ -289,6 +297,18 @@ def _parse_payload(data: bytes) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise UnreadablePayloadError("the agent's payload is not a JSON object")
     return found
+
+
+def _missing_of_call(event: Event) -> str | None:
+    """What a guard would have to know of a tool call, if the payload does not have it: another version may rename it."""
+    if event.name != "tool.before":
+        return None
+    tool = event.facts.get("tool")
+    if not isinstance(tool, dict) or not tool.get("name"):
+        return "which tool is called"
+    if tool_kind(tool) in _KINDS_WITH_INPUT and not tool["input"].keys() - {"cwd"}:
+        return f"what {tool['name']} is called with"
+    return None
 
 
 def _reject_constant(word: str) -> NoReturn:
