@@ -142,6 +142,7 @@ def test_the_quick_start(machine):
 
 
 def test_trust_and_the_programs_of_hooks(machine):
+    machine.hookline("trust", "--revoke")
     assert machine.hookline("trust").returncode == 3
     trusted = machine.hookline("trust", "--yes")
     assert (trusted.returncode, trusted.stdout.splitlines()[-1]) == (0, "Trusted: hookline.yaml")

@@ -20,6 +20,7 @@ from hookline.hooks.protocols import Action
 
 _EVENTS: Final = frozenset(("tool.before", "prompt.submit"))
 """Where an untrusted deny or ask counts. At any other event it could make an agent go on, or end its session."""
+UNTRUSTED_HOOK: Final = "A hook of this repository that nobody has trusted yet"
 _PLAIN_PATH: Final = re.compile(r"[\w.-]{1,40}(?:/[\w.-]{1,40}){0,8}", re.ASCII)
 """A path that is too short to give an agent instructions."""
 
@@ -103,10 +104,7 @@ def _restrict_outcome(outcome: Outcome, hook: Hook, *, failed: bool = False) -> 
 def _reason_for_agent(verdict: Verdict, origin: Origin) -> str:
     does = "blocked this" if verdict is Verdict.DENY else "wants a person to approve this"
     where = origin.file if _PLAIN_PATH.fullmatch(origin.file) else "a hooks file"
-    return (
-        f"A hook of this repository that nobody has trusted yet {does} ({where}:{origin.line}). "
-        "A person can review it with `hookline trust`."
-    )
+    return f"{UNTRUSTED_HOOK} {does} ({where}:{origin.line}). A person can review it with `hookline trust`."
 
 
 def _is_for_user(note: Note) -> bool:

@@ -49,20 +49,23 @@ def test_an_agent_that_may_not_start_ends_with_2(project: Path, here: Process) -
         project, CALLS, "model: script:model.yaml\nhooks: [{id: shut, on: agent.start, then: {deny: Not today.}}]\n"
     )
     ended = here("run", "-p", "go")
-    assert (ended.returncode, ended.stderr) == (2, "hookline: Not today.\n")
+    assert (ended.returncode, ended.stderr) == (2, "hookline: Not today. (hook shut, hookline.yaml:2)\n")
 
 
 def test_a_question_that_nobody_answers_ends_with_3_and_the_call_is_not_run(project: Path, process: Process) -> None:
     write_scripted_project(project, DEPLOYS)
     ended = process("run", "-p", "go")
     assert (ended.returncode, ended.stdout) == (3, "Over.\n")
-    assert "a person must approve: Deploy now? [ask-first]" in ended.stderr
+    assert "a person must approve: Deploy now? (hook ask-first, hookline.yaml:5)" in ended.stderr
     assert not (project / "deploy").exists()
 
 
 def test_the_same_question_is_told_of_once(project: Path, here: Process) -> None:
     write_scripted_project(project, "- {calls: [{bash: {command: deploy 1}}, {bash: {command: deploy 2}}]}\n- Over.\n")
-    assert here("run", "-p", "go").stderr.count("a person must approve: Deploy now? [ask-first]") == 1
+    assert (
+        here("run", "-p", "go").stderr.count("a person must approve: Deploy now? (hook ask-first, hookline.yaml:5)")
+        == 1
+    )
 
 
 def test_yes_answers_for_somebody(project: Path, here: Process) -> None:
@@ -91,7 +94,7 @@ def test_json_has_a_line_for_all_that_happens(project: Path, process: Process) -
     results = [line for line in lines if line["type"] == "result"]
     assert [(line["ran"], line["content"], line["error"]) for line in results] == [
         (True, "hello", ""),
-        (False, "", "Nothing is removed here."),
+        (False, "", "Nothing is removed here. (hook no-rm, hookline.yaml:4)"),
     ]
     assert "".join(line["text"] for line in lines if line["type"] == "text") == "I look.I clean up.It is done."
     assert {line["thread"] for line in lines[1:]} == {first["session"]}
@@ -137,8 +140,13 @@ def test_json_has_a_last_line_when_the_agent_may_not_start(project: Path, here: 
     )
     ended = here("run", "-p", "go", "--json")
     last = read_json_lines(ended.stdout)[-1]
-    assert (last["type"], last["ending"], last["text"], last["exit_code"]) == ("end", "refused", "Not today.", 2)
-    assert (ended.returncode, ended.stderr) == (2, "hookline: Not today.\n")
+    assert (last["type"], last["ending"], last["text"], last["exit_code"]) == (
+        "end",
+        "refused",
+        "Not today. (hook shut, hookline.yaml:2)",
+        2,
+    )
+    assert (ended.returncode, ended.stderr) == (2, "hookline: Not today. (hook shut, hookline.yaml:2)\n")
 
 
 def test_a_reader_that_stops_early_stops_nothing(project: Path, command: list[str], process: Process) -> None:

@@ -53,8 +53,15 @@ def test_a_line_for_each_trigger_that_fires_and_what_came_of_it(project: Path, c
         assert status == 202
         assert running.stdout.readline().split()[1:] == ["deployed", body["session"]]
         assert running.stdout.readline().rstrip().endswith("deployed  answered: I look at the log.")
-        assert _post(address, "draft-1") == (403, {"error": "Drafts are not deployed."})
-        assert running.stdout.readline().rstrip().endswith("deployed  denied: Drafts are not deployed.")
+        assert _post(address, "draft-1") == (
+            403,
+            {"error": "Drafts are not deployed. (hook no-drafts, hookline.yaml:4)"},
+        )
+        assert (
+            running.stdout.readline()
+            .rstrip()
+            .endswith("deployed  denied: Drafts are not deployed. (hook no-drafts, hookline.yaml:4)")
+        )
     finally:
         running.send_signal(signal.SIGINT)
         _, errors = running.communicate(timeout=60)

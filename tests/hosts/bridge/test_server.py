@@ -53,7 +53,11 @@ def test_an_agent_that_is_answered_by_exit_code_gets_it(desk: BridgeSandbox, arg
     desk.write_hooks(GUARD)
     info = {"command_line": "rm x", "cwd": str(desk.project)}
     payload = json.dumps({"agent_action_name": "pre_run_command", "tool_info": info}).encode()
-    assert desk.run_client(argv, payload, "windsurf", "pre_run_command") == ("", "Never.", 2)
+    assert desk.run_client(argv, payload, "windsurf", "pre_run_command") == (
+        "",
+        "Never. (hook no-rm, hookline.yaml:2)",
+        2,
+    )
 
 
 @pytest.mark.parametrize(("kind", "number"), [("c", 200), ("python", 40)])
@@ -200,9 +204,9 @@ def test_a_changed_file_counts_within_a_second(desk: BridgeSandbox, c_client: li
         desk.write_hooks(GUARD.replace("Never.", f"'{reason}'"))
         time.sleep(0.7)
         assert deny_reason(desk.run_client(c_client, desk.payload())[0]) == reason
-    (desk.project / "hookline.yaml").unlink()
+    (desk.project / "hookline.yaml").unlink()  # the version that the user accepted stays in force
     time.sleep(0.7)
-    assert desk.run_client(c_client, desk.payload()) == ("", "", 0)
+    assert deny_reason(desk.run_client(c_client, desk.payload())[0]) == reason
 
 
 def test_limits_hold_whoever_decides(desk: BridgeSandbox, c_client: list[str], engine: Engine) -> None:
@@ -266,10 +270,11 @@ def test_nothing_of_ours_is_written_beside_the_answer(desk: BridgeSandbox) -> No
     desk.write_hooks(
         "hooks:\n  - {id: bad, on: tool.before, then: {run: 'exit 9'}, on_error: open}\n  - {id: x, oops: 1}\n"
     )
-    payload = json.dumps({"session_id": "s", "cwd": str(desk.project), "tool_name": "run_shell_command"}).encode()
+    call = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+    payload = json.dumps({"session_id": "s", "cwd": str(desk.project), **call}).encode()
     out, err, code = desk.run_client(client.hookline_command("bridge", "--direct"), payload, "gemini-cli", "BeforeTool")
     assert (err, code) == ("", 0)
-    assert "trust" in json.loads(out)["systemMessage"]
+    assert "run `hookline check`" in json.loads(out)["systemMessage"]
 
 
 @pytest.mark.parametrize("payload", [b"", b"no JSON", b"\xff\xfe", b"{}", b"[" * 50_000])

@@ -63,7 +63,10 @@ def test_a_denied_call_is_a_tool_error_and_the_server_never_hears_of_it(project:
     async def play(client: RawClient) -> None:
         client.call(1, "echo", x="bad")
         denied = await client.answer(1)
-        assert denied["result"] == {"content": [{"type": "text", "text": "not this"}], "isError": True}
+        assert denied["result"] == {
+            "content": [{"type": "text", "text": "not this (hook no-bad, hooks.yaml:1)"}],
+            "isError": True,
+        }
         client.call(2, "echo", x="good")
         assert text_of(await client.answer(2)) == '{"x": "good"}'
 

@@ -129,7 +129,9 @@ def test_calls_are_judged_each_for_itself(project: Project) -> None:
     async def fifty(client: ClientSession) -> None:
         texts = [f"bad {n}" if n % 5 == 0 else f"good {n}" for n in range(50)]
         results = await asyncio.gather(*(client.call_tool("echo", {"text": text}) for text in texts))
-        assert [_text(result) for result in results] == ["not this" if "bad" in text else text for text in texts]
+        assert [_text(result) for result in results] == [
+            "not this (hook no, hooks.yaml:1)" if "bad" in text else text for text in texts
+        ]
         seen = await client.call_tool("seen")
         assert sorted(block.text for block in seen.content) == sorted(text for text in texts if "bad" not in text)
 
@@ -170,7 +172,10 @@ def test_ask_reaches_the_person_whatever_the_protocols_age(project: Project, mod
         async with asyncio.timeout(TIMEOUT), Client(parameters, mode=mode, elicitation_callback=asked) as client:
             assert _text(await client.call_tool("echo", {"text": "a"})) == "a"
             refused = await client.call_tool("echo", {"text": "b"})
-            assert (_text(refused), refused.is_error) == ("Really? (not allowed by the user)", True)
+            assert (_text(refused), refused.is_error) == (
+                "Really? (not allowed by the user) (hook ask, hooks.yaml:1)",
+                True,
+            )
 
     asyncio.run(run())
 
@@ -222,7 +227,7 @@ def test_a_server_behind_a_url(project: Project, url: str, mode: str) -> None:
         async with connected(project.hooks(DENY), url, mode) as client:
             async with Client(url, mode=mode) as direct:
                 assert await seen(client) == await seen(direct)
-            assert _text(await client.call_tool("echo", {"text": "bad"})) == "not this"
+            assert _text(await client.call_tool("echo", {"text": "bad"})) == "not this (hook no, hooks.yaml:1)"
             assert len(_text(await client.call_tool("big", {"size": 2_000_000}))) == 2_000_000
             if mode == "legacy":
                 await sampling_and_progress(client)

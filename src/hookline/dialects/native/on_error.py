@@ -10,6 +10,7 @@ from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.keys import TEXT, Schema, enum_schema, object_schema
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.change import Append, ChangeFacts
+from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.event import REMOVED, FactPath, overlaps
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
@@ -81,7 +82,7 @@ def redacts(action: Action, event: str) -> bool:
     if isinstance(action, ChangeFacts):
         paths = [edit.path for edit in action.edits if not isinstance(edit, Append)]
         return any(overlaps(path, place) for path in paths for place in (_RESULT_PATH, _ERROR_PATH))
-    return bool(action.may & May.CHANGE)
+    return bool(action.may & May.CHANGE) and not isinstance(action, Diagnose)  # adds its diagnostics
 
 
 def undo_withhold_result(on_error: Outcome) -> Outcome:

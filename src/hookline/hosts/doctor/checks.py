@@ -34,7 +34,7 @@ _AGENT_NOT_RUN: Final = "the agent itself was not run, because the test call fai
 def examine_agent(agent: CodingAgent, machine: Machine, book: Book) -> Diagnosis:
     """`book` contains the project's active hooks, without those that the agent runs itself."""
     if not is_plugged_in(agent, machine):
-        findings = (_check_program(agent, machine), *_check_entries(agent, machine))
+        findings = (_check_program(agent, machine), *_check_entries(agent, machine), *_check_tools(agent, machine))
         return Diagnosis(agent.name, agent.title, agent.verified, findings, _acting_hooks(agent, book))
     result = probe_launcher(agent, machine)
     findings = (

@@ -27,6 +27,7 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
 from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding, unknown_finding
 from hookline.hosts.install.plan import apply_changes, plan_install
+from hookline.project.restrictions import UNTRUSTED_HOOK
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds
 _ROUNDS: Final = 5
@@ -59,7 +60,8 @@ class ProbeResult:
         """True if it denies for the test hook's reason. The reply may contain other messages too."""
         if self.actual == self.expected:
             return True
-        has_reason = self.reason in self.actual.stdout or self.reason in self.actual.stderr
+        text = self.actual.stdout + self.actual.stderr
+        has_reason = self.reason in text or UNTRUSTED_HOOK in text  # no agent is told the words of an untrusted file
         return has_reason and self.actual.exit_code == self.expected.exit_code
 
 
