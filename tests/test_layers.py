@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "formatting": set(),
     "shell": set(),
-    "hooks": {"shell"},
+    "hooks": {"formatting", "shell"},
     "config": {"formatting"},
     "patterns": {"shell"},
     "runners": {"formatting", "hooks"},
@@ -218,5 +218,5 @@ def test_what_a_hook_is_can_be_imported_without_an_engine() -> None:
     assert not {
         name
         for name in loaded
-        if name.startswith("hookline.") and name.split(".")[1] not in ("hooks", "shell", "errors")
+        if name.startswith("hookline.") and name.split(".")[1] not in ("hooks", "shell", "errors", "formatting")
     }

@@ -116,7 +116,7 @@ MICROAI = Sample(
     (("hooks", "PreToolUse", 0), ("hooks", "PreToolUse", 1), ("hooks", "SessionStart", 0)),
 )
 GROUPS: dict[str, Any] = {
-    "permissions": {"allow": [{"a": 1}]},
+    "statusLine": {"allow": [{"a": 1}]},
     "hooks": {
         "PreToolUse": [{"matcher": "Bash", "hooks": [RUN, {**RUN, "timeout": 5}]}, {"hooks": [{**RUN, "command": "a"}]}],
         "UserPromptSubmit": [{"hooks": [{**RUN, "command": "b"}]}],

@@ -93,11 +93,11 @@ def test_a_vanished_file_is_a_problem(tmp_path: Path, trust: Trust) -> None:
     assert [problem.code for problem in book.problems] == ["no-file"]
 
 
-def test_another_programs_file_in_a_dialects_place_is_none_of_our_business(tmp_path: Path, trust: Trust) -> None:
+def test_a_file_that_was_found_but_is_not_a_hooks_file_is_an_error(tmp_path: Path, trust: Trust) -> None:
     (tmp_path / "settings.yaml").write_text("colour: red\n")
     source = Source(tmp_path / "settings.yaml", "settings.yaml", "native", SourceLayer.PROJECT, tmp_path)
     book = load_all([source], trust)
-    assert (book.hooks, book.problems) == ((), ())
+    assert (book.hooks, [problem.code for problem in book.problems]) == ((), ["unknown-key"])
 
 
 def test_load_here_takes_what_the_user_accepted_in_this_home(tmp_path: Path) -> None:

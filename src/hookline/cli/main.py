@@ -19,7 +19,7 @@ VERBS: Final = {
     "fire": ("hookline.cli.fire", "Send one event through the hooks and show the decision."),
     "test": ("hookline.cli.test", "Run case files: a config, an event and the expected decision."),
     "trust": ("hookline.cli.trust", "Review and accept what a project's hooks do."),
-    "convert": ("hookline.cli.convert", "Convert a hooks file to another dialect."),
+    "convert": ("hookline.cli.convert", "Convert hooks files to another dialect."),
     "schema": ("hookline.cli.schema", "Print the JSON Schema of a dialect, for editors."),
     "install": ("hookline.cli.install", "Install the hooks into a coding agent."),
     "uninstall": ("hookline.cli.uninstall", "Remove the hooks from a coding agent."),
