@@ -19,6 +19,8 @@ from hookline.testing import load_cases, run_case
 from hookline.testing.case import Case
 from hookline.testing.case_runner import config_text, default_file_name
 
+pytestmark = pytest.mark.slow
+
 CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(path for path in CASES.rglob("*.yaml") if path.parent.name != "standard_agents")
 

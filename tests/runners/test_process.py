@@ -76,6 +76,9 @@ def leaving_nothing(work: Coroutine[Any, Any, Any]) -> Any:
     try:
         return asyncio.run(work)
     finally:
+        until = time.monotonic() + 5  # an orphan that was killed is reaped a moment later
+        while belongings() - before and time.monotonic() < until:
+            time.sleep(0.01)
         assert not belongings() - before
 
 
