@@ -33,15 +33,16 @@ P = TypeVar("P", bound="subprocess.Popen[bytes]")
 class Descendants:
     """The processes of one running program. Orphans come to us until `release` is called."""
 
-    def __init__(self, pid: int, mark: int | None) -> None:
+    def __init__(self, pid: int, mark: int | None, *, has_other_parent: bool = False) -> None:
         self._pid = pid
         self._mark = mark
+        self._has_other_parent = has_other_parent  # it is ours to reap only if that parent has ended
         self._is_released = False
 
     @classmethod
     def of_waiting(cls, pid: int) -> Descendants:
         """Of a process that has not started anything yet, and waits for us."""
-        found = cls(pid, _next_mark())
+        found = cls(pid, _next_mark(), has_other_parent=True)
         if sys.platform == "linux" and found._mark is not None:
             with suppress(OSError):
                 resource.prlimit(pid, resource.RLIMIT_MSGQUEUE, (found._mark, _hard_limit()))
@@ -65,7 +66,8 @@ class Descendants:
 
     def orphans(self) -> list[int]:
         """Children of ours that the program, or one of its processes, has left behind. They may have ended."""
-        return [pid for pid in _children() if pid != self._pid and self._is_descendant(pid)]
+        excluded = None if self._has_other_parent else self._pid
+        return [pid for pid in _children() if pid != excluded and self._is_descendant(pid)]
 
     def release(self) -> None:
         with _lock:

@@ -366,7 +366,9 @@ def test_an_engine_that_stops_in_the_middle_does_not_let_the_tool_run(
         users=True,
     )
     options = ["--spent=22500"] if argv == python_client() else []
-    payload = json.dumps({"sessionId": "s", "cwd": str(desk.project), "toolName": "bash", "toolArgs": {}}).encode()
+    payload = json.dumps(
+        {"sessionId": "s", "cwd": str(desk.project), "toolName": "bash", "toolArgs": {"command": "ls"}}
+    ).encode()
     if not options:
         pytest.skip("only the Python client can be told how much time has passed")
     call = desk.start_client(argv, *options, "copilot-cli", "preToolUse")
