@@ -60,9 +60,13 @@ class ProbeResult:
         """True if it denies for the test hook's reason. The reply may contain other messages too."""
         if self.actual == self.expected:
             return True
-        text = self.actual.stdout + self.actual.stderr
-        has_reason = self.reason in text or UNTRUSTED_HOOK in text  # no agent is told the words of an untrusted file
+        has_reason = _has_reason(self.reason, self.actual.stdout + self.actual.stderr)
         return has_reason and self.actual.exit_code == self.expected.exit_code
+
+
+def _has_reason(reason: str, text: str) -> bool:
+    """The test hook's own file is not trusted, so the agent is told hookline's sentence about it."""
+    return reason in text or UNTRUSTED_HOOK in text
 
 
 def probe_launcher(agent: CodingAgent, machine: Machine) -> ProbeResult | str:
@@ -183,7 +187,7 @@ def _proof_finding(requests: tuple[ReceivedRequest, ...], reason: str, output: s
     if results is None:
         last = (output.strip().splitlines() or ["no output"])[-1]
         return unknown_finding("proof", f"the agent could not run without a person: {last[:_MAX_OUTPUT]}")
-    if reason in str(results):
+    if _has_reason(reason, str(results)):
         return good_finding("proof", f"the agent itself ran, and obeyed a hook that denies, in {seconds:.1f} s")
     return problem_finding(
         "proof",
