@@ -161,7 +161,7 @@ def test_server_filesystem_cannot_write_what_a_hook_denies(project: Project) -> 
         async with official_client(parameters) as client:
             denied = await client.call_tool("write_file", {"path": str(folder / ".env"), "content": "KEY=1"})
             assert denied.is_error
-            assert denied.content[0].text == "no secrets"
+            assert denied.content[0].text.startswith("no secrets (hook no-env, ")
             await client.call_tool("write_file", {"path": str(folder / "draft.md"), "content": "hello"})
 
     asyncio.run(run())
