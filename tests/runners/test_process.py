@@ -68,7 +68,7 @@ def belongings() -> set[str]:
     gc.collect()
     files = {f"file {fd}" for fd in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{fd}")}
     threads = {f"thread {thread.ident}" for thread in threading.enumerate()}
-    return files | threads | {f"child {pid}" for pid in children()}
+    return files | threads | {f"child {pid}" for pid in children() if alive(int(pid))}
 
 
 def leaving_nothing(work: Coroutine[Any, Any, Any]) -> Any:
