@@ -34,6 +34,7 @@ class Problem:
     what: str
     hint: str = ""
     severity: Severity = Severity.ERROR
+    version: str = ""  # of the content that it is about: the same problem of another version is news
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "what", printable(self.what))

@@ -140,7 +140,7 @@ class Trust:
         return replace(
             in_force,
             hooks=(*in_force.hooks, *_new_guards(parsed, accepted)),
-            problems=(*in_force.problems, *unreadable, _describe_change(source)),
+            problems=(*in_force.problems, *unreadable, _describe_change(parsed)),
         )
 
     def has_accepted(self, source: Source) -> bool:
@@ -416,11 +416,13 @@ def _warn_untrusted(parsed: ParsedFile, too_many: TooManyReferencesError | None)
     warn_once(version, f"{parsed.source.display_path} {why}: {text}")
 
 
-def _describe_change(source: Source) -> Problem:
+def _describe_change(parsed: ParsedFile) -> Problem:
+    source = parsed.source
     what = "was changed" if os.path.lexists(source.path) else "was deleted"
     text = f"this file {what} since you trusted it; the version that you trusted stays in force."
     hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
-    return Problem(CHANGED_SINCE_TRUSTED, source.display_path, 1, text, hint, Severity.WARNING)
+    version = content_digest(_encode(parsed.text))
+    return Problem(CHANGED_SINCE_TRUSTED, source.display_path, 1, text, hint, Severity.WARNING, version)
 
 
 def log_changes(problems: Iterable[Problem]) -> None:

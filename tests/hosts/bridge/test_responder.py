@@ -359,6 +359,16 @@ def test_the_user_is_told_that_a_trusted_file_was_changed(desk: BridgeSandbox) -
     assert "systemMessage" not in json.loads(second.stdout)
 
 
+def test_the_user_is_told_of_each_change_of_a_trusted_file_once(desk: BridgeSandbox) -> None:
+    desk.write_hooks(GUARD)
+    told = []
+    for comment in ("", "# first\n", "# first\n", "# second\n", "# second\n"):
+        (desk.project / "hookline.yaml").write_text(comment + GUARD)
+        reply = json.loads(decided(desk.call()).stdout)
+        told.append(str(reply.get("systemMessage", "")).count("was changed since you trusted it"))
+    assert told == [0, 1, 0, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("agent", "event", "call"),
     [

@@ -11,7 +11,7 @@ import pytest
 
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
-from hookline.hosts.bridge.session_state import SessionStore
+from hookline.hosts.bridge.session_state import SessionStore, UserMessage
 from hookline.project import load_text
 
 pytestmark = pytest.mark.slow
@@ -96,5 +96,9 @@ def test_where_nothing_can_be_written_counts_live_in_memory() -> None:
 
 
 def test_a_text_is_told_once(tmp_path: Path) -> None:
-    assert SessionStore(tmp_path).take_new_messages(EVENT, ["a", "b", "a"]) == ["a", "b"]
-    assert SessionStore(tmp_path).take_new_messages(EVENT, ["b", "c"]) == ["c"]
+    assert SessionStore(tmp_path).take_new_messages(EVENT, map(UserMessage, "aba")) == ["a", "b"]
+    assert SessionStore(tmp_path).take_new_messages(EVENT, map(UserMessage, "bc")) == ["c"]
+    for version in ("1", "2"):
+        changed = [UserMessage("a", version)] * 2
+        assert SessionStore(tmp_path).take_new_messages(EVENT, changed) == ["a"]
+        assert SessionStore(tmp_path).take_new_messages(EVENT, changed) == []

@@ -34,6 +34,7 @@ from hookline.hosts.bridge import client
 from hookline.hosts.bridge.fallbacks import Fallbacks
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
+from hookline.hosts.bridge.session_state import UserMessage
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
 from hookline.runners.environment import inherited_environment
@@ -353,18 +354,22 @@ def _drop_trust_notes(decision: Decision) -> Decision:
     return replace(decision, notes=tuple(note for note in decision.notes if note.text not in waiting))
 
 
-def _user_messages(decision: Decision, book: Book) -> Iterable[str]:
+def _user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
     """Messages for the user, each shown once per session."""
     shown = {note.text for note in decision.notes if note.audience is Audience.USER}
     for failure in decision.failures:
         if failure.text not in decision.reason and failure.text not in shown:
-            yield f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})"
-    yield from (f"hookline: {problem}" for problem in book.problems if problem.code == CHANGED_SINCE_TRUSTED)
+            yield UserMessage(f"hookline: {failure.text} ({failure.kind}, hook {failure.hook})")
+    for problem in book.problems:
+        if problem.code == CHANGED_SINCE_TRUSTED:
+            yield UserMessage(f"hookline: {problem}", problem.version)
     errors = [problem for problem in book.problems if problem.severity is Severity.ERROR]
     if errors:
         listed = "".join(f"\n{problem}" for problem in errors[:_MAX_SHOWN_ERRORS])
         more = f"\nand {len(errors) - _MAX_SHOWN_ERRORS} more" if len(errors) > _MAX_SHOWN_ERRORS else ""
-        yield f"hookline: hooks are off or hold calls because of errors; run `hookline check`:{listed}{more}"
+        yield UserMessage(
+            f"hookline: hooks are off or hold calls because of errors; run `hookline check`:{listed}{more}"
+        )
 
 
 def _existing_directory(path: object) -> Path | None:

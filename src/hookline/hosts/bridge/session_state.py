@@ -32,6 +32,16 @@ _MAX_CONTEXT_LENGTH: Final = 10_000  # characters
 log = logging.getLogger("hookline")
 
 
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    text: str
+    version: str = ""  # of the file that it is about: with another one, the same text is shown again
+
+    @property
+    def key(self) -> str:
+        return f"{self.text}\0{self.version}" if self.version else self.text
+
+
 @dataclass(slots=True)
 class SessionState:
     """The state of one session. Times are wall-clock times, which all processes share."""
@@ -77,13 +87,13 @@ class SessionStore:
         with self._locked_state(session) as state:
             return _load_counts(session, state, self._clock.now(), self._clock.wall()).fires(hook, session)
 
-    def take_new_messages(self, event: Event, texts: Iterable[str]) -> list[str]:
+    def take_new_messages(self, event: Event, messages: Iterable[UserMessage]) -> list[str]:
         """Returns the messages that the user has not seen in this session and marks them as seen."""
         with self._locked_state(_session_key(event)) as state:
-            new = [text for text in dict.fromkeys(texts) if text not in state.said]
+            new = [each for each in dict.fromkeys(messages) if each.key not in state.said]
             if new:
-                state.said = [*state.said, *new][-_MAX_MESSAGES:]
-            return new
+                state.said = [*state.said, *(each.key for each in new)][-_MAX_MESSAGES:]
+            return [each.text for each in new]
 
     def halt(self, event: Event, reason: str) -> None:
         with self._locked_state(_session_key(event)) as state:
