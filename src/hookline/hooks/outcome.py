@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.event import Changes
+
+_WITHHELD_PREFIX: Final = "[withheld: hook "
 
 
 class Verdict(IntEnum):
@@ -97,6 +99,16 @@ def _is_change(change: Any) -> bool:
 
 def _is_note(note: Any) -> bool:
     return isinstance(note, Note) and isinstance(note.text, str) and isinstance(note.audience, Audience)
+
+
+def withheld_text(hook_id: str) -> str:
+    """What stands in the place of a result that a hook could not check."""
+    return f"{_WITHHELD_PREFIX}{hook_id} could not check it]"
+
+
+def is_withheld(result: object) -> bool:
+    """True for such a text, even if another hook added to it."""
+    return isinstance(result, str) and result.startswith(_WITHHELD_PREFIX)
 
 
 SILENT = Outcome()

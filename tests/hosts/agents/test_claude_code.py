@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from agent_payloads import payloads
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
-from hookline.hooks.outcome import Verdict
+from hookline.hooks.outcome import Verdict, withheld_text
 from hookline.hosts.agents import get_agent
 from hookline.hosts.agents.agent import Reply
 
@@ -54,6 +56,17 @@ def test_a_changed_result_of_another_shape_is_context() -> None:
     assert output["hookSpecificOutput"] == {
         "hookEventName": "PostToolUse",
         "additionalContext": "A hook changed this result. Read it as:\n***",
+    }
+
+
+@pytest.mark.parametrize("result", [{"type": "text", "file": {}}, [{"type": "text", "text": "a"}]])
+def test_a_withheld_result_of_another_shape_stops_the_agent(result: Any) -> None:
+    payload = {**SENT["PostToolUse"], "tool_name": "Read", "tool_response": result}
+    parsed = CLAUDE.read("PostToolUse", payload)
+    decision = Decision(parsed.events[0].with_changes(((("tool", "result"), withheld_text("redact")),)))
+    assert json.loads(CLAUDE.reply(parsed, [decision]).stdout) == {
+        "continue": False,
+        "stopReason": "This result must not be used: [withheld: hook redact could not check it]",
     }
 
 

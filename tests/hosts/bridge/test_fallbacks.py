@@ -7,7 +7,10 @@ import json
 
 import pytest
 
+from agent_payloads import event_name, payloads
 from bridge_sandbox import BridgeSandbox
+from hookline.hosts.agents import AGENT_NAMES, get_agent
+from hookline.hosts.agents.agent import Reply
 from hookline.hosts.bridge.hook_cache import LoadOnce
 from hookline.hosts.bridge.responder import respond
 
@@ -92,3 +95,52 @@ def test_where_no_later_event_can_carry_it_the_user_is_told(desk: BridgeSandbox)
     payload = {"agent_action_name": "pre_run_command", "tool_info": {"command_line": "ls", "cwd": str(desk.project)}}
     call = desk.call(json.dumps(payload).encode(), "pre_run_command", agent="windsurf")
     assert asyncio.run(respond(call, LoadOnce())).stderr == "Short notes."
+
+
+SESSION_KEYS = ("session_id", "sessionId", "conversation_id", "trajectory_id", "taskId", "sessionContext")
+RESULTS = [
+    pytest.param(agent, file, id=f"{agent}-{file}")
+    for agent in AGENT_NAMES
+    for file, payload in payloads(agent).items()
+    if [event.name for event in get_agent(agent).read(event_name(file), payload).events][:1] == ["tool.after"]
+]
+
+
+def ends_the_run(reply: dict) -> bool:
+    return reply.get("continue") is False or reply.get("cancel") is True
+
+
+@pytest.mark.parametrize(("agent", "file"), RESULTS)
+def test_a_result_that_could_not_be_checked_is_withheld_or_stops_the_agent(
+    desk: BridgeSandbox, agent: str, file: str
+) -> None:
+    guard = "{id: redact, on: tool.after, then: {run: [no-such-redactor]}, on_error: closed}"
+    desk.write_hooks(f"hooks:\n  - {guard}\n", users=True)
+    known, result = get_agent(agent), payloads(agent)[file]
+
+    def reply_to(name: str, payload: dict) -> Reply:
+        return asyncio.run(respond(desk.call(json.dumps(payload).encode(), name, agent=agent), LoadOnce()))
+
+    answer = reply_to(event_name(file), result)
+    replaced = json.loads(answer.stdout or "{}")
+    event = known.find_event(event_name(file))
+    assert event is not None
+    if ends_the_run(replaced):
+        return
+    if event.ability.change:
+        assert "[withheld: hook redact could not check it]" in answer.stdout
+        assert "Read it as" not in answer.stdout
+        return
+    before = next(
+        (event_name(name), payload)
+        for name, payload in payloads(agent).items()
+        if [each.name for each in known.read(event_name(name), payload).events][:1] == ["tool.before"]
+    )
+    same_session = {key: result[key] for key in SESSION_KEYS if key in result}
+    held = reply_to(before[0], {**before[1], **same_session})
+    assert "This result must not be used: [withheld: hook redact" in held.stdout + held.stderr
+    assert reply_to(before[0], {**before[1], **dict.fromkeys(same_session, "another")}) != held
+
+
+def test_every_agent_has_a_result_that_could_not_be_checked() -> None:
+    assert {case.values[0] for case in RESULTS} == set(AGENT_NAMES)

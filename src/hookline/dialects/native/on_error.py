@@ -13,7 +13,7 @@ from hookline.hooks.actions.change import Append, ChangeFacts
 from hookline.hooks.actions.diagnose import Diagnose
 from hookline.hooks.event import REMOVED, FactPath, overlaps
 from hookline.hooks.events import EVENTS
-from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
+from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict, withheld_text
 from hookline.hooks.protocols import Action, May
 
 ON_ERROR: Final = {
@@ -67,7 +67,7 @@ def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
     kind = EVENTS[event]
     if on_error.verdict is not Verdict.DENY or kind.accepts & May.DENY or not kind.accepts_change(_RESULT_PATH):
         return on_error
-    text = f"[withheld: hook {hook_id} could not check it]"
+    text = withheld_text(hook_id)
     instead = {_RESULT_PATH: text, _ERROR_PATH: text, _OK_PATH: False}
     changes = tuple((path, instead.get(path, REMOVED)) for path in kind.changeable)
     return replace(on_error, verdict=Verdict.SILENT, changes=changes)

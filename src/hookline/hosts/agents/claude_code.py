@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hookline.hooks.event import MISSING
+from hookline.hooks.outcome import is_withheld
 from hookline.hosts.agents import claude_protocol
 from hookline.hosts.agents.agent import FAKE_API_KEY, HEADLESS_PROMPT, CodingAgent, HeadlessRun, ParsedPayload, Reply
 from hookline.hosts.agents.agent_event import AgentEvent, agent_event
@@ -55,12 +56,17 @@ class ClaudeCode(CodingAgent):
 
 
 def _match_result_shape(answer: MergedDecision) -> MergedDecision:
-    """Gives a changed result the shape of the tool's own result. Claude Code ignores any other shape."""
+    """Gives a changed result the shape of the tool's own result. Claude Code ignores any other shape.
+
+    A result that must be withheld and has no known place for a text stops the agent before the model reads it.
+    """
     old, new = answer.old, answer.new
+    if isinstance(old, dict) and "stdout" in old and type(old) is not type(new):
+        return replace(answer, new={**old, "stdout": value_text(new), "stderr": ""})
+    if isinstance(old, (dict, list)) and is_withheld(new):
+        return replace(answer, new=MISSING, halt=True, reason=f"This result must not be used: {new}")
     if type(old) is type(new) or not isinstance(old, dict):
         return answer
-    if "stdout" in old:
-        return replace(answer, new={**old, "stdout": value_text(new), "stderr": ""})
     text = f"A hook changed this result. Read it as:\n{value_text(new)}"
     return replace(answer, new=MISSING, context=join_texts((answer.context, text)))
 

@@ -1,5 +1,7 @@
 """Emulates what an agent's protocol lacks: halt and context are delivered on a later event.
 
+A result that must be withheld, where the agent cannot replace it, halts the agent.
+
 An agent that cannot be halted has every tool denied until the user's next prompt. If it was halted at the session's
 start, prompts are denied too. Context for the agent waits for the next event that can carry it.
 """
@@ -10,15 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hookline.engine.decision import Decision
-from hookline.hooks.event import Event
+from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import ENDING_EVENTS
-from hookline.hooks.outcome import Audience, Note, Verdict
+from hookline.hooks.outcome import Audience, Note, Verdict, is_withheld
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.bridge.session_state import SessionStore
 
 _DENIED_AFTER_HALT: Final = frozenset({"prompt.submit", "tool.before", "approval.request", "subagent.start"})
 _NO_ABILITY: Final = Ability()
+_RESULT_PATH: Final[FactPath] = ("tool", "result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Fallbacks:
 
     def apply(self, event: Event, decision: Decision) -> Decision:
         ability = self._ability
+        if not ability.change:
+            decision = _halt_instead_of_withholding(event, decision)
         if decision.halt and not ability.halt and event.name not in ENDING_EVENTS and self._has_prompt_event:
             self.sessions.halt(event, decision.full_reason.strip() or "Stopped by a hook")
         if ability.context:
@@ -64,3 +69,12 @@ class Fallbacks:
     def _ability(self) -> Ability:
         known = self.agent.find_event(self.name)
         return known.ability if known is not None else _NO_ABILITY
+
+
+def _halt_instead_of_withholding(event: Event, decision: Decision) -> Decision:
+    """A hook with `on_error: closed` could not check a result that the agent gets nevertheless."""
+    result = decision.event.read(_RESULT_PATH)
+    if event.name != "tool.after" or not is_withheld(result) or result == event.read(_RESULT_PATH):
+        return decision
+    reason = decision.reason or f"This result must not be used: {result}"
+    return replace(decision, halt=True, reason=reason)
