@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from test_layers import MAY_IMPORT
+from test_layers import ANYWHERE, MAY_IMPORT
 
 DESCRIPTIONS = {
     "formatting": "texts for people: printable, shortened, the closest match",
@@ -30,7 +30,7 @@ DESCRIPTIONS = {
 def packages_table(table: Callable[..., str]) -> str:
     rows = []
     above: set[str] = set()
-    for name in (each for each in MAY_IMPORT if each != "errors"):
+    for name in (each for each in MAY_IMPORT if each not in ANYWHERE):
         rows.append((f"`{name}`", DESCRIPTIONS[name], _imports_text(MAY_IMPORT[name], above)))
         above.add(name)
     return table(("package", "what it does", "may import"), rows)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -27,6 +26,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.protocols import May
+from hookline.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from hookline.config.reader import salvage_text
 from hookline.dialects.conversion import with_vocabulary
 from hookline.dialects.dialect import get_dialect
 from hookline.hooks.hook import Hook, Scope
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.parsed_file import ParsedFile
 
 _HOOK_KEYS: Final = {"version", "hooks", "disableAllHooks", "$schema"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -25,6 +24,7 @@ from hookline.engine.limits import FireCounts
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, event_named
 from hookline.hooks.session_facts import SessionInfo, session_facts
+from hookline.lazy_dataclasses import dataclass
 from hookline.runners.local_host import LocalHost
 
 

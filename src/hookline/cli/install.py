@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +38,7 @@ from hookline.hosts.install.plan import (
 )
 from hookline.hosts.install.text_files import file_mode, read_file_text, remove_file, write_atomically
 from hookline.hosts.mcp.client_config import NotWrappableError, unwrap_servers, unwrappable_servers, wrap_servers
+from hookline.lazy_dataclasses import dataclass
 
 NO_ANSWER: Final = 3
 

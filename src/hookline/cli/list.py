@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome
+from hookline.lazy_dataclasses import replace
 
 
 @click.command(cls=Verb, short_help="List the active hooks in the order in which they run.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +14,7 @@ from hookline.cli.context import current_directory
 from hookline.cli.options import Verb, json_option
 from hookline.cli.output import err, out, out_json, printable_lines, write_now
 from hookline.errors import ConfigError, HooklineError
+from hookline.lazy_dataclasses import dataclass
 from hookline.testing.case import CASE_PATTERNS, Case, find_case_files, load_cases
 from hookline.testing.case_runner import Result, run_case
 

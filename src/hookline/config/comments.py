@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
+
+from hookline.lazy_dataclasses import dataclass
 
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//([^\r\n]*)|/\*(.*?)\*/', re.DOTALL)
 _YAML_COMMENT: Final = re.compile(r"(?:(?<=\s)|^)#([^\r\n]*)", re.MULTILINE)

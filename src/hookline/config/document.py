@@ -6,12 +6,12 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, NoReturn, TypeAlias
 
 from hookline.config.problem import Problem
 from hookline.formatting import shorten
+from hookline.lazy_dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.config.document import MISSING, Document, KeyPath, SourceText, UnreadableError
 from hookline.config.jsonc import parse_json, scalar_end, skip_gap
 from hookline.config.reader import FileFormat, read_text
 from hookline.errors import ConfigError, HooklineError
+from hookline.lazy_dataclasses import dataclass, field
 
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/')
 _INDENT: Final = re.compile(r"[ \t]*")

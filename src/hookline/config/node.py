@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
@@ -15,6 +14,7 @@ from hookline.config.document import Document, KeyPath, problems_of, problems_wi
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import parse_duration
 from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
+from hookline.lazy_dataclasses import dataclass, field
 
 MAX_GUESSES = 100
 """After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeAlias
 
 from hookline.errors import ConfigError
 from hookline.formatting import printable
+from hookline.lazy_dataclasses import dataclass
 
 _log = logging.getLogger("hookline")
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from yaml import events
@@ -26,6 +25,7 @@ from hookline.config.document import (
 from hookline.config.problem import Problem
 from hookline.config.scalars import NON_TEXT_FIRST_CHARACTERS, NumberTooLargeError, parse_core_scalar
 from hookline.formatting import shorten
+from hookline.lazy_dataclasses import dataclass
 
 _SYNTAX_HINTS = {
     "mapping values are not allowed in this context": 'Quote text that contains ": ", or fix the indentation.',

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from operator import attrgetter
 from typing import Final
@@ -20,6 +19,7 @@ from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
+from hookline.lazy_dataclasses import replace
 from hookline.patterns.matchers import Shorthand, shorthand
 
 _ANCHORED_NAMES: Final = re.compile(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$

@@ -6,7 +6,6 @@ To add one, write its module and add a line to `_MODULES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -17,6 +16,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.formatting import closest_match
 from hookline.hooks.events import all_event_names
 from hookline.hooks.hook import Hook
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE, Hook
 from hookline.hooks.protocols import TextPattern
 from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tools import Vocabulary
+from hookline.lazy_dataclasses import dataclass
 from hookline.patterns.matchers import Shorthand
 
 Schema = dict[str, Any]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -14,6 +13,7 @@ from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.protocols import May
+from hookline.lazy_dataclasses import dataclass, field
 
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*([\w.-]+)(\s*(?:\|[^{}]*)?)\}\}")
 _FACT: Final = re.compile(r"(?<![\w./])(?:tool|context|session|turn|error|stop)\.[a-z_]+(?![\w/])")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ from hookline.hooks.events import EVENTS, event_name_in
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Failure, FailureKind, HostRequest, Note, Outcome, Verdict
 from hookline.hooks.protocols import May, may_of
+from hookline.lazy_dataclasses import dataclass, replace
 
 
 def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tuple[Outcome, Failure | None]:

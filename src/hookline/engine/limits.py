@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook, Limit
 from hookline.hooks.host import NullHost
+from hookline.lazy_dataclasses import dataclass
 
 CountKey = tuple[tuple[str, str, str], str]  # hook key, session id
 _MAX_ID_BITS: Final = 256  # a larger number is no session id

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from logging import getLogger
 from time import perf_counter
@@ -25,6 +24,7 @@ from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
 from hookline.hooks.readings import holds_in_readings
+from hookline.lazy_dataclasses import replace
 
 _log = getLogger("hookline")
 

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -22,6 +21,7 @@ from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind, HostRequest, Note, Outcome, Verdict, is_outcome
 from hookline.hooks.protocols import Action
+from hookline.lazy_dataclasses import dataclass, replace
 
 
 class _PausableTimeout:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from hookline.errors import InvalidEvent
+from hookline.lazy_dataclasses import dataclass
 
 FactPath = tuple[str | int, ...]
 

@@ -6,11 +6,11 @@ To add an event, add an entry here and one call of `decide` where it happens.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Final
 
 from hookline.hooks.event import FactPath, overlaps, parse_path
 from hookline.hooks.protocols import May
+from hookline.lazy_dataclasses import dataclass, field
 
 _DENY = May.DENY | May.ALLOW | May.HALT | May.COMPACT
 _ASK = May.ASK

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, Condition, May, may_of
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from datetime import timedelta
 from inspect import isawaitable
 from threading import Lock
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
+from hookline.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from hookline.hooks.hook import Hook

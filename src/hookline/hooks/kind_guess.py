@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
+from hookline.lazy_dataclasses import dataclass
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _MAX_NAME_CHARS: Final = 256

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, Final
 
 from hookline.hooks.event import Changes
+from hookline.lazy_dataclasses import dataclass
 
 _WITHHELD_PREFIX: Final = "[withheld: hook "
 

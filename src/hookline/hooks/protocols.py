@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Final, Protocol
 
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome, Verdict
+from hookline.lazy_dataclasses import dataclass
 
 
 class May(Flag):

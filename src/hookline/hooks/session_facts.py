@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from hookline.hooks.tools import tool_kind
+from hookline.lazy_dataclasses import dataclass
 
 _AFTER_TOOL_EVENTS: Final = ("tool.succeeded", "tool.failed", "tool.after", "tool.store")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from hookline.errors import BadTemplate
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
+from hookline.lazy_dataclasses import dataclass
 from hookline.shell.scanner import QuoteContext, Word, quote_value, scan
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
@@ -15,6 +14,7 @@ from hookline.hooks.protocols import Readings
 from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
 from hookline.hooks.tool_name import likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.shell.command_readings import argv_texts, shell_code
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -31,6 +30,7 @@ from hookline.hooks.tools import (
     is_known_name,
     tool_kind,
 )
+from hookline.lazy_dataclasses import dataclass, field
 
 UNKNOWN_SERVER: Final = "?"
 _SPELLINGS: Final = (MCP_NATIVE, MCP_DIGITORN, MCP_CLAUDE)

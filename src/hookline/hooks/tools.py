@@ -7,10 +7,11 @@ name in a vocabulary; hookline.hooks.tool_input does the same for the fields of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
+
+from hookline.lazy_dataclasses import dataclass
 
 
 class ToolKind(StrEnum):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from hookline.lazy_dataclasses import replace
 from hookline.patterns.syntax_tree import (
     ALL_CHARACTERS,
     NO_CHARACTERS,

@@ -7,8 +7,9 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NoReturn
+
+from hookline.lazy_dataclasses import dataclass, field
 
 Number = bool | int | float
 Values = Mapping[str, float]

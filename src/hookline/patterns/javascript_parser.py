@@ -8,9 +8,9 @@ certainly unset becomes empty, and one that would read the value of an earlier i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from itertools import count
 
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns import syntax_tree
 from hookline.patterns.encoding import SURROGATE_OFFSET
 from hookline.patterns.parser import Parser

@@ -11,10 +11,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.patterns.emitter import escape_character, write_set
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.syntax_tree import NO_CHARACTERS, CharacterSet, Ranges, complement, union

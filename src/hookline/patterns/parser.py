@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns.syntax_tree import BadPattern, LookAround, RegexNode, Repeat, make_alternation, make_sequence
 
 MAX_GROUP_DEPTH = 100

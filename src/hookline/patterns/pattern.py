@@ -9,12 +9,12 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
+from hookline.lazy_dataclasses import dataclass
 from hookline.patterns import javascript_parser, python_parser, re2_parser, satisfiable
 from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units

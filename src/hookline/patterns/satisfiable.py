@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns.syntax_tree import (
     ALL_CHARACTERS,
     Alternation,

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
+
+from hookline.lazy_dataclasses import dataclass
 
 Ranges = tuple[tuple[int, int], ...]
 

@@ -10,7 +10,6 @@ import hashlib
 import logging
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from hookline.engine.book import Layer
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.hook import Hook, Origin
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.parsed_file import ParsedFile, parse_document
 from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer

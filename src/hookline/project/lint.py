@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import PurePath
 from typing import Final, TypeAlias
@@ -27,6 +26,7 @@ from hookline.hooks.protocols import Action, Condition, May, may_of
 from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, kind_of_name
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
 from hookline.project.condition_lint import lint_condition
 from hookline.project.program_lint import lint_command

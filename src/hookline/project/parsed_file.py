@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hookline.config.document import Document
@@ -20,6 +19,7 @@ from hookline.dialects.dialect import (
     recognise_dialect,
 )
 from hookline.hooks.hook import Hook
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.sources import Source, SourceLayer
 
 

@@ -11,7 +11,6 @@ import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -31,6 +30,7 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.templates import ShellTemplate, Template
 from hookline.hooks.tools import ToolKind, kind_of_name
+from hookline.lazy_dataclasses import dataclass, field_names, replace
 from hookline.shell.file_words import find_code_words, find_file_words
 from hookline.shell.words import GLOB_BRACKETS
 
@@ -183,9 +183,7 @@ def _child_values(value: Any) -> list[Any]:
         return [*value.keys(), *value.values()]
     if isinstance(value, (tuple, list, set, frozenset)):
         return list(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name) for field in fields(value) if not field.name.startswith("_")]
-    return []
+    return [getattr(value, name) for name in field_names(value) if not name.startswith("_")]
 
 
 def _only_handles_files(call: CallTool) -> bool:

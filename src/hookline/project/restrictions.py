@@ -7,7 +7,6 @@ sentence, so that nothing in a cloned repository can give it instructions.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
@@ -17,6 +16,7 @@ from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action
+from hookline.lazy_dataclasses import replace
 
 _EVENTS: Final = frozenset(("tool.before", "prompt.submit"))
 """Where an untrusted deny or ask counts. At any other event it could make an agent go on, or end its session."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hookline.dialects.dialect import Capability
@@ -12,6 +11,7 @@ from hookline.formatting import printable
 from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source

@@ -6,11 +6,11 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hookline.hooks.actions.verified import FileChangedError, FileState
+from hookline.lazy_dataclasses import dataclass
 from hookline.project.referenced_files import FileReferences, TooManyReferencesError, find_referenced_files
 from hookline.project.trust_file import content_digest
 

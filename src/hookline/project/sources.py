@@ -5,12 +5,12 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from hookline.dialects.dialect import ConfigLocation, Dialect, all_dialects
+from hookline.lazy_dataclasses import dataclass
 
 _CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one
 

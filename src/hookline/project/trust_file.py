@@ -11,13 +11,13 @@ import logging
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer
 

@@ -11,7 +11,6 @@ import hashlib
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -21,6 +20,7 @@ from hookline.dialects.dialect import all_dialects
 from hookline.errors import HooklineError
 from hookline.hooks.actions.verified import FileChangedError, VerifiedAction
 from hookline.hooks.hook import Hook
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.parsed_file import (
     CodeFolder,
     ParsedFile,

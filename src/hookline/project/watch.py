@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event as Signal
 from threading import Lock, Thread
@@ -16,6 +15,7 @@ from typing import Final, Self, TypeAlias
 from hookline.config.problem import Problem
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.hooks.host import Host
+from hookline.lazy_dataclasses import dataclass
 from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
 from hookline.project.loader import make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source

@@ -9,7 +9,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -17,6 +16,7 @@ from hookline.errors import UnavailableError
 from hookline.hooks.host import current_hook
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError
+from hookline.lazy_dataclasses import dataclass, field
 
 Work = Callable[[], Awaitable[None]]
 

@@ -17,7 +17,6 @@ import os
 import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -31,6 +30,7 @@ from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.templates import as_text
+from hookline.lazy_dataclasses import dataclass
 from hookline.runners.thread_pool import AbandonableThreads
 
 MEMORY_LIMIT: Final = 64 << 20

@@ -27,13 +27,13 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import IO, Final
 
 from hookline.formatting import format_seconds
 from hookline.hooks.host import Command, ProgramResult, current_hook
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.lazy_dataclasses import replace
 from hookline.runners.descendants import Descendants
 from hookline.runners.environment import build_environment
 from hookline.runners.supervisor import supervisor_argv

@@ -18,12 +18,12 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from hookline.errors import HooklineError
 from hookline.formatting import printable
+from hookline.lazy_dataclasses import dataclass
 from hookline.runners.supervisor import supervisor_argv
 
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024  # bytes of one message

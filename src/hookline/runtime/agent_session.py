@@ -7,7 +7,6 @@ import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
+from hookline.lazy_dataclasses import replace
 from hookline.runtime.apps.app import Agent
 from hookline.runtime.effects import apply_effects
 from hookline.runtime.event_facts import describe_session, shared_facts

@@ -7,7 +7,6 @@ import math
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hookline.engine.decision import Decision
@@ -15,6 +14,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.attempt import pause_timeouts
 from hookline.hooks.outcome import Verdict
 from hookline.hosts.python.session import Question
+from hookline.lazy_dataclasses import replace
 from hookline.runtime.gate import ToolCall, fingerprint
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.storage.tables import ApprovalRow

@@ -6,13 +6,13 @@ import asyncio
 import hashlib
 import json
 import time
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.storage.tables import ApprovalRow, CallRow
 from hookline.runtime.tools.tool_definition import Tool, ToolContext, raised_result
 from hookline.standard_agents.state import result_text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.errors import Halted
 from hookline.hooks.outcome import Compact
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.compaction import compact, messages_to_drop
 from hookline.runtime.effects import apply_effects
 from hookline.runtime.event_facts import record_tokens

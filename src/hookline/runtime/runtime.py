@@ -8,7 +8,6 @@ import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeVar
@@ -19,6 +18,7 @@ from hookline.engine.book import Book
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Clock
+from hookline.lazy_dataclasses import replace
 from hookline.project.loader import load_file
 from hookline.project.parsed_file import read_source
 from hookline.project.sources import Source, named_source

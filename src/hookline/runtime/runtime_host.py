@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hookline.engine.decision import Decision
@@ -12,6 +11,7 @@ from hookline.errors import UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Command, Host, Notice, ProgramResult, ToolResult, current_hook
 from hookline.hooks.outcome import Verdict
+from hookline.lazy_dataclasses import replace
 from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.approvals import ApprovalDenied, request_approval

@@ -6,7 +6,6 @@ Hooks are stored as the dialect and text of their file, and loaded again through
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, all_dialects, g
 from hookline.engine.limits import FireCounts
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
 from hookline.hooks.host import Clock
+from hookline.lazy_dataclasses import dataclass, replace
 
 FORMAT_VERSION: Final = 1
 _SCOPE_KEYS: Final = ("agent", "prompt", "session")

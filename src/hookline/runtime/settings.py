@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from hookline.config.problem import OnProblem
 from hookline.engine.book import Book
 from hookline.hooks.host import Clock, SystemClock
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.project.trust_store import Trust, trust_file_path
 from hookline.runtime.approvals import AskCallback
 from hookline.runtime.apps.app import App

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +19,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass
 from hookline.project import Source, SourceLayer, Trust, project_directories, trust_file_path
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.runtime.apps.app import App

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
 from hookline.hooks.host import ToolResult
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.notes import inject_notes
 from hookline.runtime.thread import StoredThread, SubagentTask
 from hookline.runtime.updates import Ending, ExchangeEnded

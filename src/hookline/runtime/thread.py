@@ -10,12 +10,12 @@ import logging
 import uuid
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hookline.engine.decision import Decision
 from hookline.errors import Halted, HooklineError
 from hookline.hooks.host import Abort, ToolResult, current_hook
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.apps.app import Agent, AgentSide
 from hookline.runtime.storage.store import Store
 from hookline.runtime.storage.tables import Injection, QueuedToolRow

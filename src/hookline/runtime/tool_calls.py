@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass, replace
 from typing import Any
 
 from hookline.engine.decision import Decision
@@ -12,6 +11,7 @@ from hookline.errors import Halted
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Verdict
 from hookline.hooks.tools import kind_of_name
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.approvals import ApprovalDenied, request_approval
 from hookline.runtime.gate import QUEUE_CALLER, RESULT_EVENTS, ToolCall, execute
 from hookline.runtime.history import format_calls

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.effects import apply_effects, apply_requests
 from hookline.runtime.history import format_calls, messages_after_hooks
 from hookline.runtime.model_call import call_model

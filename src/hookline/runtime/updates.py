@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from hookline.engine.decision import Decision
 from hookline.hooks.host import Notice, ToolResult
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.gate import ToolCall
 
 

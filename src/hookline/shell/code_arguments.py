@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.shell.programs import (
     ARGUMENT_PROGRAMS,
     CODE_BUILTINS,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.shell.programs import (
     CODE_VARIABLES,
     COMMAND_WRAPPERS,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 from hookline.shell.words import ShellToken, find_run_patterns, tokenize
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from hookline.lazy_dataclasses import dataclass, field
 
 _NO_MATCH: Final = re.compile(r"(?!)")
 

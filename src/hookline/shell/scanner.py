@@ -11,11 +11,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, Literal, NoReturn
 
 from hookline.errors import BadTemplate
+from hookline.lazy_dataclasses import dataclass, field
 
 _WORD_DELIMITERS: Final = " \t\n;&|<>()"
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from hookline.lazy_dataclasses import dataclass, field
 
 _MAX_TOKENS: Final = 20_000
 _MAX_DEPTH: Final = 50

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from hookline.lazy_dataclasses import dataclass
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 
 _RUNNERS: Final = frozenset((*SHELLS, *INTERPRETERS, "fish", "pwsh", "tclsh", "run-parts")) - {

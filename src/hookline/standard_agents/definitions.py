@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeVar
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass, field
 
 
 class DefinitionError(HooklineError):

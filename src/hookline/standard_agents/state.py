@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from hookline.errors import UnavailableError
 from hookline.hooks.host import Abort, Thread, ToolResult
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.standard_agents.definitions import AgentDefinition, Definitions, ModelDefinition, PromptDefinition
 from hookline.standard_agents.messages import AttachmentRef, HookMessage, HookToolResult, Record
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -15,6 +14,7 @@ from hookline.dialects.dialect import DIALECT_NAMES
 from hookline.errors import ConfigError, HooklineError
 from hookline.hooks.events import EVENTS, all_event_names, event_named
 from hookline.hooks.host import ToolResult
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.testing.expectation import LOAD_KEYS, Expected, read_expected
 
 CASE_KEYS: Final = (

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
@@ -21,6 +20,7 @@ from hookline.errors import ConfigError
 from hookline.formatting import printable
 from hookline.hooks.event import Event
 from hookline.hooks.session_facts import SessionInfo, session_facts
+from hookline.lazy_dataclasses import dataclass
 from hookline.project import Trust, find_sources, load_all, load_file, load_text, trust_file_path
 from hookline.project.lint import lint_hooks
 from hookline.project.parsed_file import read_source

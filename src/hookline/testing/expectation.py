@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from hookline.engine.decision import Decision
 from hookline.hooks.event import MISSING, parse_path
 from hookline.hooks.host import Notice
 from hookline.hooks.outcome import FailureKind, Verdict
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.testing.scripted_host import RecordedCall
 
 SCRATCH_PLACEHOLDER: Final = "<scratch>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from hookline.errors import HooklineError, UnavailableError
 from hookline.hooks.event import Event
 from hookline.hooks.host import Abort, Command, Host, Notice, ProgramResult, ToolResult, current_hook
 from hookline.hooks.outcome import Verdict
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runners.local_host import LocalHost
 from hookline.standard_agents.messages import find_message_error
 

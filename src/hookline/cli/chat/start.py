@@ -8,7 +8,6 @@ import uuid
 from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from hookline.config.problem import Problem
 from hookline.engine.decision import Decision
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.apps.app import Agent
 from hookline.runtime.models.model import Model

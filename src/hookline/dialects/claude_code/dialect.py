@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -51,6 +50,7 @@ from hookline.hooks.hook import UNLIMITED, Hook, Limit, Origin
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tools import ToolKind, kind_of_name
+from hookline.lazy_dataclasses import replace
 from hookline.patterns.pattern import BadPattern
 
 EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}

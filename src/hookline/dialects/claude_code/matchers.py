@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from hookline.dialects.claude_code.names import MATCHER_FACTS, TOOL_EVENTS, VOCABULARY
@@ -16,6 +15,7 @@ from hookline.hooks.protocols import Condition
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind, kind_of_name
+from hookline.lazy_dataclasses import dataclass
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 

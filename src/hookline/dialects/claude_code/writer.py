@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -49,6 +48,7 @@ from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.outcome import NotePlace
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import OPEN_BRACES, ShellTemplate, Template
+from hookline.lazy_dataclasses import replace
 
 _PLACEHOLDER: Final = re.compile(r"\{\{([\w.]+)\}\}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -29,6 +28,7 @@ from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.outcome import SILENT, Compact, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import DataTemplate
+from hookline.lazy_dataclasses import dataclass, replace
 
 DEFAULT_TIMEOUT: Final = timedelta(seconds=60)
 DEFAULT_SHELL_TIMEOUT: Final = timedelta(seconds=30)

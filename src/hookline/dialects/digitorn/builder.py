@@ -9,7 +9,6 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -28,6 +27,7 @@ from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import field_value
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES
+from hookline.lazy_dataclasses import dataclass, field
 
 COMPILE_FILE: Final = "compile.json"
 TESTS_FILE: Final = "tests.json"

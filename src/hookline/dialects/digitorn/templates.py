@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.config.node import Node
@@ -27,6 +26,7 @@ from hookline.hooks.templates import (
     parse_template,
 )
 from hookline.hooks.tools import VOCABULARIES
+from hookline.lazy_dataclasses import dataclass
 
 VOCABULARY: Final = VOCABULARIES["digitorn"]
 NUMBER_FACTS: Final = {

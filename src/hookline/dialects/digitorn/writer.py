@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -60,6 +59,7 @@ from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind, Vocabulary
+from hookline.lazy_dataclasses import dataclass, field, field_names
 from hookline.patterns.matchers import Shorthand
 
 _SECOND: Final = timedelta(seconds=1)
@@ -145,8 +145,7 @@ def _uses_other_vocabulary(value: Any) -> bool:
         return _uses_other_vocabulary(list(value.values()))
     if isinstance(value, (list, tuple)):
         return any(_uses_other_vocabulary(part) for part in value)
-    names = getattr(value, "__dataclass_fields__", ())
-    return any(_uses_other_vocabulary(getattr(value, name)) for name in names)
+    return any(_uses_other_vocabulary(getattr(value, name)) for name in field_names(value))
 
 
 def write_action(action: Action, on_error: Outcome, context: WriteContext, name: str = "") -> dict[str, Any]:

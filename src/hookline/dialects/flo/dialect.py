@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.hook import Hook, Origin, Scope
 from hookline.hooks.outcome import ALLOW
+from hookline.lazy_dataclasses import replace
 from hookline.patterns.pattern import Syntax, pattern
 
 BARE_KEYS: Final = ("matcher", "inputMatchers", "action", "command", "script")

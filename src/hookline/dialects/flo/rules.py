@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -43,6 +42,7 @@ from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tool_input import ToolField
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 ACTIONS: Final = ("deny", "allow", "log", "script")

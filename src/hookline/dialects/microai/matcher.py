@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.dialects.conversion import NotExpressible
@@ -15,6 +14,7 @@ from hookline.hooks.protocols import Condition, Subject
 from hookline.hooks.tool_input import ToolField, choose_field_name
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, ToolKind, Vocabulary, kind_of_name
+from hookline.lazy_dataclasses import dataclass
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
 from operator import or_
@@ -46,6 +45,7 @@ from hookline.hooks.actions.python_function import CustomAction, RunPython
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.outcome import FailureKind
 from hookline.hooks.protocols import Action, May
+from hookline.lazy_dataclasses import replace
 
 _UNCLEAR_ACTIONS: Final = ("custom", "chain", "invalid")
 BARE_ACTIONS: Final = ("allow", "deny", "ask", "halt", "compact")

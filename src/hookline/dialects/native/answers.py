@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from hookline.config.node import Node
@@ -29,6 +28,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.outcome import SILENT, Audience, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import OPEN_BRACES, Template, escape_braces
+from hookline.lazy_dataclasses import replace
 
 ROLES: Final = ("user", "assistant", "system")
 _POSITIONS: Final = ("start", "before_last", "end")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from hookline.config.node import Node, enclosing_hook_id
@@ -46,6 +45,7 @@ from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.patterns.expressions import BadExpression, expression
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern

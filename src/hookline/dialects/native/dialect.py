@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -61,6 +60,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook, Limit, Origin, Sc
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.tools import VOCABULARIES
+from hookline.lazy_dataclasses import field_names, replace
 
 NAME: Final = "native"
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
@@ -333,8 +333,8 @@ def _collect_vocabularies(value: Any, found: set[str]) -> None:
             _collect_vocabularies(part, found)
     elif isinstance(value, dict):
         _collect_vocabularies(list(value.values()), found)
-    elif hasattr(value, "__dataclass_fields__"):
-        _collect_vocabularies([getattr(value, name) for name in value.__dataclass_fields__], found)
+    else:
+        _collect_vocabularies([getattr(value, name) for name in field_names(value)], found)
 
 
 def _write_when(hook: Hook, info: HookInfo) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -28,6 +27,7 @@ from hookline.hooks.templates import (
     parse_template,
 )
 from hookline.hooks.tools import Vocabulary
+from hookline.lazy_dataclasses import dataclass, field
 
 Schema = dict[str, Any]
 

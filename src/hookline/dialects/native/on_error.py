@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from hookline.config.node import Node
@@ -15,6 +14,7 @@ from hookline.hooks.event import REMOVED, FactPath, overlaps
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict, withheld_text
 from hookline.hooks.protocols import Action, May
+from hookline.lazy_dataclasses import replace
 
 ON_ERROR: Final = {
     "open": SILENT,

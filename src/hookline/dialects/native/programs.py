@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -44,6 +43,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience
 from hookline.hooks.protocols import Action, May
 from hookline.hooks.templates import DOUBLE_BRACES, DataTemplate, ShellTemplate, Template
+from hookline.lazy_dataclasses import replace
 
 _STOPPING: Final = May.DENY | May.ASK
 _ONLY_IF_TIMEOUT: Final = timedelta(seconds=1)

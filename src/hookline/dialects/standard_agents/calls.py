@@ -11,7 +11,6 @@ import json
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,6 +19,7 @@ from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.actions.python_function import ReturnValueError
 from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, deep_equal, read_path
 from hookline.hooks.host import Abort, Host
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.standard_agents.definitions import Definitions
 from hookline.standard_agents.messages import HookMessage, HookToolResult, LLMMessage, find_message_error
 from hookline.standard_agents.signatures import HookName

@@ -7,7 +7,6 @@ import os
 import stat
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ from hookline.dialects.standard_agents.importer import import_files_once
 from hookline.dialects.standard_agents.static_definitions import StaticDefinitions, called_name, constant_argument
 from hookline.errors import HooklineError
 from hookline.hooks.actions.python_function import describe_exception
+from hookline.lazy_dataclasses import dataclass
 from hookline.standard_agents.define import check_hook
 from hookline.standard_agents.definitions import DefinitionError, Definitions, HookDefinition
 

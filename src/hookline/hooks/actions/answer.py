@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.event import Event, FactPath
@@ -11,6 +10,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Note, Outcome
 from hookline.hooks.protocols import May, may_of
 from hookline.hooks.templates import Template
+from hookline.lazy_dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.actions.description import describe_input
@@ -19,6 +18,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate
+from hookline.lazy_dataclasses import dataclass
 
 ARGUMENTS_PLACEHOLDER: Final = "$ARGUMENTS"
 _ANSWER_INSTRUCTION: Final = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +18,7 @@ from hookline.hooks.masking import mask
 from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, FailureKind, Note, NotePlace, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, as_text
+from hookline.lazy_dataclasses import dataclass, field, replace
 
 _log = logging.getLogger("hookline")
 

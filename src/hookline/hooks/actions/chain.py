@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import reduce
 from operator import or_
@@ -16,6 +15,7 @@ from hookline.hooks.events import METADATA_PATH
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import SILENT, ActionError, Failure, Outcome, Verdict
 from hookline.hooks.protocols import Action, May, may_of
+from hookline.lazy_dataclasses import dataclass, field, replace
 
 _log = logging.getLogger("hookline")
 

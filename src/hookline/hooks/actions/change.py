@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hookline.errors import UndecidedError
@@ -16,6 +15,7 @@ from hookline.hooks.outcome import NOT_APPLIED, ActionError, FailureKind, Outcom
 from hookline.hooks.protocols import May, TextPattern
 from hookline.hooks.templates import DataTemplate, Template
 from hookline.hooks.tool_input import restore_command_list, tool_field_names
+from hookline.lazy_dataclasses import dataclass
 
 _REPLACE_SECONDS = 1.0  # a long result with many matches takes longer than a search
 _MAX_DEPTH = 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from hookline.hooks.actions import json_result
@@ -18,6 +17,7 @@ from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.outcome import SILENT, Audience, Note, NotePlace, Outcome, Verdict
 from hookline.hooks.protocols import May
 from hookline.hooks.tool_input import to_host_fields
+from hookline.lazy_dataclasses import replace
 
 DISPLAY_ONLY_EVENTS: Final = ("session.start", "session.end", "subagent.start")
 """On these events, a block stops nothing: the user sees its text."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -13,6 +12,7 @@ from typing import Any, Final
 from hookline.hooks.event import REMOVED, path_text
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
+from hookline.lazy_dataclasses import field_names
 
 _IDENTIFIER: Final = re.compile(r"\w*", re.ASCII)
 
@@ -59,6 +59,6 @@ def _json_default(value: Any) -> Any:
         return value.source
     if isinstance(value, DataTemplate):
         return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in fields(value) if not each.name.startswith("_")}
+    if names := field_names(value):
+        return {name: getattr(value, name) for name in names if not name.startswith("_")}
     return str(value) if isinstance(value, (timedelta, PurePath)) else type(value).__name__

@@ -6,7 +6,6 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.errors import UnavailableError
@@ -19,6 +18,7 @@ from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, FailureKind
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import as_text
 from hookline.hooks.tool_input import field_value
+from hookline.lazy_dataclasses import dataclass
 
 _log = logging.getLogger("hookline")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from hookline.hooks.actions.description import describe_json
@@ -11,6 +10,7 @@ from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import Action, May
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

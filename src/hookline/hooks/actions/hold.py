@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from hookline.hooks.event import Event, FactPath
@@ -11,6 +10,7 @@ from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
+from hookline.lazy_dataclasses import dataclass
 
 
 def holding_answer(event: str, reason: str) -> Outcome | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from hookline.hooks.event import Event, FactPath
@@ -12,6 +11,7 @@ from hookline.hooks.host import Host, Notice, current_hook
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import Template
+from hookline.lazy_dataclasses import dataclass
 
 _log = logging.getLogger("hookline")
 

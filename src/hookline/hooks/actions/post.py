@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -16,6 +15,7 @@ from hookline.hooks.host import Host, PostRequest, ProgramResult
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate
+from hookline.lazy_dataclasses import dataclass
 
 URL_PATTERN: Final = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
 

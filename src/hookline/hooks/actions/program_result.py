@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.host import ProgramResult
 from hookline.hooks.outcome import SILENT, ActionError, Audience, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
+from hookline.lazy_dataclasses import dataclass, replace
 
 
 class ResultFormat(StrEnum):

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from hookline.errors import UnavailableError
@@ -17,6 +16,7 @@ from hookline.hooks.host import FunctionCall, Host
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May, may_of
+from hookline.lazy_dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

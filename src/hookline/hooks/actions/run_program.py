@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 
 from hookline.hooks.actions.description import describe_input
@@ -16,6 +15,7 @@ from hookline.hooks.host import Command, Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_text
+from hookline.lazy_dataclasses import dataclass
 
 _log = logging.getLogger("hookline")
 _NOT_FOUND_EXIT_CODES = (126, 127)  # a shell's exit codes for a command that it cannot run

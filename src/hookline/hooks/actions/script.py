@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome, Ve
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate
 from hookline.hooks.tool_input import to_host_fields
+from hookline.lazy_dataclasses import dataclass
 
 _DECISION_VERDICTS: Final = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from hookline.errors import AmbiguousField, ConditionError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

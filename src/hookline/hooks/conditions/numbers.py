@@ -6,7 +6,6 @@ import copy
 import logging
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from hookline.errors import ConditionError
@@ -14,6 +13,7 @@ from hookline.hooks.conditions.text import format_fact
 from hookline.hooks.event import Event, FactPath, path_text
 from hookline.hooks.protocols import NO_DEADLINE, Need
 from hookline.hooks.tool_input import holds_for_values, value_at
+from hookline.lazy_dataclasses import dataclass, field
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,

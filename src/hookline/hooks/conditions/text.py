@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import reprlib
-from dataclasses import dataclass, field
 from typing import Any
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
 from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, Subject, TextPattern
 from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
 from hookline.hooks.tool_input import ToolField, holds_for_values, value_at
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.shell.command_readings import command_readings, is_one_plain_command
 
 

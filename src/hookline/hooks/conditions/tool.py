@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from hookline.errors import AmbiguousField
@@ -13,6 +12,7 @@ from hookline.hooks.event import Event, FactPath
 from hookline.hooks.protocols import NO_DEADLINE, Condition, Need
 from hookline.hooks.tool_name import ToolName, guessed_kind
 from hookline.hooks.tools import ToolKind, tool_kind
+from hookline.lazy_dataclasses import dataclass
 
 
 def tool_matchers(condition: Condition) -> Iterator[Need]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from hookline.hosts.agents.entries import DesiredFile, HookCommand
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, limit_to, merge_decisions, replace_surrogates
 from hookline.hosts.agents.payload import Facts
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.project.sources import SourceLayer
 
 DialectLayer = tuple[str, SourceLayer]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.protocols import May
+from hookline.lazy_dataclasses import dataclass, field
 
 FAIL_CLOSED_EVENTS: Final = frozenset({"tool.before", "approval.request", "prompt.submit", "subagent.start"})
 """Denied when no decision can be made. `stop` is not among them: denying it makes the agent continue."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from hookline.hooks.kind_guess import SIGNAL_FIELDS
 from hookline.hooks.tool_name import guessed_kind, mcp_address
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, is_known_name
 from hookline.hosts.agents.machine import Machine
+from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
 
 _MAX_NAMES: Final = 200  # of one agent

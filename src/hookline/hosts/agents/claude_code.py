@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, group
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, value_text
 from hookline.hosts.agents.payload import Facts
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.sources import SourceLayer
 
 

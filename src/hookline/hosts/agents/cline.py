@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from hookline.hosts.agents.payload import (
     result_facts,
     tool_facts,
 )
+from hookline.lazy_dataclasses import dataclass
 
 MAX_CONTEXT: Final = 50_000  # bytes of added context that it reads
 

@@ -7,7 +7,6 @@ tool, no context besides a deny.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ from hookline.hosts.agents.payload import (
     result_facts,
     split_patch,
 )
+from hookline.lazy_dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -33,6 +32,7 @@ from hookline.hosts.agents.entries import DesiredFile, Entry, HookCommand, flat_
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, join_texts, json_line, truncate_utf8, value_text
 from hookline.hosts.agents.payload import Facts, first_mapping, first_text, result_facts, shell_result_facts
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.sources import SourceLayer
 
 MAX_CONTEXT: Final = 10_000  # bytes of added context that it reads

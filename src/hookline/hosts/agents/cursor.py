@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -28,6 +27,7 @@ from hookline.hosts.agents.payload import (
     result_facts,
     tool_facts,
 )
+from hookline.lazy_dataclasses import dataclass
 from hookline.project.sources import SourceLayer
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from hookline.hosts.agents.agent_event import FAIL_CLOSED_EVENTS, AgentEvent
 from hookline.hosts.agents.machine import InstallScope, Machine
+from hookline.lazy_dataclasses import dataclass, field
 
 _EXEC_LAUNCHER: Final = 'export HOOKLINE_ENTRY=project; exec "$0" "$@"'
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -41,6 +40,7 @@ from hookline.hosts.agents.payload import (
     shell_result_facts,
     tool_facts,
 )
+from hookline.lazy_dataclasses import dataclass
 
 _SHELL_TOOL: Final = "run_shell_command"
 _EXIT_CODE: Final = re.compile(r"\nExit Code: (\d{1,9})(?:\n[^\n]*){0,3}\n</untrusted_context>\s*\Z")

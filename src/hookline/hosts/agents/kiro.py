@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from hookline.hosts.agents.payload import (
     result_facts,
     tool_facts,
 )
+from hookline.lazy_dataclasses import dataclass
 
 _WRITE_TOOLS: Final = {"fs_write", "write"}
 

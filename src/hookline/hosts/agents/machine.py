@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from hookline.lazy_dataclasses import dataclass, field
 
 
 class InstallScope(StrEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookline.engine.decision import Decision
@@ -13,6 +12,7 @@ from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.outcome import Audience, Verdict
 from hookline.hooks.protocols import May
 from hookline.hosts.agents.agent_event import Ability
+from hookline.lazy_dataclasses import dataclass, replace
 
 TRUNCATION_MARK: Final = " …[cut by hookline]"
 _MAX_SUGGESTION: Final = 4000  # characters of a suggested input

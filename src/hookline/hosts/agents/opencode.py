@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -53,6 +52,7 @@ from hookline.hosts.agents.payload import (
     shell_result_facts,
     tool_facts,
 )
+from hookline.lazy_dataclasses import dataclass, replace
 
 _PLUGIN_SOURCE: Final = Path(__file__).with_name("opencode_plugin.js")
 _CHANGE_KEYS: Final = {"tool.before": "args", "prompt.submit": "prompt", "tool.after": "result"}

@@ -21,11 +21,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookline.hooks.tool_name import UNKNOWN_SERVER
 from hookline.hooks.tools import VOCABULARIES, ToolKind, kind_of_name, main_field
+from hookline.lazy_dataclasses import dataclass, field
 
 Facts = dict[str, Any]
 CallPart = tuple[ToolKind, Any]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from hookline.hosts.agents.entries import DesiredFile, HookCommand, grouped_entr
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.agents.merged_decision import MergedDecision, json_line
 from hookline.hosts.agents.payload import Facts, first_text
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

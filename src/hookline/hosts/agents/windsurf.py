@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +23,7 @@ from hookline.hosts.agents.payload import (
     result_facts,
     tool_facts,
 )
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hookline.engine.decision import Decision
 from hookline.hosts.bridge.protocol import AgentCall
+from hookline.lazy_dataclasses import dataclass
 
 ENTRY_VARIABLE: Final = "HOOKLINE_ENTRY"
 """Set by a project's entry, so that it can be distinguished from the user's."""

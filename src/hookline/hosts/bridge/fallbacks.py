@@ -8,7 +8,6 @@ start, prompts are denied too. Context for the agent waits for the next event th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
 
 from hookline.engine.decision import Decision
@@ -18,6 +17,7 @@ from hookline.hooks.outcome import Audience, Note, Verdict, is_withheld
 from hookline.hosts.agents.agent import CodingAgent
 from hookline.hosts.agents.agent_event import Ability
 from hookline.hosts.bridge.session_state import SessionStore
+from hookline.lazy_dataclasses import dataclass, replace
 
 _DENIED_AFTER_HALT: Final = frozenset({"prompt.submit", "tool.before", "approval.request", "subagent.start"})
 _NO_ABILITY: Final = Ability()

@@ -7,7 +7,6 @@ import logging
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -18,6 +17,7 @@ from hookline.hosts.agents.agent import DialectLayer
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
 from hookline.hosts.bridge.session_state import SessionStore
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import BookWatcher, Source, Trust, load_all, trust_file_path
 from hookline.runners.local_host import LocalHost
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Final
 
 from hookline.hosts.agents.agent import Reply
 from hookline.hosts.bridge import client
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -35,6 +34,7 @@ from hookline.hosts.bridge.fallbacks import Fallbacks
 from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
 from hookline.runners.environment import inherited_environment

@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from hookline.engine.limits import FireCounts, session_id
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Clock, SystemClock
+from hookline.lazy_dataclasses import dataclass, field
 
 _STATE_VERSION: Final = 1
 _MAX_AGE: Final = 30 * 86_400.0  # seconds

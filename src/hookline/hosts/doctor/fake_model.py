@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Protocol, Self
 from urllib.parse import urlsplit
+
+from hookline.lazy_dataclasses import dataclass
 
 Json = dict[str, Any]
 

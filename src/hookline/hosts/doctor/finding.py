@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from hookline.lazy_dataclasses import dataclass
 
 
 class Mark(StrEnum):

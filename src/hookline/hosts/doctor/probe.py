@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +26,7 @@ from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
 from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding, unknown_finding
 from hookline.hosts.install.plan import apply_changes, plan_install
+from hookline.lazy_dataclasses import dataclass
 from hookline.project.restrictions import UNTRUSTED_HOOK
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds

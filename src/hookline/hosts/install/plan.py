@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +33,7 @@ from hookline.hosts.install.undo import (
     restore_text,
     save_record,
 )
+from hookline.lazy_dataclasses import dataclass, replace
 
 BACKUP_SUFFIX: Final = ".before-hookline"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from hookline.config.reader import FileFormat, read_text
 from hookline.dialects.settings_json import agent_of_own_entry
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.install.text_files import remove_file, write_atomically
+from hookline.lazy_dataclasses import dataclass
 
 _RECORD_VERSION: Final = 1
 HOOKS_KEY: Final = "hooks"

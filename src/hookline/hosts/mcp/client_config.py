@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.config.json_edit import JsonSpan, parse_spans
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass
 
 HEADERS_VARIABLE: Final = "HOOKLINE_MCP_HEADERS"
 ORIGINAL_VARIABLE: Final = "HOOKLINE_MCP_WAS"

@@ -9,13 +9,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hookline.hooks.event import deep_equal
 from hookline.hooks.kind_guess import SIGNAL_FIELDS, guess_kind
 from hookline.hooks.tool_name import guessed_kind
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass
 
 CONNECTION_CLOSED: Final = -32000
 PARSE_ERROR: Final = -32700

@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -51,6 +50,7 @@ from hookline.hosts.mcp.json_rpc import (
     tool_name,
 )
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runners.local_host import LocalHost
 from hookline.runners.server_process import LineTooLongError, PipeClosedError
 

@@ -12,7 +12,6 @@ import inspect
 import operator
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from inspect import Parameter
 from pathlib import PurePath
@@ -24,6 +23,7 @@ from hookline.hooks.event import MISSING, deep_equal
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.hosts.agents.merged_decision import value_text
 from hookline.hosts.python.session import Session, current_session, raise_if_denied
+from hookline.lazy_dataclasses import dataclass
 
 _MAX_DEPTH: Final = 50
 # A subclass may say something else than it holds, so these copy what it holds.

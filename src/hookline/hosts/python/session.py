@@ -10,7 +10,6 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -26,6 +25,7 @@ from hookline.hooks.events import EVENTS, canonical_event
 from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
+from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory
 from hookline.runners.local_host import LocalHost
 

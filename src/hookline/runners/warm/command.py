@@ -6,10 +6,10 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from hookline.hooks.host import Command
+from hookline.lazy_dataclasses import dataclass
 
 Environment = Mapping[bytes, bytes]
 

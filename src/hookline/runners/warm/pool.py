@@ -25,10 +25,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from hookline.lazy_dataclasses import dataclass
 from hookline.runners.warm.command import PythonFile
 
 _STATUS_LINES: Final = re.compile(

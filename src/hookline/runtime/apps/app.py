@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from hookline.config.problem import Problem
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.triggers.trigger import Trigger
 from hookline.standard_agents.definitions import Definitions
 

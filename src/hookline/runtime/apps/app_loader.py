@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -14,6 +13,7 @@ from hookline.dialects.dialect import recognise_dialect
 from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.standard_agents.folder import DefinitionsFolder
 from hookline.formatting import closest_match
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import Source, SourceLayer, Trust, named_source, trust_file_path
 from hookline.project.parsed_file import CodeFolder, ParsedFile, read_source
 from hookline.runtime.apps import digitorn, native, standard_agents

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -14,6 +13,7 @@ from typing import Final, Generic, TypeVar
 from hookline.config.node import Node
 from hookline.config.problem import Problem
 from hookline.errors import BadTemplate, HooklineError
+from hookline.lazy_dataclasses import dataclass
 from hookline.patterns.matchers import path_glob
 from hookline.patterns.pattern import BadPattern
 from hookline.runtime.apps.app import Agent, LanguageServer, McpServer, NamedModel, Prompt

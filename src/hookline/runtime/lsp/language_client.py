@@ -9,7 +9,6 @@ import os
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -17,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from hookline.errors import HooklineError
 from hookline.formatting import printable
 from hookline.hosts.mcp.json_rpc import get_object
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runners.server_process import PipeClosedError, ServerProcess
 from hookline.runtime.apps.app import LanguageServer
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -18,6 +17,7 @@ from hookline.hooks.actions.diagnose import DIAGNOSTICS_TOOL, NOTIFY_CHANGE_TOOL
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.hosts.mcp.json_rpc import get_object
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.patterns.matchers import path_glob
 from hookline.patterns.pattern import BadPattern, Pattern
 from hookline.runtime.apps.app import LanguageServer

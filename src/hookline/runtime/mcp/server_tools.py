@@ -8,7 +8,6 @@ import logging
 import mimetypes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -36,6 +35,7 @@ from hookline.hooks.host import ToolResult
 from hookline.hooks.tool_input import choose_field_name
 from hookline.hooks.tools import ToolKind, kind_of_name, main_field
 from hookline.hosts.mcp.json_rpc import is_deep, server_name, tool_name
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.runtime.apps.app import McpServer
 from hookline.runtime.mcp.connection import McpConnection
 from hookline.runtime.mcp.transport import LostCallback, Transport, http_transport, stdio_transport

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

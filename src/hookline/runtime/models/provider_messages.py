@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from string import ascii_letters, digits
 from typing import Any, Final, TypeAlias
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass
 
 MAX_NAME_LENGTH: Final = 64
 _NAME_CHARACTERS: Final = frozenset(ascii_letters + digits + "_-")

@@ -8,12 +8,12 @@ can send a key elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
 from hookline.errors import HooklineError
 from hookline.formatting import closest_match, printable, shorten
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.models.tokens import known_context_limit
 
 HOST_KEY_PREFIX: Final = "HOOKLINE_KEY_"

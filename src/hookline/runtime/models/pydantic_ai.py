@@ -12,7 +12,6 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, cast
 
@@ -22,6 +21,7 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, 
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.models.model import Chunk, CompletionRequest, OfferedTool, RequestedCall, TextChunk, TokenUsage
 from hookline.runtime.models.provider_errors import incomplete_answer_error, model_error, silence_error
 from hookline.runtime.models.provider_messages import (

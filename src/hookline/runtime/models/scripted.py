@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from hookline.config.node import Node, format_value
 from hookline.config.problem import Problem
 from hookline.config.reader import FileFormat, read_file, read_text
 from hookline.errors import ConfigError
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, pattern
 from hookline.runtime.models.model import (
     Chunk,

@@ -7,11 +7,11 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.storage.columns import escape_text
 
 if TYPE_CHECKING:

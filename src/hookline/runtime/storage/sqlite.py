@@ -13,7 +13,6 @@ import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -24,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.storage.claims import Claims, FileClaims, NoClaims
 from hookline.runtime.storage.database import Query, explain_database_error
 

@@ -5,7 +5,6 @@ If you change a table, add a migration in `migrations/versions` and set VERSION 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -22,6 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.storage.columns import AnyText, JsonText, KeyText
 
 

@@ -10,13 +10,13 @@ import html
 import ipaddress
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import httpx2
 
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.runtime.tools.bash import shorten_output
 from hookline.runtime.tools.blocking import run_blocking
 from hookline.runtime.tools.tool_definition import BuiltInTool, ToolContext, failed_result, object_schema, string_schema

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
+from hookline.lazy_dataclasses import dataclass
 from hookline.runtime.tools.blocking import Deadline
 from hookline.runtime.tools.workspace import ToolError, WorkspacePath, require_regular_file
 

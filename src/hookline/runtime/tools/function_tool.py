@@ -9,7 +9,6 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -21,6 +20,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.actions.python_function import describe_exception
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.tools.blocking import run_blocking
 from hookline.runtime.tools.tool_definition import ToolContext, failed_result, find_input_error, raised_result
 from hookline.standard_agents.definitions import Definitions, ToolDefinition

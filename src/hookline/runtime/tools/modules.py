@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.hooks.host import Command, ProgramResult, ToolResult
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.tools.bash import shorten_output
 from hookline.runtime.tools.blocking import Deadline, run_blocking
 from hookline.runtime.tools.file_tools import (

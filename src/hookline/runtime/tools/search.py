@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.patterns.matchers import path_glob
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, pattern
 from hookline.runtime.tools.blocking import Deadline, run_blocking

@@ -9,7 +9,6 @@ import difflib
 import functools
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -20,6 +19,7 @@ from hookline.hooks.host import Thread, ToolResult
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError
 from hookline.hooks.tools import ToolKind
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.storage.store import Store
 

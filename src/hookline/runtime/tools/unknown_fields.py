@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
+from hookline.lazy_dataclasses import replace
 from hookline.runtime.tools.tool_definition import Tool
 
 

@@ -13,11 +13,11 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass
 
 MAX_PATH_LENGTH: Final = 4096  # characters
 _MAX_STEPS: Final = 512

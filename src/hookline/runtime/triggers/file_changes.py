@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -15,6 +14,7 @@ from typing import Final, TypeAlias
 from watchfiles import awatch
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.patterns.matchers import path_glob
 from hookline.patterns.pattern import Pattern
 from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation

@@ -10,7 +10,6 @@ import secrets
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hookline.errors import HooklineError
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.runtime.triggers.trigger import ActivationHandler, Trigger, build_activation
 
 _log = logging.getLogger("hookline")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -12,6 +11,7 @@ from hookline.hooks.event import Event
 from hookline.hooks.placeholders import FactPlaceholder, fact_path
 from hookline.hooks.session_facts import format_utc
 from hookline.hooks.templates import Template, parse_template
+from hookline.lazy_dataclasses import dataclass, field
 
 
 class TriggerKind(StrEnum):
