@@ -9,6 +9,7 @@ from datetime import timedelta
 import click
 
 from hookline.cli.async_runner import run_async
+from hookline.cli.hook_model import ask_user_model
 from hookline.cli.logging_setup import is_debugging
 from hookline.cli.options import Verb
 from hookline.errors import HooklineError
@@ -54,7 +55,11 @@ def _decide_in_process(agent: str, event: str, overdue: bool, spent: timedelta, 
     call = AgentCall(agent, event, payload, cwd, dict(os.environb), spent)
     if not is_debugging():
         log_to_file(call.user_directories.hookline_state)
-    reply = responder.overdue_reply(agent, event) if overdue else run_async(responder.respond_directly(call))
+    reply = (
+        responder.overdue_reply(agent, event)
+        if overdue
+        else run_async(responder.respond_directly(call, ask_user_model))
+    )
     for descriptor, text in ((1, reply.stdout), (stderr, reply.stderr)):
         client._write_all(descriptor, text.encode("utf-8", "replace"))
     os._exit(reply.exit_code)

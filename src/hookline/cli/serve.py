@@ -11,6 +11,7 @@ import click
 
 from hookline.cli.async_runner import run_async
 from hookline.cli.context import home
+from hookline.cli.hook_model import ask_user_model
 from hookline.cli.options import Verb
 from hookline.cli.output import err
 from hookline.errors import HooklineError
@@ -45,6 +46,7 @@ def verb(idle: float, detached: bool) -> int:
     if detached:
         log_to_file(AgentCall("", "", b"", "", dict(os.environb)).user_directories.hookline_state)
     directory = client.run_directory({"HOME": str(home()), **os.environ})
-    if not run_async(serve(Path(directory), timedelta(seconds=idle), truncate_log if detached else None)):
+    tidy = truncate_log if detached else None
+    if not run_async(serve(Path(directory), timedelta(seconds=idle), tidy, ask_user_model)):
         err("hookline: an engine is already running")
     return 0

@@ -396,3 +396,22 @@ def test_a_call_that_cannot_be_read_is_not_let_through(
 
 def test_a_call_that_cannot_be_read_concerns_nobody_without_hooks(desk: BridgeSandbox) -> None:
     assert decided(desk.call(b"{}")) == Reply()
+
+
+def test_a_hook_of_type_http_is_posted(desk: BridgeSandbox) -> None:
+    async def work() -> Reply:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            body = b'{"decision": "block", "reason": "Not from here."}'
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+            settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "http", "url": url}]}]}}
+            (desk.home / ".claude").mkdir()
+            (desk.home / ".claude/settings.json").write_text(json.dumps(settings))
+            return await respond(desk.call(agent="codex"), LoadOnce())
+
+    assert deny_reason(asyncio.run(work()).stdout) == "Not from here."

@@ -55,6 +55,8 @@ from hookline.patterns.pattern import BadPattern
 
 EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}
 _OUTCOME_CONDITIONS: Final[dict[str, Condition]] = {"PostToolUse": TOOL_SUCCEEDED, "PostToolUseFailure": TOOL_FAILED}
+_MODEL_GUARDS: Final = {"PreToolUse": Verdict.ASK, "UserPromptSubmit": Verdict.DENY}
+"""What it counts as if a model that could have blocked does not answer. A permission request is for a person anyway."""
 _OWN_EVENTS: Final = set(EVENT_NAMES) - {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
 """Events that no other dialect with this shape has."""
 _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"type", "command", "timeout"}
@@ -248,8 +250,8 @@ def _parse_on_failure(at: Node, event_name: str) -> Outcome:
     """The agent does not wait for a hook in the background, so its failure blocks nothing."""
     if _runs_in_background(at):
         return FAILURE_OUTCOME
-    if at.value.get("type") == "prompt" and event_name == "PreToolUse":  # without a model, a person decides
-        return Outcome(Verdict.ASK)
+    if at.value.get("type") in ("prompt", "agent") and event_name in _MODEL_GUARDS:
+        return Outcome(_MODEL_GUARDS[event_name])
     return failure_outcome(event_name, str(at.value.get("onFailure") or CONTINUE))
 
 

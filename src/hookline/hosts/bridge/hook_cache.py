@@ -6,13 +6,14 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Protocol
 
 from hookline.engine.book import Book
 from hookline.engine.limits import FireCounts
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, UnavailableError
 from hookline.hosts.agents.agent import DialectLayer
 from hookline.hosts.bridge.call_deduplicator import CallDeduplicator, DecideCallback, SharedDecisions
 from hookline.hosts.bridge.protocol import AgentCall, UserDirectories
@@ -52,9 +53,19 @@ class CacheKey:
         return Trust(trust_file_path(self.directories.home, self.directories.state))
 
 
+UserModel = Callable[[AgentCall, str], Awaitable[str]]
+"""Asks the model that the caller's user has named for hooks. Raises UnavailableError if there is none."""
+
+
+async def no_model(call: AgentCall, prompt: str) -> str:
+    raise UnavailableError("there is no model here")
+
+
 class Engine(Protocol):
     @property
     def local_host(self) -> LocalHost: ...
+    @property
+    def ask_model(self) -> UserModel: ...
     async def book(self, where: CacheKey) -> Book: ...
     def session_store(self, place: UserDirectories) -> SessionStore: ...
     async def decide_once(self, call: AgentCall, decide: DecideCallback) -> SharedDecisions:
@@ -64,8 +75,9 @@ class Engine(Protocol):
 class LoadOnce:
     """Loads the hooks for one call, in a process that ends with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask_model: UserModel = no_model) -> None:
         self.local_host = LocalHost(FireCounts(), warm=False)
+        self.ask_model = ask_model
 
     async def book(self, where: CacheKey) -> Book:
         return load_all(where.sources(), where.trust())
@@ -80,8 +92,9 @@ class LoadOnce:
 class HookCache:
     """Caches hooks by directory and checks their files: a change takes effect within half a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask_model: UserModel = no_model) -> None:
         self.local_host = LocalHost(FireCounts())
+        self.ask_model = ask_model
         self._books: OrderedDict[CacheKey, _CachedBook] = OrderedDict()
         self._sessions: OrderedDict[UserDirectories, SessionStore] = OrderedDict()
         self._threads = ThreadPoolExecutor(4, "hookline-read")

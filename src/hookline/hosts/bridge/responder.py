@@ -9,8 +9,9 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from hookline.config.problem import Severity
 from hookline.engine.book import Book
@@ -18,7 +19,17 @@ from hookline.engine.decision import Decision
 from hookline.engine.limits import session_id
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
-from hookline.hooks.host import Command, FireLimiter, FunctionCall, Notice, NullHost, ProgramResult, ScriptCall
+from hookline.hooks.host import (
+    Command,
+    FireLimiter,
+    FunctionCall,
+    Notice,
+    NullHost,
+    PostRequest,
+    PostResponse,
+    ProgramResult,
+    ScriptCall,
+)
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.hooks.tools import ToolKind, tool_kind
@@ -31,7 +42,7 @@ from hookline.hosts.agents.caller import CALLER_VARIABLES, detect_agent
 from hookline.hosts.agents.machine import Machine
 from hookline.hosts.bridge import client
 from hookline.hosts.bridge.fallbacks import Fallbacks
-from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce
+from hookline.hosts.bridge.hook_cache import CacheKey, Engine, LoadOnce, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.session_state import UserMessage
 from hookline.lazy_dataclasses import dataclass, replace
@@ -40,7 +51,11 @@ from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
 from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
+T = TypeVar("T")
+ModelCallback = Callable[[str], Awaitable[str]]
+
 _ignores_deadline: Final[ContextVar[bool]] = ContextVar("unhurried", default=False)
+_STANDING_FAILURES: Final = (FailureKind.NOT_TRUSTED, FailureKind.UNAVAILABLE)
 _MAX_SHOWN_ERRORS: Final = 10
 _TIMEOUT_MESSAGE: Final = "did not finish before the agent's time limit for hooks"
 
@@ -52,11 +67,12 @@ class DeadlineHost(NullHost):
     own timeouts.
     """
 
-    def __init__(self, here: LocalHost, limits: FireLimiter, until: float) -> None:
+    def __init__(self, here: LocalHost, limits: FireLimiter, until: float, ask_model: ModelCallback) -> None:
         """`until` is a time of the running loop."""
         self._here = here
         self._limits = limits
         self._until = until
+        self._ask_model = ask_model
         self.clock = here.clock
 
     @property
@@ -70,16 +86,13 @@ class DeadlineHost(NullHost):
         return await self._here.run_script(replace(script, timeout=self._limit_timeout(script.timeout)))
 
     async def run_function(self, call: FunctionCall) -> Any:
-        if _ignores_deadline.get():
-            return await self._here.run_function(call)
-        deadline: asyncio.Timeout | None = None
-        try:
-            async with asyncio.timeout_at(self._until) as deadline:
-                return await self._here.run_function(call)
-        except TimeoutError:
-            if deadline is None or not deadline.expired():
-                raise
-            raise ActionError(FailureKind.TIMEOUT, _TIMEOUT_MESSAGE) from None
+        return await self._run_until_deadline(self._here.run_function(call))
+
+    async def post(self, request: PostRequest) -> PostResponse:
+        return await self._here.post(replace(request, timeout=self._limit_timeout(request.timeout)))
+
+    async def complete(self, prompt: str) -> str:
+        return await self._run_until_deadline(self._ask_model(prompt))
 
     async def publish(self, notice: Notice) -> None:
         await self._here.publish(notice)
@@ -90,6 +103,18 @@ class DeadlineHost(NullHost):
             await work()
 
         self._here.run_in_background(in_its_own_time, session)
+
+    async def _run_until_deadline(self, work: Awaitable[T]) -> T:
+        if _ignores_deadline.get():
+            return await work
+        deadline: asyncio.Timeout | None = None
+        try:
+            async with asyncio.timeout_at(self._until) as deadline:
+                return await work
+        except TimeoutError:
+            if deadline is None or not deadline.expired():
+                raise
+            raise ActionError(FailureKind.TIMEOUT, _TIMEOUT_MESSAGE) from None
 
     def _limit_timeout(self, timeout: timedelta) -> timedelta:
         if _ignores_deadline.get():
@@ -228,12 +253,12 @@ class _Responder:
             return denial
         if event.name == "session.end":
             await self._wait_for_background(event, until)
-        host = DeadlineHost(self.engine.local_host, sessions, until)
+        host = DeadlineHost(self.engine.local_host, sessions, until, partial(self.engine.ask_model, self.call))
         decided = await book.decide(event, host)
         if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
             first = await book.decide(Event("session.first_turn", event.facts), host)
             decided = _join_decisions(decided, first)
-        decided = _drop_trust_notes(decided)
+        decided = _drop_standing_notes(decided)
         decision = fallbacks.apply(event, decided)
         untold = (
             sessions.take_new_messages(event, _user_messages(decision, book))
@@ -346,9 +371,9 @@ def _join_decisions(one: Decision, two: Decision) -> Decision:
     )
 
 
-def _drop_trust_notes(decision: Decision) -> Decision:
-    """Untrusted hooks are reported once per session, not at each event."""
-    waiting = {failure.text for failure in decision.failures if failure.kind is FailureKind.NOT_TRUSTED}
+def _drop_standing_notes(decision: Decision) -> Decision:
+    """Hooks that are not trusted or have no model fail at each event; the user is told once per session."""
+    waiting = {failure.text for failure in decision.failures if failure.kind in _STANDING_FAILURES}
     if not waiting:
         return decision
     return replace(decision, notes=tuple(note for note in decision.notes if note.text not in waiting))
@@ -386,11 +411,11 @@ def _real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-async def respond_directly(call: AgentCall) -> Reply:
+async def respond_directly(call: AgentCall, ask_model: UserModel = no_model) -> Reply:
     """Replies after background hooks have finished too, within the agent's time limit."""
     loop = asyncio.get_running_loop()
     until = loop.time() + time_for_hooks(call.agent, call.event, call.spent).total_seconds()
-    engine = LoadOnce()
+    engine = LoadOnce(ask_model)
     reply = await respond(call, engine)
     await engine.local_host.drain(timedelta(seconds=max(0.0, until - loop.time())))
     return reply

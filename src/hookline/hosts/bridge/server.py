@@ -21,7 +21,7 @@ from hookline.errors import HooklineError
 from hookline.hooks.event import Event
 from hookline.hosts.agents import AGENT_NAMES, get_agent
 from hookline.hosts.bridge import client, protocol
-from hookline.hosts.bridge.hook_cache import HookCache
+from hookline.hosts.bridge.hook_cache import HookCache, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import respond, time_for_answer, timeout_margin
 from hookline.project import load_text
@@ -36,7 +36,9 @@ _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background work when the en
 log = logging.getLogger("hookline")
 
 
-async def serve(directory: Path, idle: timedelta, tidy: Callable[[], None] | None = None) -> bool:
+async def serve(
+    directory: Path, idle: timedelta, tidy: Callable[[], None] | None = None, ask_model: UserModel = no_model
+) -> bool:
     """Serves until no call came for `idle`, or until it is stopped. Returns False at once if another engine is serving.
 
     `tidy` is called now and then.
@@ -48,7 +50,7 @@ async def serve(directory: Path, idle: timedelta, tidy: Callable[[], None] | Non
     except BlockingIOError:
         os.close(lock)
         return False
-    serving = _Server(directory, lock, idle, tidy)
+    serving = _Server(directory, lock, idle, tidy, HookCache(ask_model))
     await serving.run()
     return True
 
@@ -62,8 +64,10 @@ def _make_private(directory: Path) -> None:
 
 
 class _Server:
-    def __init__(self, directory: Path, lock: int, idle: timedelta, tidy: Callable[[], None] | None) -> None:
-        self.engine = HookCache()
+    def __init__(
+        self, directory: Path, lock: int, idle: timedelta, tidy: Callable[[], None] | None, engine: HookCache
+    ) -> None:
+        self.engine = engine
         self.connections: set[_Connection] = set()
         self._path = directory / client.SOCKET_NAME
         self._lock = lock

@@ -17,7 +17,7 @@ from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import Source, SourceLayer, Trust, named_source, trust_file_path
 from hookline.project.parsed_file import CodeFolder, ParsedFile, read_source
 from hookline.runtime.apps import digitorn, native, standard_agents
-from hookline.runtime.apps.app import Agent, AgentSide, App
+from hookline.runtime.apps.app import Agent, AgentSide, App, NamedModel
 from hookline.runtime.apps.fields import DEFAULT_PROMPT, BaseDirectory, Declaration, PartialApp, default_prompt
 from hookline.runtime.triggers.trigger import TriggerKind
 from hookline.standard_agents.definitions import DefinitionError, Definitions
@@ -199,6 +199,11 @@ def app_problems(group: Sequence[ParsedFile]) -> tuple[Problem, ...]:
     part = merge_apps(_sort_by_layer([_AppFile(parsed.source, tuple(_read_parts(parsed))) for parsed in group]))
     complete = not any(parsed.folders for parsed in group)
     return (*part.problems, *(reference_problems(part) if complete else ()))
+
+
+def named_models(source: Source) -> dict[str, NamedModel]:
+    """The models that this file names. Nothing is imported or run."""
+    return {each.name: each.value for part in _read_parts(read_source(source)) for each in part.models}
 
 
 def skill_folders(sources: Sequence[Source]) -> tuple[Path, ...]:
