@@ -19,7 +19,7 @@ GROUPS: Final = {
 """Group of events → the first words of the names of its events."""
 
 READS: Final = {
-    "never": ("nothing", "nothing"),
+    "never": ("126 or 127, a command that cannot be found: a failure; another: nothing", "nothing"),
     "error": ("a failure: `on_error` applies", "nothing"),
     "nonzero": ("deny, with `reason`", "nothing"),
     "exit2": ("2: deny, and stderr is the reason; another: a failure", "nothing"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hookline.errors import AmbiguousField, ConditionError, UnavailableError
+from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
@@ -76,8 +77,6 @@ class ReferenceRound:
             await self.ask_again()
         return self.decision()
 
-    # The first time.
-
     async def ask(self, at: int, hook: Hook) -> None:
         holds = self.holds(at, hook)
         if holds is False:
@@ -97,8 +96,7 @@ class ReferenceRound:
             self.found.asked.append((hook.id, False))
             return
         answer = await run(hook, self.event, self.host)
-        if isinstance(answer, Failure) or not answer.applied:
-            self.fires[hook.key] -= 1
+        self.fires[hook.key] -= isinstance(answer, Failure) or not answer.applied
         self.hear(at, hook, self.counted(hook, answer))
 
     def hear(self, at: int, hook: Hook, outcome: Outcome) -> None:
@@ -114,9 +112,8 @@ class ReferenceRound:
         if outcome.final and hook.group:
             self.ended_groups.setdefault(hook.group, at)
 
-    # Once more, about the final event.
-
     async def ask_again(self) -> None:
+        """About the final event, those that came before the last change."""
         final_asks = [a for a in self.answers if a.at >= self.last_change and a.outcome.verdict is Verdict.ASK]
         for at, hook in enumerate(self.hooks[: self.last_change]):
             holds = self.holds(at, hook)
@@ -134,7 +131,9 @@ class ReferenceRound:
                     self.note_failure(hook, holds)
                 outcome = self.counted(hook, await run(hook, self.event, self.host, again=True))
             self.found.asked.append((hook.id, True))
-            if outcome.verdict >= Verdict.ASK or outcome.halt:
+            withheld = hook.on_error.changes if set(hook.on_error.changes) <= set(outcome.changes) else ()
+            self.event = self.event.with_changes(withheld)
+            if outcome.verdict >= Verdict.ASK or outcome.halt or withheld:
                 self.count(Answer(at, hook, outcome, again=True))
                 self.found.notes += [note for note in outcome.notes if note not in self.found.notes]
                 final_asks += self.answers[-1:] if outcome.verdict is Verdict.ASK else []
@@ -149,8 +148,6 @@ class ReferenceRound:
                 found.reason, found.by = first.outcome.reason, first.hook.id
             else:
                 found.reason = f"{found.reason} (asked before a hook changed it)".lstrip()
-
-    # In the background, after the round.
 
     async def run_background(self) -> list[str]:
         """The hooks whose action ran. Their answers do not count."""
@@ -167,15 +164,10 @@ class ReferenceRound:
                 self.fires[hook.key] -= 1
         return ran
 
-    # Whether a hook is asked.
-
     def holds(self, at: int, hook: Hook) -> bool | Failure:
         """A failure if it cannot be known. A guard is asked all the same; for any other hook its on_error answers."""
-        if self.found.halt or hook.group in self.denied_groups:
-            return False
-        if hook.group in self.ended_groups and at > self.ended_groups[hook.group]:
-            return False
-        if not hook.enabled or not hook.scope.covers(self.event):
+        ended = self.found.halt or hook.group in self.denied_groups or at > self.ended_groups.get(hook.group, at)
+        if ended or not hook.enabled or not hook.scope.covers(self.event):
             return False
         try:
             return hook.when.holds(self.event)
@@ -188,20 +180,32 @@ class ReferenceRound:
     def is_over(self) -> bool:
         return self.found.halt or all(hook.group in self.denied_groups for hook in self.hooks)
 
-    # What an answer counts as.
-
     def counted(self, hook: Hook, answer: Outcome | Failure) -> Outcome:
-        """The part of an answer that the event accepts; of a failure, the hook's on_error."""
+        """The part of an answer that the event accepts; of a failure, the hook's on_error.
+
+        An answer with another part is a failure too: what the event accepts of it counts beside the on_error.
+        """
         if isinstance(answer, Failure):
             failure = label(answer, hook)
             self.note_failure(hook, failure)
-            answer = answer_to(failure, hook.on_error)
-        if answer == SILENT:
+            declared = answer_to(failure, hook.on_error)
+            if (accepted := self.accepted(declared)) != declared:
+                self.found.failures.append((hook.id, str(FailureKind.NOT_ACCEPTED)))
+            return accepted
+        accepted = self.accepted(answer)
+        if accepted == answer:
             return answer
+        _, failure = accept_outcome(answer, self.event.name)  # for its words
+        assert failure is not None
+        self.note_failure(hook, failure)
+        declared = self.accepted(answer_to(failure, hook.on_error))
+        return replace(both(accepted, declared), final=accepted.final or declared.final, applied=accepted.applied)
+
+    def accepted(self, answer: Outcome) -> Outcome:
         kind = EVENTS[self.event.name]
         word = {Verdict.ALLOW: May.ALLOW, Verdict.ASK: May.ASK, Verdict.DENY: May.DENY}.get(answer.verdict)
         takes_verdict = word is None or bool(kind.accepts & word)
-        accepted = replace(
+        return replace(
             answer,
             verdict=answer.verdict if takes_verdict else Verdict.SILENT,
             reason=answer.reason if takes_verdict or answer.halt else "",
@@ -210,9 +214,6 @@ class ReferenceRound:
             requests=answer.requests if kind.accepts & May.COMPACT else (),
             halt=answer.halt and bool(kind.accepts & May.HALT),
         )
-        if accepted != answer:
-            self.found.failures.append((hook.id, str(FailureKind.NOT_ACCEPTED)))
-        return accepted
 
     def count(self, answer: Answer) -> None:
         """The strongest verdict wins, with the first reason given for it; a halt beats all."""
@@ -233,8 +234,7 @@ class ReferenceRound:
         is_undecided = failure.text.startswith("the condition of hook")
         if not is_undecided or hook.key not in self.undecided:
             self.found.failures.append((hook.id, str(failure.kind)))
-        if is_undecided:
-            self.undecided.add(hook.key)
+        self.undecided |= {hook.key} if is_undecided else set()
 
     def decision(self) -> ReferenceDecision:
         """What hooks changed after a deny does not count, except what they leave for each other."""
@@ -268,7 +268,7 @@ async def run(hook: Hook, event: Event, host: Host, again: bool = False) -> Outc
 
 def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
     """The failure's own answer if it is as strong, else the declared one; with what was asked for before the failure."""
-    if failure.answer is not None and failure.answer.verdict >= on_error.verdict:
+    if failure.answer is not None and failure.answer.verdict >= on_error.verdict and not on_error.changes:
         answer = failure.answer
     else:
         text = failure.detail or failure.text
@@ -277,17 +277,18 @@ def answer_to(failure: Failure, on_error: Outcome) -> Outcome:
             answer = replace(answer, reason=text)
         answer = replace(answer, notes=tuple(n if n.text else replace(n, text=failure.text) for n in answer.notes))
     early = failure.partial_outcome
-    if early is None:
-        return answer
-    stronger = answer if answer.verdict > early.verdict or (answer.halt and not early.halt) else early
+    return answer if early is None else replace(both(early, answer), final=answer.final)
+
+
+def both(first: Outcome, second: Outcome) -> Outcome:
+    stronger = second if second.verdict > first.verdict or (second.halt and not first.halt) else first
     return Outcome(
-        max(early.verdict, answer.verdict),
+        max(first.verdict, second.verdict),
         stronger.reason if stronger.verdict or stronger.halt else "",
-        early.changes + answer.changes,
-        early.notes + answer.notes,
-        early.requests + answer.requests,
-        early.halt or answer.halt,
-        answer.final,
+        first.changes + second.changes,
+        first.notes + second.notes,
+        first.requests + second.requests,
+        first.halt or second.halt,
     )
 
 

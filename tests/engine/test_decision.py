@@ -13,8 +13,9 @@ from engine.hook_factories import (
     make_hook,
     returning_action,
 )
-from hookline.engine.decision import Decision, accept_outcome
+from hookline.engine.decision import Decision
 from hookline.hooks.actions.answer import FixedAnswer
+from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience, Compact, FailureKind, Note, Outcome, Verdict

@@ -33,6 +33,7 @@ from hookline.hooks.outcome import (
 from hookline.hooks.protocols import NO_DEADLINE, May, Need
 
 PATH: FactPath = ("tool", "input", "x")
+RESULT: FactPath = ("tool", "result")
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,21 @@ class Act:
 
 @dataclass(frozen=True)
 class When:
-    """Holds if the input's x is one of these values; with None it raises."""
+    """Holds if the fact is one of these values; with None it raises."""
 
     values: tuple[Any, ...] | None = None
+    path: FactPath = PATH
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         if self.values is None:
             raise RuntimeError
-        return event.read(PATH) in self.values
+        return event.read(self.path) in self.values
 
     def needs(self) -> tuple[Need, ...]:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
-        return (PATH,)
+        return (self.path,)
 
 
 def fail(*, kind: FailureKind = FailureKind.EXIT, **more: Any) -> Callable[[Event], Outcome]:
@@ -82,6 +84,8 @@ def fail(*, kind: FailureKind = FailureKind.EXIT, **more: Any) -> Callable[[Even
 DENY, ASK, ALLOW = (Outcome(verdict, verdict.word) for verdict in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW))
 CHANGE = Outcome(changes=((PATH, 1),))
 NOTE = Outcome(notes=(Note("note"),))
+FOREIGN = ((("prompt",), "x"),)
+WITHHELD = Outcome(changes=((RESULT, "withheld"),))
 NOTED = Outcome(changes=((("metadata", "seen"), 1),))
 MAY_DENY, MAY_ANYTHING = May.DENY | May.NOTES, May.JUDGE | May.CHANGE | May.NOTES | May.HALT
 
@@ -108,6 +112,13 @@ ALPHABET: dict[str, dict[str, Any]] = {
     "fails and tells": {"then": Act(fail(), May.NOTES), "on_error": Outcome(notes=(Note(""),))},
     "fails with an answer": {"then": Act(fail(answer=ASK), MAY_DENY)},
     "fails after a change": {"then": Act(fail(partial_outcome=CHANGE), May.CHANGE), "on_error": Outcome(Verdict.ASK)},
+    "withholds": {"then": Act(fail(), MAY_DENY), "on_error": WITHHELD},
+    "withholds if changed": {"then": Act(fail(answer=NOTE), May.NOTES), "when": When((1,), RESULT), "on_error": WITHHELD},
+    "denies if changed, closed": {"then": Act(lambda event: DENY, May.DENY), "when": When((1,), RESULT), "on_error": WITHHELD},
+    "change of a result": {"then": Act(lambda event: Outcome(changes=((RESULT, 1),)), May.CHANGE)},
+    "withholds what it denies": {"then": FixedAnswer(DENY), "on_error": WITHHELD},
+    "asks too much, closed": {"then": Act(lambda event: Outcome(Verdict.ALLOW, "ok", FOREIGN), MAY_ANYTHING), "on_error": Outcome(Verdict.DENY)},
+    "asks too much, tells": {"then": Act(lambda event: Outcome(changes=FOREIGN, final=True), May.CHANGE), "on_error": Outcome(notes=(Note(""),))},
     "undecided deny": {"then": FixedAnswer(DENY), "when": When()},
     "undecided change": {"then": Act(lambda event: CHANGE, May.CHANGE), "when": When()},
     "undecided closed": {"then": Act(lambda event: ALLOW, MAY_ANYTHING), "when": When(), "on_error": Outcome(Verdict.DENY)},
@@ -120,8 +131,14 @@ ALPHABET: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 OUTPUT_ONLY = {
     "deny without a reason", "note", "compact", "metadata", "fails and tells", "fails with an answer", "once, fails",
-    "background, undecided",
+    "background, undecided", "withholds", "withholds if changed", "denies if changed, closed", "change of a result",
+    "withholds what it denies", "asks too much, tells",
 }  # fmt: skip
+AFTER_WORDS = (
+    "note", "halt", "final", "fails and stops", "undecided closed", "withholds", "withholds if changed",
+    "denies if changed, closed", "change of a result", "withholds what it denies", "asks too much, tells",
+)  # fmt: skip
+"""Words that other hooks notice after a tool."""
 """Words that no other hook notices: lists of three have them in `make fuzz` only."""
 WORDS = [word for word in ALPHABET if "HOOKLINE_FUZZ" in os.environ or word not in OUTPUT_ONLY]
 GROUPINGS = ("aaa", "aab", "aba", "abb", "abc")  # which hooks share a group: names do not matter
@@ -201,6 +218,15 @@ def test_every_list_of_three(first: str) -> None:
         for groups in GROUPINGS:
             hooks = [made[word, place, group] for place, (word, group) in enumerate(zip(words, groups, strict=True))]
             compare(hooks, event, times=2 if limited else 1)
+
+
+@pytest.mark.parametrize("first", AFTER_WORDS)
+def test_every_list_of_three_after_a_tool(first: str) -> None:
+    for second, third in product(AFTER_WORDS, AFTER_WORDS):
+        for groups in GROUPINGS:
+            words = zip((first, second, third), groups, strict=True)
+            hooks = [hook(word, place, group, "tool.after") for place, (word, group) in enumerate(words)]
+            compare(hooks, EVENTS["tool.after"], times=1)
 
 
 @pytest.mark.parametrize("event", EVENTS)

@@ -56,11 +56,14 @@ def test_a_part_that_the_event_does_not_accept_is_named(hook: str, part: str) ->
 
 @pytest.mark.parametrize("then", ["{replace: {in: result, pattern: secret, with: x}}", "{run: lint}"])
 def test_a_failure_that_should_stop_what_cannot_be_stopped_is_named(then: str) -> None:
-    hook = f"id: x, on: tool.after, then: {then}, on_error"
+    hook = "id: x, on: turn.end, then: {run: lint}, on_error"
     assert lint_codes(f"{hook}: ask") == [("never-acts", 2)]
-    assert "the on_error of x has no effect: tool.after does not accept ask." in lint_texts(f"{hook}: ask")
+    assert "the on_error of x has no effect: turn.end does not accept ask." in lint_texts(f"{hook}: ask")
+    hook = f"id: x, on: tool.after, then: {then}, on_error"
     assert lint_codes(f"{hook}: closed") == []
     assert lint_codes(f"{hook}: open") == []
+    assert lint_codes("id: x, on: tool.after, then: {run: lint, reads: nonzero}, on_error: closed") == []
+    assert lint_codes("id: x, on: tool.after, then: deny, on_error: closed") == []
     assert lint_codes("on: tool.before, then: {run: lint}, on_error: closed") == []
 
 

@@ -6,36 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from hookline.hooks.event import REMOVED, Event, path_text
-from hookline.hooks.events import EVENTS, event_name_in
 from hookline.hooks.hook import Hook, Origin
-from hookline.hooks.outcome import SILENT, Audience, Failure, FailureKind, HostRequest, Note, Outcome, Verdict
-from hookline.hooks.protocols import May, may_of
-from hookline.lazy_dataclasses import dataclass, replace
-
-
-def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tuple[Outcome, Failure | None]:
-    """The part of an outcome that the event accepts, and a failure that names the rest and the event as the dialect does."""
-    if outcome is SILENT:
-        return outcome, None
-    kind = EVENTS[event]
-    accepts = kind.accepts
-    rejected = may_of(outcome) & ~accepts & ~May.CHANGE
-    rejected_paths = tuple(path for path, _ in outcome.changes if not kind.accepts_change(path))
-    if not rejected and not rejected_paths:
-        return outcome, None
-    rejections = [flag.name.lower() for flag in rejected if flag.name]
-    rejections += [f"change {'.'.join(map(str, path))}" for path in rejected_paths]
-    accepted = replace(
-        outcome,
-        verdict=Verdict.SILENT if rejected & May.JUDGE else outcome.verdict,
-        reason="" if rejected & May.JUDGE and not outcome.halt else outcome.reason,
-        changes=tuple(change for change in outcome.changes if change[0] not in rejected_paths),
-        notes=tuple(note for note in outcome.notes if accepts & May.NOTES or note.audience is Audience.USER),
-        requests=outcome.requests if accepts & May.COMPACT else (),
-        halt=outcome.halt and bool(accepts & May.HALT),
-    )
-    name = event_name_in(dialect, event) or event
-    return accepted, Failure(FailureKind.NOT_ACCEPTED, f"{name} does not accept: {', '.join(rejections)}")
+from hookline.hooks.outcome import Failure, HostRequest, Note, Outcome, Verdict
+from hookline.lazy_dataclasses import dataclass
 
 
 @dataclass(slots=True)

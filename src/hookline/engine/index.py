@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import re2
 
-from hookline.engine.decision import accept_outcome
 from hookline.errors import UndecidedError
+from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.event import Changes, Event, FactPath, touches
 from hookline.hooks.hook import GLOBAL_SCOPE, UNLIMITED, Hook
 from hookline.hooks.protocols import Need, Subject

@@ -10,12 +10,12 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Final
 
-from hookline.engine.decision import Decision, TraceEntry, accept_outcome
+from hookline.engine.decision import Decision, TraceEntry
 from hookline.engine.index import HookIndex, IndexEntry, SubjectIndex
 from hookline.engine.limits import session_id
 from hookline.engine.match_budget import MatchBudget
 from hookline.errors import AmbiguousField, ConditionError, UnavailableError, UndecidedError
-from hookline.hooks.attempt import CombinedOutcome, attempt, outcome_of_failure
+from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, combine_outcomes, outcome_of_failure
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS, METADATA_PATH
@@ -283,9 +283,13 @@ class Round:
     def _resolve_outcome(
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False
     ) -> Outcome:
-        """The part of the action's outcome that the event accepts; if the action failed, the hook's on_error."""
+        """The part of the action's outcome that the event accepts; if the action failed, the hook's on_error.
+
+        An outcome that the event does not accept is a failure too: its on_error is added to the accepted part.
+        """
         undecided = "" if self._undecided is None else self._undecided.text
         failure = None if self._undecided is None else self._record_undecided(hook, self._undecided)
+        has_failed = isinstance(answer, Failure)
         if isinstance(answer, Failure):
             if failure is None or answer is not self._undecided:
                 failure = self._record_failure(label_failure(answer, hook))
@@ -293,6 +297,9 @@ class Round:
         outcome, rejection = accept_outcome(answer, self.event.name, hook.origin.dialect)
         if rejection is not None:
             failure = self._record_failure(replace(rejection, hook=hook.id))
+            if not has_failed and hook.on_error is not SILENT:
+                declared, _ = accept_outcome(outcome_of_failure(failure, hook.on_error), self.event.name)
+                outcome = replace(combine_outcomes((outcome, declared)), applied=outcome.applied)
         self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided))
         return outcome
 
@@ -376,9 +383,13 @@ class Round:
         self._update_ask_reason()
 
     def _add_recheck_outcome(self, rank: Rank, hook: Hook, outcome: Outcome) -> None:
-        """Only ask, deny and halt count; the rest was added the first time."""
-        if outcome.verdict < Verdict.ASK and not outcome.halt:
+        """Only ask, deny, halt and a withheld result count; the rest was added the first time."""
+        declared = hook.on_error.changes
+        withheld = bool(declared) and outcome.changes[-len(declared) :] == declared
+        if outcome.verdict < Verdict.ASK and not outcome.halt and not withheld:
             return
+        if withheld:
+            self.event = self.event.with_changes(declared)
         if outcome.verdict is Verdict.ASK:
             self._asks = {**self._asks, rank: (outcome.reason, hook.id)}
         new_notes = tuple(note for note in outcome.notes if note not in self.combined.notes)

@@ -1,4 +1,4 @@
-"""Runs one action, and combines outcomes. The engine and `chain` use both.
+"""Runs one action, checks its outcome, and combines outcomes. The engine and `chain` use all of it.
 
 A hook's timeout is paused while a person is asked about a call that the hook makes.
 """
@@ -17,10 +17,22 @@ from typing import Any, Final
 from hookline.errors import UnavailableError
 from hookline.formatting import format_seconds
 from hookline.hooks.event import Changes, Event
+from hookline.hooks.events import EVENTS, event_name_in
 from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.masking import mask
-from hookline.hooks.outcome import ActionError, Failure, FailureKind, HostRequest, Note, Outcome, Verdict, is_outcome
-from hookline.hooks.protocols import Action
+from hookline.hooks.outcome import (
+    SILENT,
+    ActionError,
+    Audience,
+    Failure,
+    FailureKind,
+    HostRequest,
+    Note,
+    Outcome,
+    Verdict,
+    is_outcome,
+)
+from hookline.hooks.protocols import Action, May, may_of
 from hookline.lazy_dataclasses import dataclass, replace
 
 
@@ -207,6 +219,34 @@ def _describe_error(error: BaseException) -> str:
         return type(error).__name__
 
 
+def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tuple[Outcome, Failure | None]:
+    """The part of an outcome that the event accepts, and a failure that names the rest and the event as the dialect does."""
+    if outcome is SILENT:
+        return outcome, None
+    kind = EVENTS[event]
+    accepts = kind.accepts
+    rejected = may_of(outcome) & ~accepts & ~May.CHANGE
+    rejected_paths = tuple(path for path, _ in outcome.changes if not kind.accepts_change(path))
+    if not rejected and not rejected_paths:
+        return outcome, None
+    rejections = [flag.name.lower() for flag in rejected if flag.name]
+    rejections += [f"change {'.'.join(map(str, path))}" for path in rejected_paths]
+    accepted = replace(
+        outcome,
+        verdict=Verdict.SILENT if rejected & May.JUDGE else outcome.verdict,
+        reason="" if rejected & May.JUDGE and not outcome.halt else outcome.reason,
+        changes=tuple(change for change in outcome.changes if change[0] not in rejected_paths),
+        notes=tuple(note for note in outcome.notes if accepts & May.NOTES or note.audience is Audience.USER),
+        requests=outcome.requests if accepts & May.COMPACT else (),
+        halt=outcome.halt and bool(accepts & May.HALT),
+    )
+    name = event_name_in(dialect, event) or event
+    text = f"{name} does not accept: {', '.join(rejections)}"
+    return accepted, Failure(
+        FailureKind.NOT_ACCEPTED, text, detail=f"{outcome.reason} ({text})" if outcome.reason else ""
+    )
+
+
 def outcome_of_failure(failure: Failure, on_error: Outcome) -> Outcome:
     """The declared answer to a failure, combined with what the action asked for before it failed."""
     answer = _declared_outcome(failure, on_error)
@@ -218,11 +258,11 @@ def outcome_of_failure(failure: Failure, on_error: Outcome) -> Outcome:
 
 
 def _declared_outcome(failure: Failure, on_error: Outcome) -> Outcome:
-    """The failure's own answer wins if it is at least as strong as the declared one.
+    """The failure's own answer wins if it is at least as strong as the declared one, which is if that changes nothing.
 
     A declared answer without a reason, or with {failure} in it, gets the failure's text.
     """
-    if failure.answer is not None and failure.answer.verdict >= on_error.verdict:
+    if failure.answer is not None and failure.answer.verdict >= on_error.verdict and not on_error.changes:
         return failure.answer
     text = failure.detail or failure.text
     declared = on_error.reason.replace("{failure}", text)

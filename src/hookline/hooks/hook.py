@@ -122,8 +122,10 @@ class Hook:
 
     @property
     def judges(self) -> bool:
-        """It may stop the event, and not only because it fails to change it."""
-        return self.may_stop and (bool(self.then.may & (May.DENY | May.ASK | May.HALT)) or not self.may_change)
+        """It may stop the event or withhold a result, and not only because it fails to change it."""
+        changes = bool(self.then.may & May.CHANGE) or any(True for _ in self.then.changes())
+        stops = bool(self.then.may & (May.DENY | May.ASK | May.HALT))
+        return (self.may_stop or bool(self.on_error.changes)) and (stops or not changes)
 
     def reads(self) -> Iterator[FactPath]:
         """Every fact that it reads, to decide whether to fire and to act."""

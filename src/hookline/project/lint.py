@@ -65,8 +65,11 @@ def _check_never_acts(hook: Hook) -> Iterator[Problem]:
     if not hook.wait and hook.may_stop:
         what = f"a part of {hook.id} has no effect: it runs in the background, so its deny or ask comes too late."
         yield _make_warning("never-acts", hook, what, words.wait)
+    withheld = May.JUDGE if hook.on_error.changes else May.NOTHING  # a verdict withholds the result then
     actions = tuple(leaf_actions(hook.then))
-    rejections = [_find_rejection(hook.event, each.may, tuple(each.changes()), each.instant) for each in actions]
+    rejections = [
+        _find_rejection(hook.event, each.may & ~withheld, tuple(each.changes()), each.instant) for each in actions
+    ]
     parts = list(dict.fromkeys(part for rejection in rejections for part in rejection.describe(words)))
     if not parts:
         return

@@ -13,12 +13,14 @@ from hookline.config.reader import read_text
 from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.on_error import (
     ON_ERROR,
+    fails_closed,
     parse_on_error,
     undo_withhold_result,
     withhold_result,
     write_on_error,
 )
 from hookline.hooks.outcome import Outcome, Verdict
+from hookline.project import load_text
 
 
 def parse(value: Any) -> tuple[Outcome | None, list[str]]:
@@ -61,9 +63,24 @@ def test_closed_withholds_the_result_after_a_tool(event: str) -> None:
     assert write_on_error(withheld) == "closed"
 
 
-def test_only_a_deny_withholds() -> None:
-    for word in ON_ERROR.keys() - {"closed"}:
+def test_only_a_deny_or_an_ask_withholds() -> None:
+    for word in ON_ERROR.keys() - {"closed", "ask"}:
         assert withhold_result(ON_ERROR[word], "tool.after", "scan") == ON_ERROR[word]
+
+
+def test_ask_counts_as_closed_if_nobody_can_be_asked_about_the_event() -> None:
+    ask, closed = ON_ERROR["ask"], ON_ERROR["closed"]
+    assert withhold_result(ask, "tool.before", "scan") == ask
+    assert withhold_result(ask, "prompt.submit", "scan") == closed
+    assert withhold_result(ask, "tool.after", "scan") == withhold_result(closed, "tool.after", "scan")
+    assert withhold_result(ask, "turn.end", "scan") == ask
+    loaded = load_text("hooks: [{id: x, on: tool.after, then: {run: lint}, on_error: ask}]", "hookline.yaml", "native")
+    assert "hooks[0].on_error: ask counts as closed" in str(loaded.problems[0])
+
+
+@pytest.mark.parametrize(("written", "closed"), [(None, True), ("closed", True), ("ask", True), ("open", False)])
+def test_a_failure_is_let_through_only_if_that_is_written(written: str | None, closed: bool) -> None:
+    assert fails_closed(None if written is None else ON_ERROR[written]) is closed
 
 
 def test_another_outcome_is_not_expressible() -> None:

@@ -34,7 +34,13 @@ from hookline.dialects.native.keys import (
     text_key,
     write_mapping,
 )
-from hookline.dialects.native.on_error import ON_ERROR_SCHEMA, parse_on_error, withhold_result, write_on_error
+from hookline.dialects.native.on_error import (
+    ON_ERROR_SCHEMA,
+    fails_closed,
+    parse_on_error,
+    withhold_result,
+    write_on_error,
+)
 from hookline.dialects.native.programs import PROGRAM_KEYS
 from hookline.hooks.actions.answer import FixedAnswer, TemplateAnswer
 from hookline.hooks.actions.chain import Chain, ChainStep
@@ -218,11 +224,12 @@ def _parse_step(at: Node, info: HookInfo) -> ChainStep | None:
     if own is None:
         return None
     value = {key: part for key, part in at.value.items() if key not in STEP_KEYS} if is_mapping else at.value
-    timeout = own.get("timeout", info.timeout)
-    action = parse_action(Node(at.document, at.path, at.problems, value), replace(info, timeout=timeout))
+    timeout, on_error = own.get("timeout", info.timeout), own.get("on_error")
+    closed = info.fails_closed if on_error is None else fails_closed(on_error)
+    own_info = replace(info, timeout=timeout, fails_closed=closed)
+    action = parse_action(Node(at.document, at.path, at.problems, value), own_info)
     if action is None:
         return None
-    on_error = own.get("on_error")
     return ChainStep(
         own.get("name") or _default_step_name(at.value),
         action,

@@ -48,6 +48,8 @@ from hookline.dialects.native.keys import (
 from hookline.dialects.native.on_error import (
     ON_ERROR,
     ON_ERROR_SCHEMA,
+    cannot_ask,
+    fails_closed,
     parse_on_error,
     redacts,
     withhold_result,
@@ -211,11 +213,16 @@ def _check_without_event(at: Node, values: dict[str, Any]) -> None:
 
 def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook | None:
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
-    info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id)
+    written = values.get("on_error")
+    info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id, fails_closed(written))
     when = parse_condition(at.get("when"), info)
     then = _parse_then(at, info)
     if when is None or then is None:
         return None
+    place = at.get("on_error")
+    if place is not None and written is not None and cannot_ask(written, event):
+        what = f"{place.location}: ask counts as closed, because nobody can be asked about {event}."
+        place.add_problem("on-error", what, "Write on_error: closed.", severity=Severity.WARNING)
     return Hook(
         id=id,
         event=event,
@@ -223,7 +230,7 @@ def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook |
         then=then,
         origin=Origin(at.document.file, at.line, NAME),
         timeout=total_timeout(then, timeout),
-        on_error=withhold_result(values.get("on_error") or _default_on_error(at, then, event), event, id),
+        on_error=withhold_result(written or _default_on_error(at, then, event), event, id),
         order=values.get("order", 0),
         group=values.get("group", NAME),
         wait=not values.get("background", False),

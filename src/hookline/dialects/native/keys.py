@@ -59,6 +59,7 @@ class HookInfo:
     vocabulary: Vocabulary
     timeout: timedelta
     hook_id: str
+    fails_closed: bool = False  # a failure of the action is not let through
 
 
 def _not_read(at: Node, info: Any) -> Any:

@@ -62,15 +62,32 @@ def write_on_error(outcome: Outcome) -> Any:
     raise NotExpressible("an on_error of another kind")
 
 
+def fails_closed(on_error: Outcome | None) -> bool:
+    """Whether a failure of an action that could stop the event is not let through. None: on_error is not written."""
+    return on_error is None or on_error.verdict >= Verdict.ASK
+
+
 def withhold_result(on_error: Outcome, event: str, hook_id: str) -> Outcome:
-    """After a tool has run it is too late to deny: there, `closed` gives the agent an error instead of the result."""
+    """After a tool has run it is too late to deny: there, `closed` gives the agent an error instead of the result.
+
+    Where nobody can be asked about the event, `ask` counts as `closed`.
+    """
     kind = EVENTS[event]
+    if cannot_ask(on_error, event):
+        on_error = replace(on_error, verdict=Verdict.DENY)
     if on_error.verdict is not Verdict.DENY or kind.accepts & May.DENY or not kind.accepts_change(_RESULT_PATH):
         return on_error
     text = withheld_text(hook_id)
     instead = {_RESULT_PATH: text, _ERROR_PATH: text, _OK_PATH: False}
     changes = tuple((path, instead.get(path, REMOVED)) for path in kind.changeable)
     return replace(on_error, verdict=Verdict.SILENT, changes=changes)
+
+
+def cannot_ask(on_error: Outcome, event: str) -> bool:
+    """Whether it asks about an event that can only be denied, or whose result can only be withheld."""
+    kind = EVENTS[event]
+    can_hold = kind.accepts & May.DENY or kind.accepts_change(_RESULT_PATH)
+    return on_error.verdict is Verdict.ASK and not kind.accepts & May.ASK and bool(can_hold)
 
 
 def redacts(action: Action, event: str) -> bool:

@@ -70,7 +70,7 @@ def _parse_run(value: Node, info: HookInfo, options: dict[str, Any]) -> Action |
     only_if = options.get("only_if")
     return RunProgram(
         replace(command, **given),
-        _result_parser(options, default_result_format(info)),
+        _result_parser(options, default_result_format(info), info),
         info.timeout,
         None if only_if is None else replace(only_if, **given),
         _ONLY_IF_TIMEOUT,
@@ -98,7 +98,7 @@ def _parse_post(value: Node, info: HookInfo, options: dict[str, Any]) -> Action 
         value.add_problem("bad-url", f"{value.location}: this is not a URL to post to.", "Write http://… or https://….")
         return None
     body = options["body"] if "body" in options else event_template(info.vocabulary)
-    parser = _result_parser(options, ResultFormat.JSON)
+    parser = _result_parser(options, ResultFormat.JSON, info)
     return PostEvent(url, body, parser, info.timeout, options.get("headers", ()), options.get("variables", ()))
 
 
@@ -110,8 +110,13 @@ def _write_post(action: Action, info: HookInfo) -> Any:
     return action.url
 
 
-def _result_parser(options: dict[str, Any], default: ResultFormat) -> ResultParser:
-    return ResultParser(options.get("reads", default), options.get("tell"), options.get("reason", DEFAULT_REASON))
+def _result_parser(options: dict[str, Any], default: ResultFormat, info: HookInfo) -> ResultParser:
+    return ResultParser(
+        options.get("reads", default),
+        options.get("tell"),
+        options.get("reason", DEFAULT_REASON),
+        block_is_deny=info.fails_closed and not EVENTS[info.event].accepts & May.DENY,
+    )
 
 
 def may_by_format(default: Callable[[HookInfo], ResultFormat]) -> Callable[[Node, HookInfo], May]:

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.attempt import CombinedOutcome, attempt, outcome_of_failure
+from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, outcome_of_failure
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import METADATA_PATH
 from hookline.hooks.host import Host
@@ -38,7 +38,8 @@ class Chain:
     """Each step sees the event as changed by the steps before it. A deny or a halt ends the chain.
 
     A failure is recorded in `metadata.hook_failures` as {action, error}, for later steps, hooks and conditions. If its
-    step has no on_error, the chain fails when it ends, and keeps what its steps asked for.
+    step has no on_error, the chain fails when it ends, and keeps what its steps asked for. An answer that the event does
+    not accept is a failure of a step with an on_error.
     """
 
     steps: tuple[ChainStep, ...]
@@ -69,6 +70,9 @@ class Chain:
         unanswered: Failure | None = None
         for step in self.steps:
             answer = await attempt(step.action, event, host, step.timeout)
+            if isinstance(answer, Outcome) and step.on_error is not None and step.on_error != SILENT:
+                accepted, rejection = accept_outcome(answer, event.name)
+                answer = answer if rejection is None else replace(rejection, partial_outcome=accepted)
             if isinstance(answer, Failure):
                 if step.on_error is None and unanswered is None:
                     unanswered = replace(answer, text=f"{step.name}: {answer.text}")

@@ -24,7 +24,7 @@ from hookline.hooks.events import EVENTS
 from hookline.hooks.host import ProgramResult
 from hookline.hooks.outcome import SILENT, ActionError, Audience, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import dataclass, field, replace
 
 
 class ResultFormat(StrEnum):
@@ -37,6 +37,7 @@ class ResultFormat(StrEnum):
 
 
 ANSWER_KEYS: Final = ("continue", "stopReason", "suppressOutput", "decision", "reason", "additionalContext")
+NOT_FOUND_EXIT_CODES: Final = (126, 127)  # a shell's exit codes for a command that it cannot run
 DEFAULT_REASON: Final = "{output} (exit code {exit_code})"
 
 
@@ -48,13 +49,25 @@ class ResultParser:
         DEFAULT_REASON  # of a deny: {output} is stderr, else stdout, else the exit code if nothing else states it
     )
 
+    block_is_deny: bool = field(default=False, compare=False)
+    """A block is a deny even if the event cannot be denied, so that the hook's on_error answers, and not only a note."""
+
     @property
     def may(self) -> May:
         notes = May.NOTES if self.tell is Audience.AGENT else May.NOTHING
         return notes | _MAY_BY_FORMAT[self.format]
 
     def parse(self, finished: ProgramResult, event: Event) -> Outcome:
-        return _PARSERS[self.format](self, finished, event)
+        outcome = _PARSERS[self.format](self, finished, event)
+        return replace(outcome, verdict=Verdict.DENY) if self.block_is_deny and self._blocks(finished) else outcome
+
+    def _blocks(self, finished: ProgramResult) -> bool:
+        if self.format not in (ResultFormat.EXIT2, ResultFormat.JSON, ResultFormat.CLAUDE):
+            return False
+        if finished.exit_code or self.format is ResultFormat.EXIT2:
+            return finished.exit_code == 2
+        answer = parse_answer_object(finished.stdout)
+        return answer is not None and answer.get("decision") in ("deny", "block")
 
     def success_outcome(self, finished: ProgramResult) -> Outcome:
         """The outcome of exit 0: stdout as a note, if it is for someone."""
@@ -82,6 +95,9 @@ _MAY_BY_FORMAT: Final = {
 
 
 def _parse_never(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
+    if finished.exit_code in NOT_FOUND_EXIT_CODES:
+        said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+        raise ActionError(FailureKind.CANNOT_START, f"could not start: {said[:MAX_REASON_CHARS]}")
     return parser.success_outcome(finished)
 
 

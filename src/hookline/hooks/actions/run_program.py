@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from hookline.hooks.actions.description import describe_input
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.actions.program_result import ResultParser
+from hookline.hooks.actions.program_result import NOT_FOUND_EXIT_CODES, ResultParser
 from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.host import Command, Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
@@ -18,7 +18,6 @@ from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_t
 from hookline.lazy_dataclasses import dataclass
 
 _log = logging.getLogger("hookline")
-_NOT_FOUND_EXIT_CODES = (126, 127)  # a shell's exit codes for a command that it cannot run
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class RunProgram:
         except ActionError as failed:
             _log.warning("[%s] only_if %s; the hook is skipped", who, failed)
             return False
-        if finished.exit_code in _NOT_FOUND_EXIT_CODES:
+        if finished.exit_code in NOT_FOUND_EXIT_CODES:
             reason = finished.stderr.strip() or f"exit code {finished.exit_code}"
             _log.warning("[%s] only_if could not start (%s); the hook is skipped", who, reason)
         return finished.exit_code == 0
