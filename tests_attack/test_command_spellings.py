@@ -22,13 +22,21 @@ WORDS = (
     "git -C . push", "git -c a=b push", "git --git-dir=x push", "git --git-dir x push", "git --no-pager push", "git -p push",
     "git -C . -c a=b --no-pager push", "/usr/bin/git push", "./git push", "~/bin/git push", "git${IFS}push", "git$IFS'push'",
     "{git,push}", "g$@it push", "g${nothing}it push", "x=git; $x push", "x=git; ${x} push", "x=push; git $x", "${x:-git} push",
+    "gi$()t push", "gi``t push", "$(echo git) push", "`which git` push", "x=gi; x+=t; $x push", "x=abgit; ${x:2} push",
+    "f() { git $1; }; f push", "f() { git \"$@\"; }; f push", "alias g=git; g push", "a=(git push); \"${a[@]}\"",
+    "set -- git push; \"$@\"", "for x in git; do $x push; done", "read x <<< git; $x push", "echo push | xargs git",
+    "echo push | xargs -I% git %", "parallel git ::: push", "bash -c '\"$@\"' _ git push", "bash <(echo git push)",
+    "git -c alias.p=push p", "IFS=,; x=git,push; $x", "e=eval; $e 'git push'", "printf -v x git; $x push",
 )  # fmt: skip
 PREFIXES = (
     "", "env ", "env A=b ", "env -i ", "env -u X ", "env -- ", "A=b ", "A=b C='d e' ", "command ", "command -p ", "builtin ", "exec ",
     "nohup ", "time ", "time -p ", "sudo ", "sudo -u root ", "sudo -E -- ", "sudo --user root ", "sudo A=b ", "doas ", "nice ",
     "nice -n 5 ", "nice -10 ", "timeout 5 ", "timeout -k 1 5s ", "timeout --signal=KILL 5 ", "stdbuf -oL ", "setsid ", "ionice -c 3 ",
     "xargs ", "xargs -n1 ", "xargs -I{} ", "! ", ">/dev/null ", "2>&1 ", "</dev/null ", ">x ", "busybox ", "strace -f ", "unshare -r ",
-    "sudo env A=b nohup ", "eval ", "watch -n 1 ", "ssh host ", "find . -exec ",
+    "sudo env A=b nohup ", "eval ", "watch -n 1 ", "ssh host ", "find . -exec ", "uv run ", "uv run --with x ", "npx ", "npx -y ",
+    "npm exec -- ", "pnpm exec ", "pnpm dlx ", "yarn ", "bunx ", "poetry run ", "pipenv run ", "docker run --rm -v a:b image ",
+    "docker exec -it box ", "docker compose exec web ", "podman run image ", "systemd-run --user ", "nsenter -t 1 -m ", "chroot /x ",
+    "flatpak run ", "screen -dmS x ", "pkexec ", "f() { \"$@\"; }; f ", "kubectl exec pod -- ", "mise exec -- ",
 )  # fmt: skip
 AROUND = (
     "{}", "ls; {}", "ls && {}", "ls || {}", "ls | {}", "ls |& {}", "{} | cat", "{} &", "({})", "( ( {} ) )", "{{ {}; }}", "ls\n{}", "$({})",
@@ -37,12 +45,16 @@ AROUND = (
     "case $x in (a|b) ls;; c) {};; esac", "f() {{ {}; }}; f", "function f {{ {}; }}", "ls # x\n{}", "cat <<E\n$({})\nE", "cat <<E\nx\nE\n{}",
     "[[ -f x ]] && {}", "[[ a > b ]] || {}", "coproc {}", "a=(1 2); {}", "echo $((1+2)); {}", "! {}", "time {}",
 )  # fmt: skip
-SHELLS = ("sh -c {}", "bash -lc {}", "bash -x -c {}", "/bin/sh -c {}", "env bash -c {}", "sudo sh -c {}", "eval {}", "su -c {}", "bash <<< {}", "echo {} | sh", "dash -ec {}", "bash -c -x {}", "env -S {}", "fish -c {}", "trap {} EXIT", "script -c {} /dev/null")  # fmt: skip
+SHELLS = ("sh -c {}", "bash -lc {}", "bash -x -c {}", "/bin/sh -c {}", "env bash -c {}", "sudo sh -c {}", "eval {}", "su -c {}", "bash <<< {}", "echo {} | sh", "dash -ec {}", "bash -c -x {}", "env -S {}", "fish -c {}", "trap {} EXIT", "script -c {} /dev/null", "tmux send-keys {} Enter", "tmux new -d {}", "npx -c {}", ". /dev/stdin <<< {}", "x={}; bash -c \"$x\"", "x={}; eval $x", "hyperfine {}", "while read l; do eval $l; done <<< {}", "source <(echo {})")  # fmt: skip
 
 
 def lines() -> list[str]:
     simple = [prefix + words for prefix, words in itertools.product(PREFIXES, WORDS[:20])]
-    simple += [around.format(words) for around, words in itertools.product(AROUND, WORDS)]
+    simple += [
+        around.format(words)
+        for around, words in itertools.product(AROUND, WORDS)
+        if not ("`" in around and "`" in words)
+    ]
     simple += [around.format(prefix + "git push") for around, prefix in itertools.product(AROUND, PREFIXES)]
     quoted = [
         shell.format(shlex.quote(line))

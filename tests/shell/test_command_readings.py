@@ -12,7 +12,6 @@ from hookline.shell.command_readings import (
     argv_texts,
     command_readings,
     is_one_plain_command,
-    shell_code,
 )
 
 
@@ -60,25 +59,16 @@ def test_other_commands_are_parsed(text: str) -> None:
     assert not is_one_plain_command(text)
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (["bash", "-lc", "x"], "x"),
-        (["sh", "-c", "-e", "x"], "x"),
-        (["/bin/dash", "-ec", "x", "name"], "x"),
-        (["pwsh", "-Command", "x", "y"], "x y"),
-        (["cmd.exe", "/c", "x"], "x"),
-        (["su", "root", "-c", "x"], "x"),
-        (["bash", "script.sh"], None),
-        (["ls", "-c"], None),
-        ([], None),
-    ],
-)
-def test_the_code_of_a_shell(words: list[str], code: str | None) -> None:
-    assert shell_code(words) == code
-
-
 def test_a_list_of_words_is_a_text_and_the_code_in_it() -> None:
     assert argv_texts(["rm", "a b"]) == ("rm 'a b'",)
     assert argv_texts(["sudo", "--weird", "x", "bash", "-c", "ls y"])[-1] == "ls y"
     assert argv_texts([]) == ()
+
+
+def test_who_allows_a_runner_with_its_command_need_not_allow_the_command() -> None:
+    assert command_readings("uv run pytest x") == (("uv run pytest x",), ("pytest x", "uv run pytest x"))
+    assert command_readings("sudo ls") == (("sudo ls",), ("ls",))
+
+
+def test_private_characters_of_a_text_have_no_meaning() -> None:
+    assert command_readings("ls \ue00f \U000f0000") == (("ls \ufffd \ufffd",),)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.shell.simple_commands import TextTooLong, expand_word, parse_commands
+from hookline.shell.simple_commands import Assignment, TextTooLong, parse_commands
 
 
 def words(text: str) -> list[list[str]]:
-    return [command.words for command in parse_commands(text) if command.words]
+    parsed = parse_commands(text)
+    return [[parsed.unquote(word) for word in command.words] for command in parsed.commands if command.words]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def words(text: str) -> list[list[str]]:
         ("cat <<'E'\n$(a)\nE", [["cat"]]),
         ("{a,b,{c,d}}", [["a", "b", "c", "d"]]),
         ("'{a,b}'", [["{a,b}"]]),
-        ("a$IFS'b'${IFS}c", [["a", "b", "c"]]),
+        ("a$IFS'b'${IFS}c", [["a$IFSb${IFS}c"]]),
         (r"$'\x61\142\u0063\n'", [["abc\n"]]),
         ("'open", [["open"]]),
         ("$(", [["$("]]),
@@ -47,16 +48,27 @@ def test_commands_in_substitutions_are_found() -> None:
 
 
 def test_assignments_and_redirections_are_apart() -> None:
-    (command,) = parse_commands("A=1 B='c d' >out 2>&1 <in e &>>log >|x 3<>y")
+    (command,) = parse_commands("A=1 B='c d' >out 2>&1 <in e &>>log >|x 3<>y").commands
     assert command.words == ["e"]
-    assert command.assignments == ["A=1", "B=c d"]
+    assert command.assignments == [Assignment("A", "1"), Assignment("B", "c d")]
     assert command.targets == ["out", "log", "x", "y"]
 
 
 def test_input_and_pipes_are_known() -> None:
-    first, second = parse_commands("cat <<E | sh\nls\nE")
-    assert (first.input, second.is_piped) == ("ls\n", True)
-    assert parse_commands("sh <<< 'a b'")[0].input == "a b"
+    first, second = parse_commands("cat <<E | sh\nls\nE").commands
+    assert (first.input, first.path[0][1], second.path[0][1]) == ("ls\n", 0, 2)
+    assert parse_commands("sh <<< 'a b'").commands[0].input == "a b"
+
+
+def test_what_a_loop_or_an_array_holds_is_an_assignment() -> None:
+    loop, _ = parse_commands("for x in a {b,c}; do d; done").commands
+    assert loop.assignments == [Assignment("x", "a"), Assignment("x", "b"), Assignment("x", "c")]
+    (array,) = parse_commands("a+=(b 'c d')").commands
+    assert array.assignments == [Assignment("a", "", ["b", "c d"], appends=True)]
+
+
+def test_the_functions_of_a_text_are_known() -> None:
+    assert parse_commands("f() { a; }; function g { b; }").functions == {"f", "g"}
 
 
 @pytest.mark.parametrize("text", ["a;" * 30_000, "$(" * 5_000, "{a,b}" * 20, "`" * 50_001 + "'" * 9])
@@ -66,9 +78,3 @@ def test_a_text_that_is_too_long_is_not_read(text: str) -> None:
     except (TextTooLong, RecursionError):
         return
     assert "`" in text
-
-
-def test_variables_are_replaced_where_their_value_is_known() -> None:
-    assert expand_word("g$x-${y:-z}", {"x": "it"}) == ["git-z"]
-    assert expand_word("$x", {"x": "a b"}) == ["a", "b"]
-    assert expand_word("plain word", {}) == ["plain word"]

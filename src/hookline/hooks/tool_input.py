@@ -15,7 +15,8 @@ from hookline.hooks.readings import compute_once, texts_of, unanimous, value_rea
 from hookline.hooks.tool_name import likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
 from hookline.lazy_dataclasses import dataclass, field
-from hookline.shell.command_readings import argv_texts, shell_code
+from hookline.shell.command_readings import argv_texts
+from hookline.shell.wrappers import shell_code
 
 
 @dataclass(frozen=True, slots=True)

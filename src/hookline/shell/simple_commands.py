@@ -1,16 +1,20 @@
 """Splits a shell text into simple commands: words without quotes, assignments and redirections.
 
 It follows the shell's grammar as far as that says which words run: quotes, substitutions, here-documents, keywords. It
-never fails; a text that a shell would refuse is read as far as possible.
+never fails; a text that a shell would refuse is read as far as possible. What the shell puts in a word when it runs stays
+an Expansion: hookline.shell.expansion has the values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.shell.grammar import ASSIGNMENT
 
 _MAX_TOKENS: Final = 20_000
 _MAX_DEPTH: Final = 50
@@ -36,51 +40,106 @@ _ANSI_LETTERS: Final = {
     "e": "\x1b",
     "E": "\x1b",
 }
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _SKIPPED_KEYWORDS: Final = frozenset(
     ("if", "then", "else", "elif", "fi", "do", "done", "while", "until", "!", "{", "}", "esac")
 )
 PREFIX_KEYWORDS: Final = frozenset(("time", "-p", "coproc"))
 """Keywords that stay among the words of a command. Assignments and `!` may follow them."""
-_EXPANSION: Final = re.compile(r"\$\{(\w+)(?::?[-=+]([^{}]*))?[^{}]*\}|\$(?:([A-Za-z_]\w*)|[0-9@*#?$!-])")
+_GROUP_STARTS: Final = frozenset(("{", "if", "while", "until", "for", "select", "case"))
+_GROUP_ENDS: Final = frozenset(("}", "fi", "done", "esac"))
+_PARAMETER: Final = re.compile(
+    r"\$\{([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]]*)\])?(:?[-=+?]|:|##?|%%?|//?|\^\^?|,,?|@)?"
+)
 
 # Quoted characters that would otherwise mean something in the unquoted word.
-_QUOTED_CHARACTERS: Final = str.maketrans({"{": "\ue000", ",": "\ue001", "}": "\ue002"})
-_RESTORED_CHARACTERS: Final = str.maketrans({"\ue000": "{", "\ue001": ",", "\ue002": "}"})
-_FIELD_BREAK: Final = "\ue003"  # an unquoted $IFS
+_QUOTED_CHARACTERS: Final = str.maketrans(dict(zip("{,}*?[", "\ue000\ue001\ue002\ue003\ue004\ue005", strict=True)))
+_RESTORED_CHARACTERS: Final = str.maketrans(dict(zip("\ue000\ue001\ue002\ue003\ue004\ue005", "{,}*?[", strict=True)))
+_FIRST_MARK: Final = 0xF0000
+MARK: Final = re.compile("[\U000f0000-\U000ffffd]")
+"""A character that stands for an expansion in a word."""
 
 
 class TextTooLong(Exception):
     """The text has more words than can be read in time."""
 
 
+Path = tuple[tuple[int, int], ...]
+"""Where a command stands: its pipeline and its stage in it, for each group around it. Stages of a pipe are even; a
+substitution in a command is one stage before it."""
+
+
+@dataclass(slots=True)
+class Assignment:
+    name: str
+    value: str  # a word
+    items: list[str] | None = None  # of an array
+    appends: bool = False
+
+
 @dataclass(slots=True)
 class ParsedCommand:
-    words: list[str] = field(default_factory=list)
-    assignments: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # with marks for expansions
+    assignments: list[Assignment] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)  # the files that its redirections write
     source: str = ""  # the words as they are written
     input: str = ""  # of a here-document or here-string
-    is_piped: bool = False  # it reads the output of the command before it
+    has_input: bool = False  # it has one of these
+    path: Path = ()
+    is_certain: bool = False  # it runs whatever the commands before it do, and in the same shell
 
 
-def parse_commands(text: str) -> list[ParsedCommand]:
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A part of a word that the shell replaces."""
+
+    written: str
+    is_quoted: bool
+    name: str = ""  # of a variable
+    operator: str = ""  # of `${name…}`: `:-`, `+`; `!` for a reference, `[@]` for all items; `?` for any other
+    argument: str = ""  # the word after the operator
+    commands: tuple[ParsedCommand, ...] | None = None  # of a substitution
+    depth: int = 0  # the length of the path of these commands, without groups
+    is_file: bool = False  # a process substitution
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    commands: list[ParsedCommand]
+    expansions: list[Expansion]
+    functions: set[str]
+
+    def unquote(self, word: str) -> str:
+        """The word without its quotes, with its expansions as they are written."""
+        if word.isascii():
+            return word
+        found = MARK.sub(lambda mark: self.expansions[ord(mark[0]) - _FIRST_MARK].written, word)
+        return found.translate(_RESTORED_CHARACTERS)
+
+    def expansions_of(self, word: str) -> list[Expansion]:
+        return [self.expansions[ord(mark) - _FIRST_MARK] for mark in MARK.findall(word)]
+
+    def pieces(self, word: str) -> Iterator[str | Expansion]:
+        """The texts and expansions of a word, in order."""
+        at = 0
+        for mark in MARK.finditer(word):
+            if mark.start() > at:
+                yield word[at : mark.start()]
+            yield self.expansions[ord(mark[0]) - _FIRST_MARK]
+            at = mark.end()
+        if at < len(word):
+            yield word[at:]
+
+
+def parse_commands(text: str) -> ParsedText:
     """Every simple command in the text, also within substitutions. Raises TextTooLong."""
     parser = _Parser(text)
     parser.parse_list(0)
-    return parser.commands
+    return ParsedText(parser.commands, parser.shared.expansions, parser.shared.functions)
 
 
-def expand_word(word: str, variables: Mapping[str, str]) -> list[str]:
-    """The word with the values of these variables. A variable that is not among them counts as empty."""
-    if "$" not in word:
-        return [word]
-
-    def value(match: re.Match[str]) -> str:
-        name = match[1] or match[3] or ""
-        return variables.get(name, match[2] or "")
-
-    return _EXPANSION.sub(value, word).split()
+def restore_characters(word: str) -> str:
+    """The word with its quoted characters as they were."""
+    return word.translate(_RESTORED_CHARACTERS)
 
 
 @dataclass(slots=True)
@@ -91,12 +150,23 @@ class _HereDocument:
     command: ParsedCommand
 
 
+@dataclass(slots=True)
+class _Shared:
+    """What the parsers of a text and of the texts in its backticks have in common."""
+
+    expansions: list[Expansion] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+    tokens: int = 0
+    pipelines: Iterator[int] = field(default_factory=count)
+
+
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, shared: _Shared | None = None, path: Path = ()) -> None:
         self.text = text
         self.at = 0
         self.commands: list[ParsedCommand] = []
-        self._tokens = 0
+        self.shared = shared or _Shared()
+        self._levels: list[tuple[int, int]] = [*path, (next(self.shared.pipelines), 0)]
         self._documents: list[_HereDocument] = []
 
     def parse_list(self, depth: int, *, closes: bool = False) -> None:
@@ -116,9 +186,40 @@ class _Parser:
                 opened = max(0, opened - 1)
         scope.end_command()
 
+    @property
+    def path(self) -> Path:
+        return tuple(self._levels)
+
+    def open_group(self) -> None:
+        self._levels.append((next(self.shared.pipelines), 0))
+
+    def close_group(self) -> None:
+        if len(self._levels) > 1:
+            self._levels.pop()
+
+    def next_stage(self) -> None:
+        pipeline, stage = self._levels[-1]
+        self._levels[-1] = (pipeline, stage + 2)
+
+    def next_pipeline(self) -> None:
+        self._levels[-1] = (next(self.shared.pipelines), 0)
+
+    @contextmanager
+    def _inside(self, offset: int) -> Iterator[None]:
+        """For a substitution in the command at hand: its output comes before the command, or its input after it."""
+        levels = self._levels
+        pipeline, stage = levels[-1]
+        self._levels = [*levels[:-1], (pipeline, stage + offset), (next(self.shared.pipelines), 0)]
+        yield
+        self._levels = levels
+
+    def _mark(self, expansion: Expansion) -> str:
+        self.shared.expansions.append(expansion)
+        return chr(_FIRST_MARK + len(self.shared.expansions) - 1)
+
     def _count_token(self) -> None:
-        self._tokens += 1
-        if self._tokens > _MAX_TOKENS:
+        self.shared.tokens += 1
+        if self.shared.tokens > _MAX_TOKENS:
             raise TextTooLong
 
     def peek(self, length: int = 1) -> str:
@@ -152,7 +253,7 @@ class _Parser:
             escaped = self.text[self.at - 1 : self.at]
             return "" if escaped == "\n" else escaped.translate(_QUOTED_CHARACTERS)
         if char in "<>":
-            return self._read_substitution(1, depth)
+            return self._read_substitution(depth, is_quoted=True, is_file=True)
         return self._read_expansion(depth, is_quoted=False)
 
     def _read_single_quoted(self) -> str:
@@ -186,52 +287,70 @@ class _Parser:
     def _read_expansion(self, depth: int, *, is_quoted: bool) -> str:
         """At `$` or a backtick."""
         if self.peek() == "`":
-            return self._read_backticks(depth)
+            return self._read_backticks(depth, is_quoted=is_quoted)
         if self.peek(2) == "$'" and not is_quoted:
             return self._read_ansi_quoted().translate(_QUOTED_CHARACTERS)
         if self.peek(2) == '$"' and not is_quoted:
             self.at += 2
             return self._read_double_quoted(depth).translate(_QUOTED_CHARACTERS)
         if self.peek(2) == "$(":
-            return self._read_substitution(1, depth)
+            return self._read_substitution(depth, is_quoted=is_quoted)
         if self.peek(2) == "${":
-            found = self._read_braces(depth)
-            return _FIELD_BREAK if found == "${IFS}" and not is_quoted else found.translate(_QUOTED_CHARACTERS)
+            return self._read_braces(depth, is_quoted=is_quoted)
         variable = _VARIABLE.match(self.text, self.at)
         self.at = variable.end() if variable else self.at + 1
-        found = variable[0] if variable else "$"
-        return _FIELD_BREAK if found == "$IFS" and not is_quoted else found
+        return self._mark(Expansion(variable[0], is_quoted, variable[0][1:])) if variable else "$"
 
-    def _read_substitution(self, opening: int, depth: int) -> str:
-        start = self.at
-        self.at += opening + 1
-        self.parse_list(depth + 1, closes=True)
-        return re.sub(r"\s+", " ", self.text[start : self.at]).translate(_QUOTED_CHARACTERS)
+    def _read_substitution(self, depth: int, *, is_quoted: bool, is_file: bool = False) -> str:
+        start, before, inner_depth = self.at, len(self.commands), len(self._levels) + 1
+        self.at += 2
+        with self._inside(1 if self.text[start] == ">" else -1):
+            self.parse_list(depth + 1, closes=True)
+        written = re.sub(r"\s+", " ", self.text[start : self.at])
+        inner = tuple(self.commands[before:])
+        if written.startswith("$(("):  # arithmetic; its value is a number
+            return self._mark(Expansion(written, is_quoted, operator="?"))
+        return self._mark(Expansion(written, is_quoted, commands=inner, depth=inner_depth, is_file=is_file))
 
-    def _read_backticks(self, depth: int) -> str:
+    def _read_backticks(self, depth: int, *, is_quoted: bool) -> str:
         found = re.compile(r"`((?:[^`\\]|\\.)*+)(?:`|\Z)", re.DOTALL).match(self.text, self.at)
         end = found.end() if found else len(self.text)
         inner = self.text[self.at + 1 : end].removesuffix("`")
-        self._parse_inner(re.sub(r"\\([`$\\])", r"\1", inner), depth)
+        code = re.sub(r'\\([`$\\"])' if is_quoted else r"\\([`$\\])", r"\1", inner)
+        commands = self._parse_inner(code, depth)
         self.at = end
-        return f"`{inner}`".translate(_QUOTED_CHARACTERS)
+        return self._mark(Expansion(f"`{inner}`", is_quoted, commands=commands, depth=len(self._levels) + 1))
 
-    def _parse_inner(self, text: str, depth: int) -> None:
-        parser = _Parser(text)
-        parser._tokens = self._tokens
+    def _parse_inner(self, text: str, depth: int) -> tuple[ParsedCommand, ...]:
+        with self._inside(-1):
+            parser = _Parser(text, self.shared, self.path[:-1])
         parser.parse_list(depth + 1)
-        self._tokens = parser._tokens
         self.commands += parser.commands
+        return tuple(parser.commands)
 
     def _read_ansi_quoted(self) -> str:
         found = re.compile(r"\$'((?:[^'\\]|\\.)*+)(?:'|\Z)", re.DOTALL).match(self.text, self.at)
         self.at = found.end() if found else len(self.text)
         return _ANSI_ESCAPE.sub(_decode_ansi, found[1]) if found else ""
 
-    def _read_braces(self, depth: int) -> str:
+    def _read_braces(self, depth: int, *, is_quoted: bool) -> str:
         """`${…}`, with the substitutions in it."""
         start = self.at
-        self.at += 2
+        found = _PARAMETER.match(self.text, start)
+        self.at = found.end() if found else start + 2
+        argument = self._read_braces_argument(depth)
+        written = self.text[start : self.at]
+        if found is None:
+            return self._mark(Expansion(written, is_quoted, operator="?"))
+        sign, name, subscript, operator = found.groups()
+        is_all = sign == "" and subscript in ("@", "*") and not operator
+        known = "!" if sign == "!" else "?" if sign else "[@]" if is_all else operator or ""
+        if subscript is not None and not is_all:
+            known = "?" if known or subscript != "0" else ""
+        return self._mark(Expansion(written, is_quoted, name, known, argument))
+
+    def _read_braces_argument(self, depth: int) -> str:
+        parts: list[str] = []
         while self.at < len(self.text):
             self._count_token()
             char = self.text[self.at]
@@ -239,17 +358,19 @@ class _Parser:
                 self.at += 1
                 break
             if char == "'":
-                self._read_single_quoted()
+                parts.append(self._read_single_quoted())
             elif char == '"':
                 self.at += 1
-                self._read_double_quoted(depth)
+                parts.append(self._read_double_quoted(depth))
             elif char == "\\":
                 self.at += 2
+                parts.append(self.text[self.at - 1 : self.at])
             elif char in "`$":
-                self._read_expansion(depth, is_quoted=True)
+                parts.append(self._read_expansion(depth, is_quoted=False))
             else:
                 self.at += 1
-        return self.text[start : self.at]
+                parts.append(char)
+        return "".join(parts)
 
     def add_document(self, document: _HereDocument) -> None:
         self._documents.append(document)
@@ -264,17 +385,20 @@ class _Parser:
             document.command.input = self.text[self.at : last.start() if last else len(self.text)]
             self.at = last.end() + 1 if last else len(self.text)
             if not document.is_literal:
-                self._parse_substitutions(document.command.input, depth)
+                self._parse_document(document.command, depth)
 
-    def _parse_substitutions(self, text: str, depth: int) -> None:
-        """The commands in the substitutions of an unquoted here-document."""
-        if "`" not in text and "$(" not in text and "${" not in text:
+    def _parse_document(self, command: ParsedCommand, depth: int) -> None:
+        """The expansions in an unquoted here-document."""
+        text = command.input
+        if "`" not in text and "$" not in text and "\\" not in text:
             return
-        parser = _Parser(text)
-        parser._tokens = self._tokens
+        *groups, (pipeline, stage) = command.path or self.path
+        parser = _Parser(text, self.shared, (*groups, (pipeline, stage - 1)))
+        parts: list[str] = []
         while parser.at < len(text):
-            parser._read_double_quoted(depth + 1)
-        self._tokens = parser._tokens
+            parts.append(parser._read_double_quoted(depth + 1))
+            parts.append('"')
+        command.input = "".join(parts[:-1])
         self.commands += parser.commands
 
 
@@ -302,6 +426,9 @@ class _CommandList:
         self._cases = 0  # open `case` statements
         self._is_pattern = False  # of a case
         self._is_test = False  # within `[[ … ]]`
+        self._loop_variable = ""
+        self._continues = False  # after `|`, which a newline does not end
+        self._is_certain = depth == 0
 
     def step(self) -> str:
         """Reads one token. Returns the operator, or nothing after a word."""
@@ -332,6 +459,7 @@ class _CommandList:
         parser = self._parser
         if operator == "(" and self._start >= 0:
             if re.compile(r"[ \t]*\)").match(parser.text, parser.at):  # the definition of a function
+                self._parser.shared.functions.update(self._command.words[-1:])
                 self._discard()
                 parser.at = parser.text.index(")", parser.at) + 1
                 return ""
@@ -341,19 +469,45 @@ class _CommandList:
             self._is_pattern = operator != ")"
             return ""
         self.end_command()
-        self._command.is_piped = operator in ("|", "|&")
+        self._move(operator)
         if operator == "\n":
             parser.read_documents(self._depth)
         if operator.startswith(";;") or operator == ";&":
             self._is_pattern = self._cases > 0
         return operator
 
+    def _move(self, operator: str) -> None:
+        """Where the next command stands after this operator."""
+        parser = self._parser
+        if operator in ("|", "|&", "&") and parser.commands:
+            parser.commands[-1].is_certain = False
+        self._is_certain = self._depth == 0 and operator in (";", "\n", "&")
+        if operator == "(":
+            parser.open_group()
+        elif operator == ")":
+            parser.close_group()
+        elif operator in ("|", "|&"):
+            parser.next_stage()
+        elif operator != "\n" or not self._continues:
+            parser.next_pipeline()
+        self._continues = operator in ("|", "|&") or (operator == "\n" and self._continues)
+
     def _read_array(self) -> str:
         parser = self._parser
+        items: list[str] = []
         while parser.at < len(parser.text) and parser.peek() != ")":
-            if not parser.read_word(self._depth):
+            start = parser.at
+            item = parser.read_word(self._depth)
+            if parser.at == start:
                 parser.at += 1
+            else:
+                items += _expand_braces(item)
         parser.at += 1
+        if self._command.words and (declared := ASSIGNMENT.match(self._command.words[-1])):  # declare a=(…)
+            self._command.words.pop()
+            self._command.assignments.append(Assignment(declared[1], "", items, bool(declared[3])))
+        elif self._command.assignments:
+            self._command.assignments[-1].items = items
         return ""
 
     def _read_test_word(self) -> None:
@@ -362,7 +516,7 @@ class _CommandList:
         if not word:
             parser.at += 1
             return
-        self._command.words.append(word.translate(_RESTORED_CHARACTERS))
+        self._command.words.append(word)
         self._end = parser.at
         self._is_test = word != "]]"
 
@@ -372,10 +526,12 @@ class _CommandList:
         blank = _BLANK.match(parser.text, parser.at)
         parser.at = blank.end() if blank else parser.at
         start = parser.at
-        target = parser.read_word(self._depth).translate(_RESTORED_CHARACTERS)
+        target = parser.read_word(self._depth)
+        self._command.has_input |= operator.startswith("<<")
         if operator in ("<<", "<<-"):
             is_literal = any(char in parser.text[start : parser.at] for char in "'\"\\")
-            parser.add_document(_HereDocument(target, operator == "<<-", is_literal, self._command))
+            end = parser.text[start : parser.at] if MARK.search(target) else restore_characters(target)
+            parser.add_document(_HereDocument(end, operator == "<<-", is_literal, self._command))
         elif operator == "<<<":
             self._command.input = target
         elif ">" in operator and not (operator == ">&" and re.fullmatch(r"\d+-?|-", target)):
@@ -390,30 +546,44 @@ class _CommandList:
             return
         written = parser.text[start : parser.at]
         is_first = all(word in PREFIX_KEYWORDS for word in self._command.words)
-        if self._is_skipped(written) or (is_first and self._handle_keyword(written)):
+        if self._is_skipped(written, read) or (is_first and self._handle_keyword(written)):
             return
-        if is_first and _ASSIGNMENT.match(written):
-            self._command.assignments.append(read.replace(_FIELD_BREAK, " ").translate(_RESTORED_CHARACTERS))
+        if is_first and (assigned := ASSIGNMENT.match(written)):
+            value = read[assigned.end() :] if not assigned[2] else read.partition("=")[2]
+            self._command.assignments.append(Assignment(assigned[1], value, appends=bool(assigned[3])))
             self._start = start if self._start < 0 else self._start
             return
         self._start = start if not self._command.words else self._start
         self._end = parser.at
-        self._command.words += [word for each in _expand_braces(read) for word in _split_fields(each)]
+        self._command.words += _expand_braces(read)
 
-    def _is_skipped(self, written: str) -> bool:
+    def _is_skipped(self, written: str, read: str) -> bool:
         """Whether the word is neither a command nor an argument."""
         if self._is_pattern:
             if written == "esac":
                 self._cases -= 1
                 self._is_pattern = False
+                self._parser.close_group()
             return True
         if self._skips_until:
             if written == self._skips_until:
                 self._is_pattern = written == "in"
                 self._skips_until = ""
+            elif self._skips_until == "do":
+                self._read_loop_word(read)
             return True
         skips, self._skips_next = self._skips_next, False
+        if skips:
+            self._parser.shared.functions.add(read)
         return skips
+
+    def _read_loop_word(self, read: str) -> None:
+        """A word of `for x in a b`: each is a value of x."""
+        if not self._loop_variable:
+            self._loop_variable = read
+        elif read != "in":
+            assigned = (Assignment(self._loop_variable, word) for word in _expand_braces(read))
+            self._command.assignments += assigned
 
     def _handle_keyword(self, written: str) -> bool:
         """Whether the word in front of a command is not the command itself."""
@@ -421,8 +591,14 @@ class _CommandList:
             self._is_test = True
             return False
         self._skips_next = written == "function"
+        self._continues = False
+        if written in _GROUP_STARTS:
+            self._parser.open_group()
+        elif written in _GROUP_ENDS:
+            self._parser.close_group()
         if written in ("for", "select", "case"):
             self._skips_until = "in" if written == "case" else "do"
+            self._loop_variable = ""
             self._cases += written == "case"
             return True
         if written == "esac":
@@ -431,8 +607,10 @@ class _CommandList:
 
     def end_command(self) -> None:
         command = self._command
-        if command.words or command.assignments or command.targets:
+        if command.words or command.assignments or command.targets or command.has_input:
             command.source = self._parser.text[self._start : self._end] if command.words else ""
+            command.path = self._parser.path
+            command.is_certain = self._is_certain and len(command.path) == 1
             self._parser.commands.append(command)
         if self._skips_until == "do":  # `for x in a b;`
             self._skips_until = ""
@@ -442,11 +620,6 @@ class _CommandList:
         self._command = ParsedCommand()
         self._start = -1
         self._is_test = False
-
-
-def _split_fields(word: str) -> Iterator[str]:
-    parts = word.split(_FIELD_BREAK) if _FIELD_BREAK in word else [word]
-    return (part.translate(_RESTORED_CHARACTERS) for part in parts if part or len(parts) == 1)
 
 
 def _expand_braces(word: str) -> list[str]:

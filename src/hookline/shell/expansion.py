@@ -1,0 +1,275 @@
+"""What the shell puts in the place of an expansion, as far as the text itself says it.
+
+A variable has every value that the text assigns to it; what only the shell can know is one of the two unknown characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar
+
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.simple_commands import Expansion, ParsedCommand, ParsedText, restore_characters
+
+Fields = tuple[str, ...]
+_T = TypeVar("_T")
+
+_MAX_ALTERNATIVES: Final = 16
+_ANY_WORDS: Final[Fields] = (UNKNOWN_WORDS,)
+_MAX_VALUE_CHARS: Final = 20_000
+_TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
+_FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
+_GLOB: Final = re.compile("[\ue013\ue014]|\ue015[^\\]]*\\]")
+_SPECIAL_NAMES: Final = frozenset("#?$!-0_")
+_CONVERSION: Final = re.compile(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
+_ESCAPE: Final = re.compile(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "c": ""}
+_BEFORE_PRINTERS: Final = frozenset(("time", "-p", "coproc", "command", "builtin", "exec"))
+_PATH_PRINTERS: Final = frozenset(("which", "command", "type", "whence"))
+_ABSOLUTE_PATH_PRINTERS: Final = frozenset(("pwd", "mktemp"))
+
+
+def visible_text(field: str) -> str:
+    """The field as a text to match: patterns for files as they are written, and nothing in the place of the unknown."""
+    return field if field.isascii() else HAS_UNKNOWN.sub("", field).translate(_FROM_GLOB)
+
+
+def mark_globs(field: str) -> str:
+    """The field with any text in the place of a pattern for file names."""
+    return field if field.isascii() else _GLOB.sub(UNKNOWN, field).translate(_FROM_GLOB)
+
+
+@dataclass(slots=True)
+class Environment:
+    """The values that variables may have."""
+
+    variables: dict[str, dict[str, None]] = field(default_factory=dict)
+    arrays: dict[str, dict[Fields, None]] = field(default_factory=dict)
+    positionals: dict[Fields, None] = field(default_factory=dict)
+    certain: set[str] = field(default_factory=set)  # variables that surely have one of these values
+    version: int = 0  # changes with every new value
+
+    def assign(self, name: str, values: Sequence[str], *, appends: bool = False, is_certain: bool = False) -> None:
+        known = self.variables.setdefault(name, {})
+        if appends:
+            values = [old + value for old in (known or {UNKNOWN: None}) for value in values]
+        self._add(known, [value[:_MAX_VALUE_CHARS] for value in values], UNKNOWN)
+        if is_certain:
+            self.certain.add(name)
+
+    def assign_items(self, name: str, items: Sequence[Fields], *, appends: bool = False) -> None:
+        known = self.arrays.setdefault(name, {})
+        if appends:
+            items = [old + new for old in (known or {(): None}) for new in items]
+        self._add(known, items, (UNKNOWN_WORDS,))
+
+    def set_positionals(self, fields: Fields) -> None:
+        self._add(self.positionals, [fields], (UNKNOWN_WORDS,))
+
+    def _add(self, known: dict[_T, None], values: Sequence[_T], unknown: _T) -> None:
+        for value in values:
+            kept = value if len(known) < _MAX_ALTERNATIVES else unknown
+            if kept not in known:
+                known[kept] = None
+                self.version += 1
+
+    def expand_words(self, parsed: ParsedText, words: Sequence[str]) -> list[Fields]:
+        """The alternatives for several words."""
+        if all(map(str.isascii, words)):
+            return [tuple(map(_mark_unquoted_globs, words))]
+        found: list[Fields] = [()]
+        for word in words:
+            found = _limit([before + fields for before in found for fields in self.expand(parsed, word)], _ANY_WORDS)
+        return found
+
+    def expand_text(self, parsed: ParsedText, word: str) -> list[str]:
+        """The alternatives for a word that is not split: the value of an assignment, a here-document."""
+        found = [""]
+        for piece in parsed.pieces(word):
+            if isinstance(piece, str):
+                values = [restore_characters(piece)]
+            else:
+                values = [" ".join(fields) for fields in self._values(parsed, piece)]
+            found = _limit([before + value for before in found for value in values], UNKNOWN)
+        return found
+
+    def expand(self, parsed: ParsedText, word: str) -> list[Fields]:
+        """The alternatives for one word: each is the fields that the shell makes of it."""
+        if word.isascii():
+            return [(_mark_unquoted_globs(word),)]
+        pieces = list(parsed.pieces(word))
+        if not any(isinstance(piece, Expansion) for piece in pieces):
+            return [(restore_characters(_mark_unquoted_globs(word)),)]
+        found: list[tuple[Fields, str | None]] = [((), None)]  # complete fields, and the one at hand
+        for piece in pieces:
+            if isinstance(piece, str):
+                text = restore_characters(_mark_unquoted_globs(piece))
+                found = [(fields, (last or "") + text) for fields, last in found]
+                continue
+            values = self._values(parsed, piece)
+            add = _add_quoted if piece.is_quoted else self._add_unquoted
+            found = _limit([add(*state, value) for state in found for value in values], ((), UNKNOWN_WORDS))
+        return list(dict.fromkeys(fields if last is None else (*fields, last) for fields, last in found))
+
+    def _add_unquoted(self, fields: Fields, last: str | None, value: Fields) -> tuple[Fields, str | None]:
+        separators = " \t\n" + "".join(char for ifs in self.variables.get("IFS", ()) for char in ifs if char != UNKNOWN)
+        for number, each in enumerate(value):
+            if number:
+                fields, last = _close(fields, last)
+            parts = re.split(f"[{re.escape(separators)}]+", each.replace(UNKNOWN, UNKNOWN_WORDS).translate(_TO_GLOB))
+            for at, part in enumerate(parts):
+                if at:
+                    fields, last = _close(fields, last)
+                if part:
+                    last = (last or "") + part
+        return fields, last
+
+    def _values(self, parsed: ParsedText, expansion: Expansion) -> list[Fields]:
+        """Each value; it has several fields only for `"$@"` and `"${a[@]}"`."""
+        if expansion.commands is not None:
+            if expansion.is_file:
+                return [("/dev/fd/" + UNKNOWN,)]
+            outputs = self.outputs(parsed, expansion.commands, expansion.depth)
+            return [(output.rstrip("\n"),) for output in outputs]
+        name, operator = expansion.name, expansion.operator
+        if name in ("@", "*"):
+            return list(self.positionals) or [()]
+        if operator == "[@]":
+            return list(self.arrays.get(name, ())) or [(UNKNOWN_WORDS,)]
+        values = list(self._variable(name))
+        if operator in (":-", "-", ":=", "="):
+            values = [value for value in values if value] + self.expand_text(parsed, expansion.argument)
+            if operator in (":=", "="):
+                self.assign(name, self.expand_text(parsed, expansion.argument))
+        elif operator in (":+", "+"):
+            values = ["", *self.expand_text(parsed, expansion.argument)]
+        elif operator == ":" and (cut := re.fullmatch(r" *(\d+)(?::(\d+))?", expansion.argument)):
+            start, length = int(cut[1]), cut[2]
+            values = [_substring(value, start, length and int(length)) for value in values]
+        elif operator in ("^^", ",,") and not expansion.argument:
+            values = [value.upper() if operator == "^^" else value.lower() for value in values]
+        elif operator:
+            values = [UNKNOWN]
+        return [(value,) for value in dict.fromkeys(values)]
+
+    def _variable(self, name: str) -> Iterator[str]:
+        if name.isdigit() and name != "0":
+            for fields in self.positionals or {(): None}:
+                yield fields[int(name) - 1] if int(name) <= len(fields) else ""
+            return
+        if name == "IFS" and name not in self.variables:
+            yield " \t\n"
+            return
+        yield from self.variables.get(name, ())
+        yield from (fields[0] if fields else "" for fields in self.arrays.get(name, ()))
+        if name not in self.certain or name in _SPECIAL_NAMES:
+            yield UNKNOWN
+
+    def outputs(self, parsed: ParsedText, commands: Sequence[ParsedCommand], depth: int) -> list[str]:
+        """What these commands print. `depth` is the length of their path without groups."""
+        level = depth - 1
+        printing = [command for command in commands if len(command.path) > level and command.path[level][1] % 2 == 0]
+        if any(stage for command in printing for _, stage in command.path[level:]):  # a pipe: another program's output
+            return [UNKNOWN]
+        found = [""]
+        for command in printing:
+            found = _limit([before + text for before in found for text in self.output(parsed, command)], UNKNOWN)
+        return found
+
+    def output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
+        """What this command prints; UNKNOWN where only running it says that."""
+        if command.targets or not command.words:
+            return [UNKNOWN] if command.targets else [""]
+        found: list[str] = []
+        for fields in self.expand_words(parsed, command.words):
+            words = [mark_globs(each) for each in fields]
+            while words and words[0] in _BEFORE_PRINTERS and words[1:2] != ["-v"]:
+                words.pop(0)
+            name, *arguments = words or [""]
+            if name == "cat" and not arguments and command.input:
+                found += self.expand_text(parsed, command.input)
+            else:
+                found += printed_texts(name, arguments)
+        return list(dict.fromkeys(found))
+
+
+def printed_texts(name: str, arguments: Sequence[str]) -> list[str]:
+    """What a simple program may print with these arguments."""
+    if name in ("echo", "print"):
+        return _echo(arguments)
+    if name == "printf" and arguments and arguments[0] != "-v":
+        rest = arguments[1:] if arguments[0] == "--" else arguments
+        return [_printf(rest[0], rest[1:])] if rest else [""]
+    if name in _PATH_PRINTERS and arguments and not arguments[-1].startswith("-"):
+        is_path = name == "which" or any(each in ("-v", "-p", "-P") for each in arguments[:-1])
+        return [arguments[-1] + "\n" if is_path else UNKNOWN]
+    if name in _ABSOLUTE_PATH_PRINTERS and not arguments:
+        return ["/" + UNKNOWN]
+    return ["" if name in (":", "true", "cd", "set", "") else UNKNOWN]
+
+
+def _echo(arguments: Sequence[str]) -> list[str]:
+    """Some shells read a backslash, others only with -e."""
+    words = list(arguments)
+    while words and re.fullmatch(r"-[neE]+", words[0]):
+        words.pop(0)
+    text = " ".join(words) + "\n"
+    return list(dict.fromkeys((text, _unescape(text))))
+
+
+def _printf(template: str, arguments: Sequence[str]) -> str:
+    rest, parts = list(arguments), list[str]()
+    for _ in range(_MAX_ALTERNATIVES):
+        used = len(rest)
+        parts.append(_CONVERSION.sub(lambda match: _convert(match, rest), _unescape(template)))
+        if not rest or len(rest) == used:
+            return "".join(parts)
+    return UNKNOWN
+
+
+def _convert(match: re.Match[str], rest: list[str]) -> str:
+    if match[1]:
+        return "%"
+    value = rest.pop(0) if rest else ""
+    if match[3] in "sdiu" and not match[2]:
+        return value
+    return _unescape(value) if match[3] == "b" else UNKNOWN
+
+
+def _unescape(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        if match[3]:
+            return _ESCAPES.get(match[3], match[3] if match[3] == "\\" else "\\" + match[3])
+        return chr(int(match[1], 8) if match[1] else int(match[2], 16))
+
+    return _ESCAPE.sub(character, text)
+
+
+def _mark_unquoted_globs(word: str) -> str:
+    return word.translate(_TO_GLOB) if "*" in word or "?" in word or "[" in word else word
+
+
+def _substring(value: str, start: int, length: int | str | None) -> str:
+    if HAS_UNKNOWN.search(value):
+        return UNKNOWN
+    return value[start : start + length] if isinstance(length, int) else value[start:]
+
+
+def _add_quoted(fields: Fields, last: str | None, value: Fields) -> tuple[Fields, str | None]:
+    for number, each in enumerate(value):
+        if number:
+            fields, last = _close(fields, last)
+        last = (last or "") + each
+    return fields, last
+
+
+def _close(fields: Fields, last: str | None) -> tuple[Fields, str | None]:
+    return (fields if last is None else (*fields, last)), None
+
+
+def _limit(alternatives: Sequence[_T], rest: _T) -> list[_T]:
+    """As many as are worth looking at; `rest` stands for all others."""
+    found = list(dict.fromkeys(alternatives))
+    return found if len(found) <= _MAX_ALTERNATIVES else [*found[:_MAX_ALTERNATIVES], rest]

@@ -1,0 +1,368 @@
+"""The commands that a shell text runs: also those inside `sudo`, `sh -c`, `eval`, `xargs`, functions and here-documents.
+
+It is for matching, and reads more rather than less: whatever may run is a command. Where only the shell can know, the
+command has an unknown program or unknown words.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import count, pairwise
+from typing import Final
+
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.shell.expansion import Environment, Fields, mark_globs, printed_texts, visible_text
+from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
+from hookline.shell.simple_commands import (
+    MARK,
+    ParsedCommand,
+    ParsedText,
+    Path,
+    TextTooLong,
+    parse_commands,
+)
+from hookline.shell.wrappers import (
+    TAKES_ASSIGNMENTS,
+    InnerCommand,
+    add_input_words,
+    shell_code,
+    shell_code_position,
+    unwrap,
+)
+
+_MAX_DEPTH: Final = 8
+_MAX_COMMANDS: Final = 4_000
+_MAX_STEPS: Final = 30_000
+_MAX_CHARACTERS: Final = 4_000_000
+_MAX_PASSES: Final = 4
+_CACHED_LENGTH: Final = 4_096
+_DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_READERS: Final = frozenset(("read", "mapfile", "readarray", "getopts"))
+_STDIN_FILES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+_SHELL_VALUE_OPTIONS: Final = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """One command that may run."""
+
+    words: Fields  # the program and its arguments; unknown parts are those of hookline.shell.expansion
+    path: Path = ()
+    source: str = ""  # as it is written, if it stands in the text itself
+    is_written: bool = False  # the words have `$x` instead of its value
+    parent: int = -1  # the number of the command that runs it
+    replaces: int = -1  # the number of the command that it is, with its variables replaced
+
+    @property
+    def program(self) -> str:
+        """Its name without the directory."""
+        return self.words[0].rsplit("/", 1)[-1]
+
+    def feeds(self, other: RunCommand) -> bool:
+        """Whether the other command may get what this one prints, through a pipe or a substitution."""
+        for (pipeline, stage), (other_pipeline, other_stage) in zip(self.path, other.path, strict=False):
+            if pipeline != other_pipeline or stage > other_stage:
+                return False
+            if stage < other_stage:
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class RunText:
+    """What a text runs, sets and writes."""
+
+    commands: tuple[RunCommand, ...]
+    settings: tuple[str, ...] = ()  # variables that make a program run something else, as NAME=value
+    targets: tuple[str, ...] = ()  # the files that redirections write
+
+
+UNREADABLE: Final = RunText((RunCommand((UNKNOWN_WORDS,)),))
+
+
+def read_commands(text: str) -> RunText:
+    """What the text runs; UNREADABLE if it is too long."""
+    if not text.isascii():
+        text = PRIVATE_CHARACTERS.sub("\ufffd", text)
+    read = _read_text if len(text) <= _CACHED_LENGTH else _read_text.__wrapped__
+    return read(text.replace("\0", ""))
+
+
+@lru_cache(maxsize=256)
+def _read_text(text: str) -> RunText:
+    reader = _Reader()
+    try:
+        reader.add_text(text, (), -1, 0)
+    except (TextTooLong, RecursionError):
+        return UNREADABLE
+    return RunText(tuple(reader.commands), tuple(reader.settings), tuple(reader.targets))
+
+
+@dataclass(slots=True)
+class _Place:
+    """The command whose words are being looked at."""
+
+    parsed: ParsedText
+    command: ParsedCommand
+    path: Path
+    depth: int
+
+
+@dataclass(slots=True)
+class _Reader:
+    commands: dict[RunCommand, int] = field(default_factory=dict)  # with their numbers
+    settings: dict[str, None] = field(default_factory=dict)
+    targets: dict[str, None] = field(default_factory=dict)
+    environment: Environment = field(default_factory=Environment)
+    functions: set[str] = field(default_factory=set)
+    aliases: dict[str, dict[str, None]] = field(default_factory=dict)
+    texts: Iterator[int] = field(default_factory=count)
+    added: dict[tuple[str, Path, int], int] = field(default_factory=dict)
+    visited: dict[int, int] = field(default_factory=dict)  # a command's number → the version of the variables
+    steps: int = 0
+    characters: int = 0
+
+    def add_text(self, text: str, path: Path, parent: int, depth: int) -> None:
+        """Goes over the commands until no variable gets a new value: a function may be defined before its variables."""
+        self.characters += len(text)
+        if depth > _MAX_DEPTH or self.characters > _MAX_CHARACTERS:
+            raise TextTooLong
+        number = self.added.setdefault((text, path, parent), next(self.texts))
+        parsed = parse_commands(text)
+        self.functions |= parsed.functions
+        for _ in range(_MAX_PASSES):
+            version = self.environment.version
+            for command in parsed.commands:
+                place = _Place(parsed, command, (*path, (-1 - number, 0), *command.path), depth)
+                self._add_command(place, parent)
+            if not parsed.expansions or self.environment.version == version:
+                break
+        else:
+            self._add(RunCommand((UNKNOWN_WORDS,), path, parent=parent))
+        if HAS_UNKNOWN.search(text):
+            self._add(RunCommand((UNKNOWN_WORDS,), path, parent=parent))
+
+    def _add(self, command: RunCommand) -> int:
+        """The command's number."""
+        self.steps += 1
+        known = self.commands.setdefault(command, len(self.commands))
+        if known >= _MAX_COMMANDS or self.steps > _MAX_STEPS:
+            raise TextTooLong
+        return known
+
+    def _add_command(self, place: _Place, parent: int) -> None:
+        parsed, command = place.parsed, place.command
+        self._assign(place)
+        for target in command.targets:
+            self.targets[parsed.unquote(target)] = None
+        if not command.words:
+            return
+        written = tuple(parsed.unquote(word) for word in command.words)
+        source = visible_text(" ".join(command.source.split()))
+        has_expansions = any(not word.isascii() and MARK.search(word) for word in command.words)
+        number = -1
+        if has_expansions:
+            number = self._add(RunCommand(written, place.path, source, is_written=True, parent=parent))
+            for inner in unwrap(written):
+                if inner.words:
+                    self._add(RunCommand(inner.words, place.path, is_written=True, parent=number))
+        for fields in self.environment.expand_words(parsed, command.words):
+            if fields:
+                self._add_words(fields, place, parent, "" if has_expansions else source, replaces=number)
+
+    def _assign(self, place: _Place) -> None:
+        parsed, environment = place.parsed, self.environment
+        is_loop = not place.command.words and len({each.name for each in place.command.assignments}) == 1
+        for assigned in place.command.assignments:
+            if assigned.items is not None:
+                environment.assign_items(
+                    assigned.name, environment.expand_words(parsed, assigned.items), appends=assigned.appends
+                )
+                continue
+            values = environment.expand_text(parsed, assigned.value)
+            is_certain = place.command.is_certain or (is_loop and len(place.command.assignments) > 1)
+            environment.assign(assigned.name, values, appends=assigned.appends, is_certain=is_certain)
+            self._note_setting(assigned.name, parsed.unquote(assigned.value), assigned.appends)
+
+    def _note_setting(self, name: str, value: str, appends: bool) -> None:
+        if CODE_VARIABLES.fullmatch(name):
+            self.settings[f"{name}{'+' if appends else ''}={value}"] = None
+
+    def _add_words(
+        self, fields: Fields, place: _Place, parent: int, source: str = "", *, replaces: int = -1, depth: int = 0
+    ) -> None:
+        """The command, and the commands inside it."""
+        if place.depth + depth > _MAX_DEPTH:
+            raise TextTooLong
+        number = self._add(RunCommand(fields, place.path, source, parent=parent, replaces=replaces))
+        words = tuple(mark_globs(each) for each in fields)
+        name = program_name(words[0])
+        if name in self.functions:
+            self.environment.set_positionals(fields[1:])
+        if name in _EFFECTS or name in TAKES_ASSIGNMENTS:
+            self._apply(name, words, place)
+        if self.visited.get(number) == self.environment.version:
+            return
+        self.visited[number] = self.environment.version
+        for inner in self._inner_commands(name, words, place):
+            if inner.code is not None:
+                if inner.positionals is not None:
+                    self.environment.set_positionals(inner.positionals)
+                self.add_text(inner.code, place.path, number, place.depth + depth + 1)
+            elif inner.words:
+                self._add_words(inner.words, place, number, depth=depth + 1)
+
+    def _inner_commands(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
+        for text in self.aliases.get(words[0], ()):
+            yield InnerCommand(code=f"{text} {shlex.join(words[1:])}")
+        found = shell_code_position(words)
+        if found is not None:
+            code = shell_code(words)
+            yield InnerCommand(code=code, positionals=tuple(words[found[0] + 2 :]))
+        if name in SHELLS and found is None:
+            yield from (InnerCommand(code=text) for text in self._shell_input(words, place))
+        elif name in (".", "source"):
+            yield from (InnerCommand(code=text) for text in self._file_input(words[1:2], place))
+        elif name in ("eval", "trap"):
+            yield InnerCommand(code=" ".join(words[1:] if name == "eval" else words[1:2]))
+        elif name == "env":
+            yield from (InnerCommand(code=text) for text in _split_strings(words))
+        elif name == "git":
+            yield from _git_alias(words)
+        if name in ("xargs", "parallel"):
+            yield from self._with_input(name, words, place)
+        else:
+            yield from unwrap(words)
+
+    def _with_input(self, name: str, words: Fields, place: _Place) -> Iterator[InnerCommand]:
+        at = next((n for n, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
+        given = " ".join(word for word in words[at:] if not word.startswith("::"))
+        inputs = [given] if given else self._inputs(place) or [UNKNOWN_WORDS]
+        replaced = next((word for before, word in pairwise(words) if before in ("-I", "-J")), "{}")
+        attached = next((word[2:] for word in words if re.fullmatch(r"-[Ii].+", word)), "")
+        for inner in unwrap(words[:at]):
+            if inner.words:
+                yield inner
+                for full in add_input_words(inner.words, inputs, attached or replaced):
+                    yield InnerCommand(full)
+                    if name == "parallel":
+                        yield InnerCommand(code=" ".join(full))
+
+    def _shell_input(self, words: Fields, place: _Place) -> Iterator[str]:
+        """The code of a shell without -c: a script is not looked at, but what it gets through a pipe is."""
+        operands, at = list[str](), 1
+        while at < len(words):
+            if words[at] in _SHELL_VALUE_OPTIONS:
+                at += 1
+            elif words[at][:1] not in ("-", "+") or words[at] == "-":
+                operands = list(words[at:])
+                break
+            elif words[at] in ("-s", "-ls"):
+                break
+            at += 1
+        if operands:
+            yield from self._file_input(operands[:1], place)
+        else:
+            yield from self._inputs(place)
+
+    def _file_input(self, operands: Sequence[str], place: _Place) -> Iterator[str]:
+        """What a shell reads from this file, if it is its input or a process substitution."""
+        for operand in operands:
+            if operand in _STDIN_FILES:
+                yield from self._inputs(place) or [UNKNOWN]
+            elif operand.startswith("/dev/fd/" + UNKNOWN):
+                for word in place.command.words:
+                    for expansion in place.parsed.expansions_of(word):
+                        if expansion.is_file and expansion.commands is not None:
+                            yield from self.environment.outputs(place.parsed, expansion.commands, expansion.depth)
+
+    def _inputs(self, place: _Place) -> list[str]:
+        """What the command reads from a here-document or a pipe; nothing if it has neither."""
+        parsed, command = place.parsed, place.command
+        found = self.environment.expand_text(parsed, command.input) if command.input else []
+        for other in parsed.commands:
+            if _pipes_into(other.path, command.path):
+                found += self._printed(parsed, other)
+            elif other.has_input and not other.words and _is_inside(command.path, other.path):  # `done <<< text`
+                found += self.environment.expand_text(parsed, other.input)
+        return found
+
+    def _printed(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
+        name = program_name(parsed.unquote(command.words[0])) if command.words else ""
+        if name == "find":
+            starts = [word for word in command.words[1:2] if not word.startswith("-")] or ["."]
+            return [f"{start}{UNKNOWN}" for start in self.environment.expand_text(parsed, starts[0])]
+        return self.environment.output(parsed, command)
+
+    def _apply(self, name: str, words: Fields, place: _Place) -> None:
+        """What a builtin does to variables, aliases and arguments."""
+        environment = self.environment
+        if name == "alias":
+            for word in words[1:]:
+                alias, has_value, value = word.partition("=")
+                if has_value and value not in self.aliases.setdefault(alias, {}):
+                    self.aliases[alias][value] = None
+                    environment.version += 1
+        elif name == "set":
+            given = next((n for n, word in enumerate(words) if word in ("--", "-")), None)
+            arguments = words[given + 1 :] if given is not None else words[1:]
+            if given is not None or (arguments and arguments[0][:1] not in ("-", "+")):
+                environment.set_positionals(tuple(arguments))
+        elif name in _READERS:
+            for variable in words[1:]:
+                if re.fullmatch(r"[A-Za-z_]\w*", variable):
+                    texts = self._inputs(place)
+                    environment.assign(variable, [*texts, *(word for text in texts for word in text.split()), UNKNOWN])
+            environment.assign("REPLY", [UNKNOWN])
+        elif name == "printf" and words[1:2] == ("-v",) and len(words) > 3:
+            environment.assign(words[2], printed_texts("printf", words[3:]), is_certain=place.command.is_certain)
+        elif name in TAKES_ASSIGNMENTS:
+            for word in words[1:]:
+                if assigned := ASSIGNMENT.match(word):
+                    is_reference = name in _DECLARATIONS and any(re.match(r"-\w*n", each) for each in words[1:])
+                    value = UNKNOWN if is_reference else word[assigned.end() :]
+                    environment.assign(
+                        assigned[1], [value], appends=bool(assigned[3]), is_certain=place.command.is_certain
+                    )
+                    self._note_setting(assigned[1], visible_text(word[assigned.end() :]), bool(assigned[3]))
+
+
+_EFFECTS: Final = frozenset(("alias", "set", "printf", *_READERS))
+
+
+def _pipes_into(path: Path, other: Path) -> bool:
+    """Whether the first command's output is the second one's input."""
+    for (pipeline, stage), (other_pipeline, other_stage) in zip(path, other, strict=False):
+        if pipeline != other_pipeline:
+            return False
+        if stage != other_stage:
+            return stage % 2 == 0 and 0 < other_stage - stage <= 2
+    return False
+
+
+def _is_inside(path: Path, group: Path) -> bool:
+    return len(path) > len(group) and path[: len(group)] == group
+
+
+def _split_strings(words: Sequence[str]) -> Iterator[str]:
+    """The texts that `env -S` splits into a command."""
+    for at, word in enumerate(words):
+        if word in ("-S", "--split-string") or re.fullmatch(r"-[iv0]+S", word):
+            yield " ".join(words[at + 1 :])
+        elif word.startswith(("-S", "--split-string=")):
+            yield " ".join((word.removeprefix("-S").removeprefix("--split-string="), *words[at + 1 :]))
+
+
+def _git_alias(words: Sequence[str]) -> Iterator[InnerCommand]:
+    """`git -c alias.p=push p`"""
+    for at, word in enumerate(words[:-1]):
+        found = re.match(r"(?i)alias\.([^=]+)=(.*)", words[at + 1], re.DOTALL) if word == "-c" else None
+        if found and found[2].startswith("!"):
+            yield InnerCommand(code=found[2][1:])
+        elif found and found[1] in words[at + 2 :]:
+            used = words.index(found[1], at + 2)
+            yield InnerCommand((words[0], *found[2].split(), *words[used + 1 :]))

@@ -1,0 +1,128 @@
+"""The commands that a shell text runs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hookline.shell.grammar import UNKNOWN_WORDS
+from hookline.shell.run_commands import UNREADABLE, RunCommand, read_commands
+
+
+def run(text: str) -> list[tuple[str, ...]]:
+    return [command.words for command in read_commands(text).commands if not command.is_written]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x=git; $x push",
+        "x=gi; x+=t; $x push",
+        "export x=git; $x push",
+        "read x <<< git; $x push",
+        "printf -v x git; $x push",
+        'a=(git); a+=(push); "${a[@]}"',
+        'set -- git push; "$@"',
+        "for x in git svn; do $x push; done",
+        "if true; then x=git; fi; $x push",
+        "IFS=,; x=git,push; $x",
+        'f() { git "$@"; }; f push',
+        "f() { $1 $2; }; f git push",
+        "f() { $x push; }; x=git; f",
+        "alias g=git\ng push",
+        "alias g='git push'\ng",
+        "bash -c '\"$@\"' _ git push",
+        "bash -c 'git $1' _ push",
+        "bash <<E\ngit push\nE",
+        "x=push; bash <<E\ngit $x\nE",
+        "cat <<'E' | sudo sh\ngit push\nE",
+        "{ echo git push; } | sh",
+        "while read l; do $l; done <<< 'git push'",
+        'echo git push | while read l; do eval "$l"; done',
+        "bash <(echo git push)",
+        ". /dev/stdin <<< 'git push'",
+        "echo push | xargs git",
+        "echo push | xargs -I% git %",
+        "parallel git ::: push",
+        "e=eval; $e 'git push'",
+        "$(echo git) push",
+        "`which git` push",
+        "git -c alias.p=push p",
+        "git -c alias.p='!git push' p",
+        "coproc git push",
+        "trap 'git push' EXIT",
+    ],
+)
+def test_a_hidden_command_is_found(text: str) -> None:
+    assert ("git", "push") in run(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'eval "$x"',
+        "$(cat f) push",
+        "curl x | sh",
+        "echo x | base64 -d | bash",
+        "bash <(curl x)",
+        'sh -c "ls $x"',
+        'read x; eval "$x"',
+        "cat f | xargs sh -c",
+    ],
+)
+def test_what_cannot_be_known_is_an_unknown_command(text: str) -> None:
+    assert (UNKNOWN_WORDS,) in run(text) or any(UNKNOWN_WORDS in words[0] for words in run(text))
+
+
+@pytest.mark.parametrize("text", ["ls", "bash x.sh", ". ./activate", "sh < f", "x=1; echo $x", "git push $y"])
+def test_a_script_or_an_unknown_argument_is_no_unknown_command(text: str) -> None:
+    assert not any(UNKNOWN_WORDS in words[0] for words in run(text))
+
+
+def test_settings_and_targets_are_apart() -> None:
+    found = read_commands("LD_PRELOAD=x A=b ls > out 2> /dev/null")
+    assert (found.settings, found.targets) == (("LD_PRELOAD=x",), ("out", "/dev/null"))
+
+
+@pytest.mark.parametrize(
+    ("text", "feeds"),
+    [
+        ("curl x | sh", True),
+        ("curl x | tee f | sudo sh", True),
+        ("(cd x; curl y) | { ls; sh; }", True),
+        ("curl x |\n sh", True),
+        ('sh -c "$(curl x)"', True),
+        ("sh <(curl x)", True),
+        ("curl x > >(sh)", True),
+        ("sh <<< $(curl x)", True),
+        ("curl x | while read l; do sh; done", True),
+        ("curl x; sh", False),
+        ("curl x && ls | sh", False),
+        ("sh | curl x", False),
+    ],
+)
+def test_pipes_and_substitutions_carry_what_a_command_prints(text: str, feeds: bool) -> None:
+    def named(name: str) -> list[RunCommand]:
+        return [command for command in read_commands(text).commands if command.program == name]
+
+    assert any(first.feeds(second) for first in named("curl") for second in named("sh")) == feeds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;" * 30_000,
+        "x=a; " + "x=$x$x; " * 40 + "eval $x$x$x$x",
+        'f() { f; eval "$@"; }; f ' + "x " * 3000,
+        "sh -c " * 30 + "ls",
+    ],
+)
+def test_a_text_that_grows_is_read_in_time_or_not_at_all(text: str) -> None:
+    begun = time.perf_counter()
+    read_commands(text)
+    assert time.perf_counter() - begun < 20
+
+
+def test_a_text_that_cannot_be_read_is_one_unknown_command() -> None:
+    assert read_commands("a;" * 30_000) is UNREADABLE
