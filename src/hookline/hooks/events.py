@@ -212,8 +212,8 @@ _EVENT_KINDS: Final = (
     ),
     EventKind(
         "notification",
-        "the agent needs the user's attention: an approval is waiting",
-        ("notification.type", "notification.message"),
+        "the agent needs the user's attention: an approval or the next prompt is waiting",
+        ("notification.type", "notification.message", "notification.title"),
         names={"claude_code": ("Notification",)},
     ),
     EventKind(

@@ -17,6 +17,7 @@ from hookline.hosts.python.session import Question
 from hookline.lazy_dataclasses import replace
 from hookline.runtime.gate import ToolCall, fingerprint
 from hookline.runtime.notes import inject_notes
+from hookline.runtime.notifications import notify_of_approval
 from hookline.runtime.storage.tables import ApprovalRow
 from hookline.runtime.thread import StoredThread
 from hookline.runtime.updates import ApprovalAnswered, ApprovalRequested
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 AskCallback = Callable[[Question], Awaitable[bool]]
 
-PERMISSION_PROMPT: Final = "permission_prompt"  # as Claude Code calls it
 NOBODY_HERE: Final = "no one can approve it here"
 NOBODY_ANSWERED: Final = "nobody answered"
 NOBODY_WAITS: Final = "its caller no longer waits for it"
@@ -112,8 +112,7 @@ async def _settle_request(thread: StoredThread, row: ApprovalRow, asked: Decisio
     session.emit(ApprovalRequested(thread.id, thread.agent.id, row.id, row.tool, row.input, row.reason, row.hook))
     if session.runtime.unattended:
         return await _store_answer(session, row, False, NOBODY_HERE)
-    notification = {"type": PERMISSION_PROMPT, "message": f"hookline needs your permission to use {row.tool}"}
-    await session.decide(thread, "notification", {"notification": notification})
+    await notify_of_approval(thread, row.tool)
     return await _wait_for_person(session, row)
 
 

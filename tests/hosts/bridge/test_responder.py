@@ -415,3 +415,40 @@ def test_a_hook_of_type_http_is_posted(desk: BridgeSandbox) -> None:
             return await respond(desk.call(agent="codex"), LoadOnce())
 
     assert deny_reason(asyncio.run(work()).stdout) == "Not from here."
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "payload", "message"),
+    [
+        ("qwen-code", "Notification", {"message": "Hello", "notification_type": "idle_prompt"}, "Hello"),
+        ("copilot-cli", "notification", {"message": "Hello", "notification_type": "idle_prompt"}, "Hello"),
+        ("codex", "PermissionRequest", {}, "Codex CLI needs your permission to use Bash"),
+        (
+            "gemini-cli",
+            "Notification",
+            {"notification_type": "ToolPermission", "details": {"type": "exec", "command": "rm x"}},
+            "Gemini CLI needs your permission to use run_shell_command",
+        ),
+    ],
+)
+def test_hooks_are_told_of_notifications(
+    desk: BridgeSandbox, agent: str, event: str, payload: dict[str, object], message: str
+) -> None:
+    """An agent that has none of its own is about to ask the person when it requests an approval."""
+    (desk.home / ".claude").mkdir()
+    command = {"type": "command", "command": f"cat >> {desk.root}/told"}
+    settings = {"hooks": {"Notification": [{"hooks": [command]}]}}
+    (desk.home / ".claude/settings.json").write_text(json.dumps(settings))
+    decided(desk.call(desk.payload(**payload), event, agent=agent))
+    (told,) = (desk.root / "told").read_text().splitlines()
+    assert json.loads(told)["message"] == message
+
+
+def test_a_decided_approval_needs_nobody(desk: BridgeSandbox) -> None:
+    desk.write_hooks(
+        "hooks:\n  - {id: yes, on: approval.request, then: allow}\n"
+        f"  - {{id: tell, on: notification, then: {{run: 'touch {desk.root}/told'}}, on_error: open}}\n",
+        users=True,
+    )
+    decided(desk.call(event="PermissionRequest", agent="codex"))
+    assert not (desk.root / "told").exists()

@@ -30,6 +30,7 @@ from hookline.errors import HooklineError
 from hookline.hosts.python.session import Question
 from hookline.runtime.agent_session import AgentSession
 from hookline.runtime.gate import fingerprint
+from hookline.runtime.notifications import notify_when_idle
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.updates import Ending, ExchangeEnded, Update
 
@@ -164,7 +165,8 @@ class Chat:
             self.screen.console.print()
             self._work = reading = asyncio.ensure_future(line.read())
             try:
-                return await reading
+                with self._idle_notification():
+                    return await reading
             except PromptInterrupt:
                 self._presses += 1
             except asyncio.CancelledError:
@@ -200,6 +202,14 @@ class Chat:
             self.say(str(error), "bold red")
         finally:
             self._work = None
+
+    @contextmanager
+    def _idle_notification(self) -> Iterator[None]:
+        waiting = asyncio.ensure_future(notify_when_idle(self.session.main))
+        try:
+            yield
+        finally:
+            waiting.cancel()
 
     @contextmanager
     def _waiting_indicator(self) -> Iterator[None]:

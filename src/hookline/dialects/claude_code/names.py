@@ -90,7 +90,11 @@ _STDIN_BY_EVENT: Final = {
     "PostToolUse": {**_MODE_STDIN, **_TOOL_STDIN, "tool_response": "{{tool.result}}", **_TOOL_ID_STDIN},
     "PostToolUseFailure": {**_MODE_STDIN, **_TOOL_STDIN, **_TOOL_ID_STDIN, "error": "{{tool.error | or_empty}}"},
     "PermissionRequest": {**_MODE_STDIN, **_TOOL_STDIN, "permission_suggestions": "{{approval.suggestions}}"},
-    "Notification": {"message": "{{notification.message}}", "notification_type": "{{notification.type}}"},
+    "Notification": {
+        "message": "{{notification.message}}",
+        "title": "{{notification.title}}",
+        "notification_type": "{{notification.type}}",
+    },
     "UserPromptSubmit": {**_MODE_STDIN, "prompt": "{{prompt}}"},
     "SessionStart": {"source": "{{session.source | or startup}}"},
     "SessionEnd": {"reason": "{{session.reason | or other}}"},

@@ -80,6 +80,7 @@ AGENT = ClaudeCode(
         agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user", timedelta(seconds=30)),
         agent_event("PreToolUse", "tool.before", "deny ask allow change context halt user"),
         agent_event("PermissionRequest", "approval.request", "deny allow halt user"),
+        agent_event("Notification", "notification"),
         agent_event("PostToolUse", "tool.after", "change context halt user"),
         agent_event("PostToolUseFailure", "tool.after", "context user"),
         agent_event("PreCompact", "history.compact", "deny halt user"),

@@ -26,6 +26,7 @@ CLAUDE_EVENTS: Final = {
     "UserPromptSubmit": "prompt.submit",
     "PreToolUse": "tool.before",
     "PermissionRequest": "approval.request",
+    "Notification": "notification",
     "PostToolUse": "tool.after",
     "PostToolUseFailure": "tool.after",
     "PreCompact": "history.compact",
@@ -85,6 +86,9 @@ def _event_facts(event: str, payload: ClaudePayload) -> Facts:
             return {"prompt": first_text(payload, "prompt")}
         case "stop":
             return {"stop": {"reason": first_text(payload, "stop_reason") or "end_turn", **_stop_facts(payload)}}
+        case "notification":
+            told = {key: first_text(payload, key) for key in ("message", "title")}
+            return {"notification": known_facts(type=first_text(payload, "notification_type"), **told)}
         case "history.compact":
             return known_facts(trigger=first_text(payload, "trigger"))
         case "subagent.start" | "subagent.end":

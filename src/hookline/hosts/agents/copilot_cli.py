@@ -47,6 +47,7 @@ _SNAKE_CASE_KEYS: Final = {
     "agentName": "agent_name",
     "agentType": "agent_type",
     "permissionSuggestions": "permission_suggestions",
+    "notificationType": "notification_type",
 }
 _FLAT_OUTPUT_EVENTS: Final = {"approval.request"}
 _EXIT_CODE: Final = re.compile(r"<shellId: \d+ completed with exit code (\d{1,9})>\s*\Z")  # Copilot's last line
@@ -173,6 +174,7 @@ AGENT = CopilotCli(
         ),
         agent_event("preToolUse", "tool.before", "deny ask allow change context"),
         agent_event("permissionRequest", "approval.request", "deny allow halt"),
+        agent_event("notification", "notification"),
         agent_event("postToolUse", "tool.after", "change context"),
         agent_event("postToolUseFailure", "tool.after", "context"),
         agent_event("preCompact", "history.compact"),
@@ -195,6 +197,7 @@ AGENT = CopilotCli(
         "UserPromptSubmit": "userPromptTransformed",
         "PreToolUse": "preToolUse",
         "PermissionRequest": "permissionRequest",
+        "Notification": "notification",
         "PostToolUse": "postToolUse",
         "PostToolUseFailure": "postToolUseFailure",
         "PreCompact": "preCompact",

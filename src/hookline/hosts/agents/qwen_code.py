@@ -79,6 +79,7 @@ AGENT = QwenCode(
         agent_event("UserPromptSubmit", "prompt.submit", "deny context halt user"),
         agent_event("PreToolUse", "tool.before", "deny ask allow user"),
         agent_event("PermissionRequest", "approval.request", "deny allow halt user"),
+        agent_event("Notification", "notification"),
         agent_event("PostToolUse", "tool.after", "context user"),
         agent_event("PostToolUseFailure", "tool.after", "context user"),
         agent_event("PreCompact", "history.compact", "user"),

@@ -258,6 +258,8 @@ class _Responder:
         if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
             first = await book.decide(Event("session.first_turn", event.facts), host)
             decided = _join_decisions(decided, first)
+        if event.name == "approval.request" and decided.verdict is Verdict.SILENT and not decided.halt:
+            await self._notify_of_approval(event, book, host)
         decided = _drop_standing_notes(decided)
         decision = fallbacks.apply(event, decided)
         untold = (
@@ -270,6 +272,15 @@ class _Responder:
         if not untold:
             return decision
         return replace(decision, notes=(*decision.notes, *(Note(text, Audience.USER) for text in untold)))
+
+    async def _notify_of_approval(self, event: Event, book: Book, host: DeadlineHost) -> None:
+        """For an agent that has no notifications of its own: now it asks the person."""
+        if not book.hears("notification") or any(each.event == "notification" for each in self.agent.events):
+            return
+        name = event.read(("tool", "name"))
+        what = f"use {name}" if isinstance(name, str) else "go on"
+        notification = {"type": "permission_prompt", "message": f"{self.agent.title} needs your permission to {what}"}
+        await book.decide(Event("notification", {**event.facts, "notification": notification}), host)
 
     async def _wait_for_background(self, event: Event, until: float) -> None:
         """A session's last hooks run after those in the background; half of the time left stays for them."""
