@@ -19,6 +19,7 @@ DESCRIPTIONS = {
     "standard_agents": "what Python definitions import",
     "dialects": "document → hooks, one module or folder for each format",
     "project": "files → book: find, trust, load, watch",
+    "record": "every decision, kept: written, chained, read, verified",
     "hosts": "coding agents, the bridge, `install` and `doctor`, the MCP proxy, Python sessions",
     "runtime": "hookline's own agent: models, tools, threads, storage, skills, triggers",
     "testing": "what users need to test their hooks",

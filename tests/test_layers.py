@@ -18,7 +18,7 @@ ROOT = Path(hookline.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 CORE = {"formatting", "shell", "hooks", "config", "patterns"}
-BELOW_HOSTS = CORE | {"engine", "dialects", "runners", "project", "extensions", "register", "standard_agents"}
+BELOW_HOSTS = CORE | {"engine", "dialects", "runners", "project", "extensions", "register", "standard_agents", "record"}
 ANYWHERE = {"errors", "lazy_dataclasses"}  # every package may import these, and they import nothing of ours
 MAY_IMPORT: dict[str, set[str]] = {
     **{name: set() for name in sorted(ANYWHERE)},
@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "standard_agents": {"hooks"},
     "dialects": CORE | {"extensions", "standard_agents"},
     "project": CORE | {"dialects", "engine", "runners"},
+    "record": CORE | {"engine", "project", "dialects"},
     "hosts": BELOW_HOSTS,
     "runtime": BELOW_HOSTS | {"hosts"},
     "testing": BELOW_HOSTS | {"hosts", "runtime"},

@@ -12,6 +12,7 @@ from hookline import load
 from hookline.hosts.mcp.json_rpc import Message, parse_messages
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
 from hookline.hosts.mcp.upstream import UpstreamClosedError
+from hookline.record.recorder import recorder_of
 
 HOOKS = """
 hooks:
@@ -70,7 +71,9 @@ class _Peers:
 
     async def run(self, hooks: Path) -> None:
         book = load(hooks)
-        session = ProxySession(lambda: book, SessionIdentity("x", "u", hooks.parent))
+        session = ProxySession(
+            lambda: book, SessionIdentity("x", "u", hooks.parent), recorder_of(hooks.parent / "state")
+        )
         await Proxy(_Client(self), _Server(self), session, "s").run()
 
 

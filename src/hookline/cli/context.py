@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hookline.engine.book import Book
 from hookline.errors import HooklineError
+from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import Host
 from hookline.project import Source, Trust, load_all, load_file, trust_file_path
 
@@ -67,4 +68,6 @@ def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = 
     if len(books) == 1:
         return books[0]
     layers = [layer for book in books for layer in book.layers]
-    return Book(layers, books[0].host, [problem for book in books for problem in book.problems])
+    problems = [problem for book in books for problem in book.problems]
+    files = HookFiles(tuple(file for book in books for file in book.files.files))
+    return Book(layers, books[0].host, problems, files)

@@ -25,6 +25,8 @@ from hookline.hosts.mcp.client_config import HEADERS_VARIABLE
 from hookline.hosts.mcp.proxy import Proxy, ProxySession, SessionIdentity
 from hookline.hosts.mcp.upstream import ProcessUpstream
 from hookline.project import BookWatcher, Source, load_file, named_source
+from hookline.project.private_file import state_directory
+from hookline.record.recorder import recorder_of
 from hookline.runners.server_process import PipeClosedError, Stdio
 
 if TYPE_CHECKING:
@@ -99,7 +101,9 @@ async def _run_proxy(
     client = await Stdio.claim()
     server = await ProcessUpstream.start(command) if url is None else _connect_url(url, headers)
     try:
-        return await Proxy(client, server, ProxySession(lambda: watched.book, identity), name).run()
+        return await Proxy(
+            client, server, ProxySession(lambda: watched.book, identity, recorder_of(state_directory())), name
+        ).run()
     finally:
         await server.close()
         with suppress(PipeClosedError):

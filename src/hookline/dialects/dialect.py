@@ -16,6 +16,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.formatting import closest_match
 from hookline.hooks.events import all_event_names
 from hookline.hooks.hook import Hook
+from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass
 
 
@@ -50,6 +51,7 @@ class LoadResult:
     capabilities: tuple[Capability, ...] = ()
     is_readable: bool = True  # False: nobody can say which hooks the document has
     closes_on_problem: bool = False  # calls are held while a config file has errors
+    record: RecordSettings | None = None  # what is recorded, if the document says so
 
 
 @dataclass(frozen=True, slots=True)

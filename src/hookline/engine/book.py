@@ -15,7 +15,9 @@ from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS, event_name_in
 from hookline.hooks.hook import Hook
+from hookline.hooks.hook_files import NO_FILES, HookFiles
 from hookline.hooks.host import NO_HOST, FireLimiter, Host
+from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
 
 
 class Layer:
@@ -38,15 +40,24 @@ class Book:
     """The hooks that decide. It never changes, so a decision in progress keeps the hooks that it started with.
 
     `host` is used if you pass none to `decide`; it keeps the fire counts while the book lives. `problems` are those
-    found while reading the files.
+    found while reading the files. `files` are the files whose hooks these are, and `record` says what is recorded.
     """
 
-    __slots__ = ("_by_event", "_waiting", "host", "layers", "problems")
+    __slots__ = ("_by_event", "_waiting", "files", "host", "layers", "problems", "record")
 
-    def __init__(self, layers: Iterable[Layer] = (), host: Host = NO_HOST, problems: Iterable[Any] = ()) -> None:
+    def __init__(
+        self,
+        layers: Iterable[Layer] = (),
+        host: Host = NO_HOST,
+        problems: Iterable[Any] = (),
+        files: HookFiles = NO_FILES,
+        record: RecordSettings = DEFAULT_SETTINGS,
+    ) -> None:
         self.layers = tuple(layers)
         self.host = CountingHost() if host is NO_HOST else host
         self.problems = tuple(problems)
+        self.files = files
+        self.record = record
         self._by_event: dict[str, tuple[tuple[int, HookIndex], ...]] = {
             name: tuple((n, layer.indexes[name]) for n, layer in enumerate(self.layers) if name in layer.indexes)
             for name in EVENTS
@@ -101,10 +112,11 @@ class Book:
     def with_layer(self, layer: Layer) -> Book:
         """A book with this layer added, or in place of the layer with the same name."""
         layers = [layer if old.name == layer.name else old for old in self.layers]
-        return Book(layers if layer in layers else (*layers, layer), self.host, self.problems)
+        return Book(layers if layer in layers else (*layers, layer), self.host, self.problems, self.files, self.record)
 
     def without_layer(self, name: str) -> Book:
-        return Book((layer for layer in self.layers if layer.name != name), self.host, self.problems)
+        layers = (layer for layer in self.layers if layer.name != name)
+        return Book(layers, self.host, self.problems, self.files, self.record)
 
     def _indexes_for(self, event: Event) -> tuple[tuple[int, HookIndex], ...]:
         try:

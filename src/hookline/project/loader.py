@@ -10,7 +10,9 @@ from hookline.config.problem import OnProblem, Problem, refuse_errors
 from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
+from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import Host
+from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
 from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
@@ -72,7 +74,7 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
         ]
         problems = _collect_problems(effective)
         held = hold_on_problems((each.parsed for each in effective), problems)
-        return Book((*layers, *held), host or make_local_host(), problems)
+        return Book((*layers, *held), host or make_local_host(), problems, *describe_files(effective))
 
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
@@ -95,9 +97,17 @@ def _build_book(parsed: ParsedFile, importing: bool, host: Host | None = None) -
     if parsed.dialect is None:
         raise ConfigError(parsed.problems)
     effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
-    return Book(
-        [Layer(parsed.source.layer, effective.hooks)], host or make_local_host(), _collect_problems([effective])
-    )
+    problems = _collect_problems([effective])
+    layers = [Layer(parsed.source.layer, effective.hooks)]
+    return Book(layers, host or make_local_host(), problems, *describe_files([effective]))
+
+
+def describe_files(files: Iterable[EffectiveFile]) -> tuple[HookFiles, RecordSettings]:
+    """The texts of the files, and what the user's own ones say about recording."""
+    files = tuple(files)
+    own = [each.parsed for each in files if each.parsed.source.project is None]
+    settings = next((parsed.record for parsed in own if parsed.record is not None), DEFAULT_SETTINGS)
+    return HookFiles(tuple(file for each in files for file in each.hook_files)), settings
 
 
 def _resolve_folders(effective: EffectiveFile, importing: bool) -> EffectiveFile:

@@ -19,6 +19,7 @@ from hookline.dialects.dialect import (
     recognise_dialect,
 )
 from hookline.hooks.hook import Hook
+from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.sources import Source, SourceLayer
 
@@ -70,6 +71,7 @@ class ParsedFile:
     capabilities: tuple[Capability, ...] = ()
     has_readable_hooks: bool = True
     closes_on_problem: bool = False
+    record: RecordSettings | None = None
 
     @property
     def is_valid(self) -> bool:
@@ -120,6 +122,7 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         loaded.capabilities,
         loaded.is_readable,
         loaded.closes_on_problem,
+        loaded.record,
     )
 
 

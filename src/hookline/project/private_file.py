@@ -7,6 +7,12 @@ import tempfile
 from pathlib import Path
 
 
+def state_directory() -> Path:
+    """Where hookline keeps its state for the user of this process."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state") / "hookline"
+
+
 def write_private_file(path: Path, data: bytes) -> None:
     """Replaces the file in one step, and creates its directory. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

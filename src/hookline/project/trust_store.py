@@ -20,6 +20,7 @@ from hookline.dialects.dialect import all_dialects
 from hookline.errors import HooklineError
 from hookline.hooks.actions.verified import FileChangedError, VerifiedAction
 from hookline.hooks.hook import Hook
+from hookline.hooks.hook_files import HookFile, Standing
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.parsed_file import (
     CodeFolder,
@@ -64,10 +65,22 @@ class EffectiveFile:
     folders: tuple[CodeFolder, ...] = ()  # folders whose code may be imported now
     problems: tuple[Problem, ...] = ()  # in addition to those of `parsed`
     trusted: bool = True  # covers the file's capabilities, too
+    standing: Standing = "own"
+    new_text: str | None = None  # of a file that was changed since it was accepted
 
     @property
     def is_valid(self) -> bool:
         return self.parsed.is_valid and all(problem.severity is not Severity.ERROR for problem in self.problems)
+
+    @property
+    def hook_files(self) -> tuple[HookFile, ...]:
+        """The texts whose hooks are in force."""
+        source, parsed = self.parsed.source, self.parsed
+        if parsed.dialect is None:
+            return ()
+        name = (str(source.path), source.display_path, parsed.dialect, str(source.layer))
+        file = HookFile(*name, parsed.text, self.standing)
+        return (file,) if self.new_text is None else (file, HookFile(*name, self.new_text, "added"))
 
     def watched_files(self) -> tuple[Path, ...]:
         """Raises TooManyReferencesError."""
@@ -132,8 +145,9 @@ class Trust:
             needs_trust = _needs_trust(parsed)
             if needs_trust and for_hooks:
                 _warn_untrusted(parsed, self._find_obstacle(parsed))
-            return EffectiveFile(parsed, tuple(map(restrict_hook, parsed.hooks)), trusted=not needs_trust)
-        in_force = self._verify(accepted, version)
+            hooks = tuple(map(restrict_hook, parsed.hooks))
+            return EffectiveFile(parsed, hooks, trusted=not needs_trust, standing="restricted")
+        in_force = replace(self._verify(accepted, version), standing="accepted")
         if accepted is parsed:
             return in_force
         unreadable = parsed.problems if os.path.lexists(source.path) else ()
@@ -141,6 +155,7 @@ class Trust:
             in_force,
             hooks=(*in_force.hooks, *_new_guards(parsed, accepted)),
             problems=(*in_force.problems, *unreadable, _describe_change(parsed)),
+            new_text=parsed.text,
         )
 
     def has_accepted(self, source: Source) -> bool:

@@ -17,7 +17,7 @@ from hookline.engine.book import Book, Layer, gc_paused
 from hookline.hooks.host import Host
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
-from hookline.project.loader import make_local_host
+from hookline.project.loader import describe_files, make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
 from hookline.project.sources import Source, SourceLayer
@@ -132,7 +132,9 @@ class BookWatcher:
                 )
         problems = [problem for each in now.values() for problem in each.problems]
         held = hold_on_problems((each.effective.parsed for each in now.values()), problems)
-        return Book((*layers, *held), self.book.host, problems)
+        return Book(
+            (*layers, *held), self.book.host, problems, *describe_files(each.effective for each in now.values())
+        )
 
     def _watch_loop(self) -> None:
         for _ in self._wait_for_changes():

@@ -18,6 +18,7 @@ from hookline.hooks.hook import GLOBAL_SCOPE
 from hookline.hooks.host import Abort, Clock
 from hookline.hooks.outcome import Audience
 from hookline.lazy_dataclasses import replace
+from hookline.record.entry import is_recorded
 from hookline.runtime.apps.app import Agent
 from hookline.runtime.effects import apply_effects
 from hookline.runtime.event_facts import describe_session, shared_facts
@@ -270,10 +271,11 @@ class AgentSession:
     async def decide(self, thread: StoredThread, event: str, facts: dict[str, Any]) -> Decision:
         """Fires an event. Every event of a session comes through here, and the caller obeys the decision."""
         self._warn_about_removed_hooks(thread)
-        if not self.book.hears(event):
+        book = self.book
+        if not book.hears(event) and not (book.record.enabled and is_recorded(event)):
             return Decision(Event(event, facts))
         whole = Event(event, {**await shared_facts(thread, event), **facts})
-        decision = await self.book.decide(whole, self.host_of(thread), self.runtime.explain)
+        decision = await self.runtime.recorder.decide(book, whole, self.host_of(thread), self.runtime.explain)
         metadata = decision.event.facts.get("metadata")
         thread.progress.metadata = metadata if isinstance(metadata, dict) else {}
         self._report_decision(thread, decision)

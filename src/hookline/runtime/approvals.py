@@ -52,6 +52,7 @@ async def request_approval(thread: StoredThread, call: ToolCall, decision: Decis
                 await asyncio.shield(_withdraw_request(thread, row))
             raise
     session.emit(ApprovalAnswered(thread.id, thread.agent.id, row.id, row.answered is True, row.by or "nobody"))
+    session.runtime.recorder.write_answer(session.book, decision.event, row.answered is True, row.by or "nobody")
     if row.answered is not True:
         raise ApprovalDenied(f"{decision.reason or call.name} ({_describe_denial(row.by)}){decision.source}")
     return row

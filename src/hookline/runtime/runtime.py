@@ -24,6 +24,7 @@ from hookline.project.parsed_file import read_source
 from hookline.project.sources import Source, named_source
 from hookline.project.trust_store import EffectiveFile
 from hookline.project.watch import BookWatcher
+from hookline.record.recorder import Recorder, recorder_of
 from hookline.runners.process import ProcessLimit
 from hookline.runtime.agent_session import AgentSession, cancel_and_wait
 from hookline.runtime.app_message import SendMessageTool
@@ -181,6 +182,10 @@ class Runtime:
         if self._watched is not None:
             return self._watched.book
         return self._book if self._book is not None else Book()
+
+    @property
+    def recorder(self) -> Recorder:
+        return recorder_of(self._settings.state_directory)
 
     @property
     def env(self) -> Mapping[str, str]:

@@ -57,5 +57,8 @@ class Settings:
     @property
     def default_store(self) -> str:
         """In the user's state directory, never in the workspace: a repository could contain a store with forged approvals."""
-        state = self.env_path("XDG_STATE_HOME") or self.home / ".local" / "state"
-        return file_url(state / "hookline" / "sessions.db")
+        return file_url(self.state_directory / "sessions.db")
+
+    @property
+    def state_directory(self) -> Path:
+        return (self.env_path("XDG_STATE_HOME") or self.home / ".local" / "state") / "hookline"

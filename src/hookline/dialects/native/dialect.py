@@ -55,6 +55,7 @@ from hookline.dialects.native.on_error import (
     withhold_result,
     write_on_error,
 )
+from hookline.dialects.native.record import RECORD_SCHEMA, parse_record_settings
 from hookline.formatting import closest_match
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.events import EVENTS, all_event_names, canonical_event
@@ -93,8 +94,9 @@ class NativeDialect:
         hooks, folders = tuple(_parse_hooks(at)), _parse_folders(at)
         at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
         closed = _parse_on_problem(at)
+        record = parse_record_settings(at)
         return LoadResult(
-            hooks, tuple(problems), folders, native_capabilities(document), _is_readable(document), closed
+            hooks, tuple(problems), folders, native_capabilities(document), _is_readable(document), closed, record
         )
 
     def schema(self) -> dict[str, Any]:
@@ -511,6 +513,11 @@ FILE_KEYS: Final = key_table(
         default="`open`",
         help="in your own file, `closed` [holds every tool call](../broken-config.md#hold-every-call) while a config "
         "file has errors",
+    ),
+    Key(
+        "record",
+        schema=RECORD_SCHEMA,
+        help="in your own file, what is [recorded](../record.md#settings): `off`, or a mapping with `facts` and `keep`",
     ),
     *APP_KEYS.values(),
     Key("standard_agents", schema=TEXTS, help="the folder with the project's standard_agents definitions"),

@@ -48,6 +48,7 @@ from hookline.hosts.bridge.session_state import UserMessage
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project import project_directories
 from hookline.project.trust_store import CHANGED_SINCE_TRUSTED
+from hookline.record.recorder import recorder_of
 from hookline.runners.environment import inherited_environment
 from hookline.runners.local_host import LocalHost
 
@@ -248,15 +249,17 @@ class _Responder:
         book = await self._load_book(cwd, workspace)
         sessions = self.engine.session_store(self.call.user_directories)
         fallbacks = Fallbacks(self.agent, self.call.event, sessions)
+        recorder = recorder_of(self.call.user_directories.hookline_state)
         denial = fallbacks.deny_after_halt(event)
         if denial is not None:
+            recorder.write_decision(book, event, denial, 0.0)
             return denial
         if event.name == "session.end":
             await self._wait_for_background(event, until)
         host = DeadlineHost(self.engine.local_host, sessions, until, partial(self.engine.ask_model, self.call))
-        decided = await book.decide(event, host)
+        decided = await recorder.decide(book, event, host)
         if event.name == "session.start" and book.hears("session.first_turn"):  # the agent does not report its turns
-            first = await book.decide(Event("session.first_turn", event.facts), host)
+            first = await recorder.decide(book, Event("session.first_turn", event.facts), host)
             decided = _join_decisions(decided, first)
         if event.name == "approval.request" and decided.verdict is Verdict.SILENT and not decided.halt:
             await self._notify_of_approval(event, book, host)

@@ -51,6 +51,7 @@ from hookline.hosts.mcp.json_rpc import (
 )
 from hookline.hosts.mcp.upstream import Upstream, UpstreamClosedError
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.record.recorder import Recorder
 from hookline.runners.local_host import LocalHost
 from hookline.runners.server_process import LineTooLongError, PipeClosedError
 
@@ -113,8 +114,9 @@ class SessionIdentity:
 
 
 class ProxySession:
-    def __init__(self, book: Callable[[], Book], place: SessionIdentity) -> None:
+    def __init__(self, book: Callable[[], Book], place: SessionIdentity, recorder: Recorder) -> None:
         self._book = book
+        self._recorder = recorder
         self._place = place
         self._calls = 0
         self._start_task: asyncio.Future[None] | None = None
@@ -132,7 +134,7 @@ class ProxySession:
             async with asyncio.timeout(_SHUTDOWN_TIMEOUT.total_seconds()):
                 if isinstance(host, LocalHost):  # hooks in the background come before the last event
                     await host.wait_for_background(_SHUTDOWN_TIMEOUT / 2, self._place.session)
-                await self._book().decide(self.event("session.end"))
+                await self._recorder.decide(self._book(), self.event("session.end"))
         if isinstance(host, LocalHost):
             await host.drain(_SHUTDOWN_TIMEOUT)
 
@@ -151,18 +153,24 @@ class ProxySession:
         if self._start_task is not None and not self._start_task.done():
             return None
         try:
-            return self._book().decide_now(event)
+            return self._recorder.decide_now(self._book(), event)
         except MustWait:
             return None
 
     async def ask_hooks(self, event: Event) -> Decision:
         if self._start_task is not None:
             await asyncio.shield(self._start_task)
-        return await self._book().decide(event)
+        return await self._recorder.decide(self._book(), event)
+
+    def record_answer(self, tool: dict[str, Any], approved: bool) -> None:
+        """What the client's user answered to our question about a call."""
+        self._recorder.write_answer(self._book(), self.event("tool.before", tool), approved)
 
     async def _fire_session_start(self) -> None:
-        started = await self._book().decide(self.event("session.start"))
-        first = await self._book().decide(self.event("session.first_turn"))  # a server does not see the agent's turns
+        started = await self._recorder.decide(self._book(), self.event("session.start"))
+        first = await self._recorder.decide(
+            self._book(), self.event("session.first_turn")
+        )  # a server does not see the agent's turns
         for note in (*started.notes, *first.notes):
             if note.audience is Audience.AGENT:
                 _log.info("cannot deliver a note for the agent at session start: %s", note.text)
@@ -404,7 +412,9 @@ class Proxy:
         request.question = asked = elicitation.elicitation_request(self._elicitation_params(left, answer))
         reply = self._questions[asked.key] = asyncio.get_running_loop().create_future()
         await self._send(asked)
-        if elicitation.is_accepted_reply(await reply):
+        approved = elicitation.is_accepted_reply(await reply)
+        self._session.record_answer(left.facts(self._name, self._kinds.get(left.tool)), approved)
+        if approved:
             await self._forward(request, left)
         else:
             await self._refuse(request, answer.add_to_reason(_REFUSED_BY_USER))
@@ -431,10 +441,14 @@ class Proxy:
         if not before.refusal:
             left = before.forwarded
             await self._forward(request, call if left is before.call else call.with_arguments(left.arguments))
-        elif elicitation.is_accepted(elicitation.elicitation_answer(call)):
-            await self._forward(request, elicitation.resume_call(call, before.call, before.forwarded))
         else:
-            await self._refuse(request, before.refusal)
+            left = before.forwarded
+            approved = elicitation.is_accepted(elicitation.elicitation_answer(call))
+            self._session.record_answer(left.facts(self._name, self._kinds.get(left.tool)), approved)
+            if approved:
+                await self._forward(request, elicitation.resume_call(call, before.call, left))
+            else:
+                await self._refuse(request, before.refusal)
 
     async def _handle_server_message(self, message: Message) -> None:
         misspelt = misspelt_name(message)

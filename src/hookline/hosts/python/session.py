@@ -27,6 +27,8 @@ from hookline.hooks.outcome import Audience, Note, Verdict
 from hookline.hooks.session_facts import SessionInfo, base_facts
 from hookline.lazy_dataclasses import dataclass
 from hookline.project import load_file, load_for_directory
+from hookline.project.private_file import state_directory
+from hookline.record.recorder import RecordedBook, recorder_of
 from hookline.runners.local_host import LocalHost
 
 T = TypeVar("T")
@@ -77,15 +79,20 @@ class Session:
         self._host_name = host_name
         self._ask = ask
         self._host = _SessionHost(self)
+        self._recorder = recorder_of(state_directory())
         self._own_loop = _LoopThread()
         self._outer: Session | None = None
+
+    @property
+    def recorded_book(self) -> RecordedBook:
+        return RecordedBook(self.book, self._recorder)
 
     async def decide(self, event: str, **facts: Any) -> Decision:
         """Fires one event and keeps its notes in `notes`. The caller obeys the decision."""
         name = canonical_event(event)
         if name is None:
             raise HooklineError(f"{event!r} is not an event; the events are {', '.join(EVENTS)}")
-        decision = await self.book.decide(Event(name, {**self.facts(), **facts}), self._host)
+        decision = await self._recorder.decide(self.book, Event(name, {**self.facts(), **facts}), self._host)
         self.notes += decision.notes
         return decision
 
@@ -107,7 +114,9 @@ class Session:
         if asked.verdict is Verdict.ALLOW:
             return
         question = Question(decision.full_reason, tool["name"], tool["input"], decision.by)
-        if not await self._ask_person(question):
+        approved = await self._ask_person(question)
+        self._recorder.write_answer(self.book, decision.event, approved)
+        if not approved:
             raise Denied(decision.reason or f"{tool['name']} was not approved", decision.by, decision.source)
 
     async def _ask_person(self, question: Question) -> bool:
@@ -245,7 +254,7 @@ class _SessionHost(LocalHost):
         if name not in self._session.tools:
             raise UnavailableError(f"there is no tool {name!r} here")
         facts = self._session.facts()
-        return await call_tool_from_hook(self._session.book, self, facts, (name, input), self._run_tool)
+        return await call_tool_from_hook(self._session.recorded_book, self, facts, (name, input), self._run_tool)
 
     async def _run_tool(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         try:

@@ -1,0 +1,70 @@
+"""`record:` in the user's own file: what is recorded, and for how long."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any, Final
+
+from hookline.config.node import Node
+from hookline.dialects.native.keys import Key, enum_schema, key_table
+from hookline.hooks.record_settings import RecordedFacts, RecordSettings
+
+_KEEP: Final = re.compile(r"([1-9][0-9]{0,3})(d|h)")
+_KEEP_HINT: Final = "Write a number of days or hours: 30d or 12h."
+RECORD_KEYS: Final = key_table(
+    Key(
+        "facts",
+        schema=enum_schema(tuple(RecordedFacts)),
+        default="`masked`",
+        help="what is kept of an event's facts: `masked` hides secrets, `full` keeps everything, `none` keeps nothing",
+    ),
+    Key(
+        "keep",
+        schema={"type": "string", "pattern": "^[1-9][0-9]{0,3}[dh]$"},
+        default="`30d`",
+        help="for how long, in days (`30d`) or hours (`12h`); never more than 1,000,000 records",
+    ),
+)
+RECORD_SCHEMA: Final[dict[str, Any]] = {
+    "oneOf": [
+        {"const": False},
+        {"const": "off"},
+        {
+            "type": "object",
+            "properties": {name: key.schema for name, key in RECORD_KEYS.items()},
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def parse_record_settings(at: Node) -> RecordSettings | None:
+    """None if the file does not say anything about it."""
+    place = at.get("record")
+    if place is None:
+        return None
+    if place.value is False or place.value == "off":
+        return RecordSettings(enabled=False)
+    if place.mapping() is None:
+        return None
+    place.check_keys(RECORD_KEYS, "record")
+    settings = RecordSettings()
+    facts, keep = place.get("facts"), place.get("keep")
+    word = None if facts is None else facts.one_of(tuple(RecordedFacts))
+    return RecordSettings(
+        True,
+        settings.facts if word is None else RecordedFacts(word),
+        settings.keep if keep is None else _read_keep(keep) or settings.keep,
+    )
+
+
+def _read_keep(at: Node) -> timedelta | None:
+    text = at.text(hint=_KEEP_HINT)
+    found = None if text is None else _KEEP.fullmatch(text)
+    if found is None:
+        if text is not None:
+            at.add_problem("wrong-type", f"{text!r} is not a time to keep records.", _KEEP_HINT)
+        return None
+    number = int(found[1])
+    return timedelta(days=number) if found[2] == "d" else timedelta(hours=number)

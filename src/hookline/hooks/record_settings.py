@@ -1,0 +1,27 @@
+"""What is recorded, and for how long: `record:` in the user's own file."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from hookline.lazy_dataclasses import dataclass
+
+MAX_RECORDS: Final = 1_000_000
+
+
+class RecordedFacts(StrEnum):
+    MASKED = "masked"  # secrets are masked
+    FULL = "full"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSettings:
+    enabled: bool = True
+    facts: RecordedFacts = RecordedFacts.MASKED
+    keep: timedelta = timedelta(days=30)
+
+
+DEFAULT_SETTINGS: Final = RecordSettings()

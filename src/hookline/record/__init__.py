@@ -1,0 +1,1 @@
+"""The record: every decision, kept in the user's state directory."""

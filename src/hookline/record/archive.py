@@ -1,0 +1,138 @@
+"""Moves the records of writers that have ended into archives, and removes those that are too old."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from hookline.hooks.record_settings import MAX_RECORDS
+from hookline.record.hash_chain import ChainEntry, ChainsFile, Head, line_hash
+from hookline.record.record_reader import parse_record, read_lines
+from hookline.record.segment import (
+    ARCHIVE_RECORDS,
+    RecordDirectory,
+    archive_name,
+    archive_records,
+    archive_times,
+    split_id,
+    take_if_left,
+)
+
+_SETTLE_SECONDS: Final = 60.0  # so that `log --follow` sees a file before it is archived
+
+
+def archive_records_of_ended_writers(
+    directory: RecordDirectory, keep: timedelta, *, most: int = MAX_RECORDS, settle: float = _SETTLE_SECONDS
+) -> None:
+    """Does nothing if another process is at it. Raises OSError, for example if the disk is full; then nothing is lost."""
+    with _lock(directory) as is_ours:
+        if is_ours:
+            _archive_segments(directory, settle)
+            _remove_old(directory, keep, most)
+
+
+def _archive_segments(directory: RecordDirectory, settle: float) -> None:
+    left = list(_segments_of_ended_writers(directory, settle))
+    try:
+        lines = [line for path, _ in left for line in read_lines(path)]
+        small = _small_archive(directory) if lines else None
+        written = _write_archives(directory, lines + ([] if small is None else list(read_lines(small))))
+        heads = {split_id(path.stem)[0]: Head() for path, _ in left} | _heads(lines)
+        ChainsFile(directory.chains).add(_entries("archived", heads))
+        replaced = [] if small is None or small in written else [small]
+        for path in (*(path for path, _ in left), *replaced):
+            with suppress(FileNotFoundError):
+                path.unlink()
+    finally:
+        for _, file in left:
+            os.close(file)
+
+
+def _segments_of_ended_writers(directory: RecordDirectory, settle: float) -> Iterator[tuple[Path, int]]:
+    for path in directory.live_segments():
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime >= settle and (file := take_if_left(path)) is not None:
+                yield path, file
+
+
+def _small_archive(directory: RecordDirectory) -> Path | None:
+    """The last archive, if it has room for more: many short-lived writers must not leave many archives."""
+    archives = directory.archives()
+    return archives[-1] if archives and archive_records(archives[-1]) < ARCHIVE_RECORDS // 2 else None
+
+
+def _write_archives(directory: RecordDirectory, lines: Iterable[bytes]) -> list[Path]:
+    written = []
+    parsed = ((parse_record(line), line) for line in dict.fromkeys(lines))
+    rows = sorted((record["at"], record["id"], line) for record, line in parsed if record is not None)
+    for start in range(0, len(rows), ARCHIVE_RECORDS):
+        part = rows[start : start + ARCHIVE_RECORDS]
+        path = directory.archive / archive_name(part[0][0], part[-1][0], len(part))
+        unfinished = path.with_suffix(".new")
+        with gzip.open(unfinished, "wb", compresslevel=4) as file:
+            file.writelines(line + b"\n" for _, _, line in part)
+        with unfinished.open("rb") as file_on_disk:
+            os.fsync(file_on_disk.fileno())
+        unfinished.chmod(0o600)
+        unfinished.rename(path)
+        written.append(path)
+        _touch_hook_texts(directory, (line for _, _, line in part))
+    return written
+
+
+def _touch_hook_texts(directory: RecordDirectory, lines: Iterable[bytes]) -> None:
+    """Hook texts are removed by their time, so those that records name are as new as the records."""
+    for digest in {record.get("hooks") for line in lines if (record := parse_record(line)) is not None}:
+        with suppress(OSError):
+            if isinstance(digest, str):
+                os.utime(directory.hooks / f"{digest}.json")
+
+
+def _heads(lines: Iterable[bytes]) -> dict[str, Head]:
+    """The last record of each writer."""
+    heads: dict[str, Head] = {}
+    for line in lines:
+        record = parse_record(line)
+        writer, number = split_id(record["id"]) if record is not None else ("", 0)
+        if number > heads.get(writer, Head()).number:
+            heads[writer] = Head(number, line_hash(line))
+    return heads
+
+
+def _entries(event: str, heads: dict[str, Head]) -> list[ChainEntry]:
+    return [ChainEntry(writer, event, head, time.time()) for writer, head in heads.items()]
+
+
+def _remove_old(directory: RecordDirectory, keep: timedelta, most: int) -> None:
+    oldest = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")[:-6] + "Z"
+    kept = 0
+    for path in reversed(directory.archives()):
+        kept += archive_records(path)
+        if kept > most or archive_times(path)[1] < oldest:
+            ChainsFile(directory.chains).add(_entries("removed", _heads(read_lines(path))))
+            path.unlink()
+    limit = time.time() - keep.total_seconds() - 86_400
+    for path in directory.hooks.glob("*.json"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < limit:
+                path.unlink()
+
+
+@contextmanager
+def _lock(directory: RecordDirectory) -> Iterator[bool]:
+    directory.create()
+    file = os.open(directory.path / "archive.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(file)

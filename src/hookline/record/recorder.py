@@ -1,0 +1,136 @@
+"""Records what hosts decide. Every host makes its decisions through a Recorder."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.engine.book import Book
+from hookline.engine.decision import Decision
+from hookline.hooks.event import Event
+from hookline.hooks.hook_files import HookFiles
+from hookline.hooks.host import NO_HOST, Host
+from hookline.hooks.record_settings import RecordedFacts
+from hookline.lazy_dataclasses import dataclass
+from hookline.project.private_file import write_private_file
+from hookline.record.entry import answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
+from hookline.record.facts import MAX_TEXT, AsTheyAre, RecordableFacts, may_have_secret
+from hookline.record.segment import RecordDirectory, record_directory
+from hookline.record.writer import RecordWriter, encode_record
+
+_MAX_LINE: Final = 1 << 16
+EntryMaker = Callable[[AsTheyAre], dict[str, Any]]
+_log = logging.getLogger("hookline")
+
+
+class Recorder:
+    """Decides, and records the decision before the caller has it. Recording never raises and never changes a decision."""
+
+    def __init__(self, directory: RecordDirectory) -> None:
+        self._directory = directory
+        self._writer = RecordWriter(directory, {"machine": os.uname().nodename, "owner": str(os.getuid())})
+        self._kept: set[str] = set()  # hashes of the hook files that are on disk
+
+    async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
+        begun = time.perf_counter()
+        decision = await book.decide(event, host, explain)
+        self.write_decision(book, event, decision, time.perf_counter() - begun)
+        return decision
+
+    def decide_now(self, book: Book, event: Event, host: Host = NO_HOST) -> Decision:
+        """Raises MustWait, like the book's method; nothing is recorded then."""
+        begun = time.perf_counter()
+        decision = book.decide_now(event, host)
+        self.write_decision(book, event, decision, time.perf_counter() - begun)
+        return decision
+
+    def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
+        if is_recorded(asked.name) or hook_spoke(decision):
+            self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
+
+    def write_outcome(self, book: Book, event: Event) -> None:
+        """What came of a call, if no hook is asked about it."""
+        self._write(book, lambda recordable: outcome_entry(event, recordable))
+
+    def write_answer(self, book: Book, event: Event, approved: bool, by: str = "user") -> None:
+        """What a person answered to a question about the event."""
+        self._write(book, lambda recordable: answer_entry(event, approved, by, recordable))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _write(self, book: Book, make_entry: EntryMaker) -> None:
+        settings = book.record
+        if not settings.enabled:
+            return
+        try:
+            hooks = self._keep_files(book.files)
+            text = _encode_short(make_entry, settings.facts, hooks) or _encode_long(make_entry, settings.facts, hooks)
+            self._writer.write(text)
+        except Exception:  # a bug here must not be the reason that a decision is late or lost
+            _log.warning("a decision could not be recorded", exc_info=True)
+
+    def _keep_files(self, files: HookFiles) -> str:
+        """Keeps the texts of the hooks in force, once, before a record names their hash."""
+        digest = files.hash
+        if digest not in self._kept:
+            path = self._directory.hooks / f"{digest}.json"
+            if not path.exists():
+                self._directory.create()
+                write_private_file(path, files.data)
+            self._kept.add(digest)
+        return digest
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedBook:
+    """A book whose decisions are recorded."""
+
+    book: Book
+    recorder: Recorder
+
+    async def decide(self, event: Event, host: Host = NO_HOST) -> Decision:
+        return await self.recorder.decide(self.book, event, host)
+
+
+_recorders: Final[dict[Path, Recorder]] = {}
+_recorders_lock: Final = threading.Lock()
+
+
+def recorder_of(state: Path) -> Recorder:
+    """The recorder of this process for hookline's state directory."""
+    with _recorders_lock:
+        if state not in _recorders:
+            _recorders[state] = Recorder(record_directory(state))
+        return _recorders[state]
+
+
+def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str | None:
+    """The record's text if nothing in it must be cut or masked, which costs a third of looking at every value."""
+    try:
+        text = encode_record({**make_entry(AsTheyAre(how)), "hooks": hooks})
+    except (TypeError, ValueError, RecursionError):  # a value that is not JSON
+        return None
+    if len(text) > MAX_TEXT or (how is not RecordedFacts.FULL and may_have_secret(text)):
+        return None
+    return text
+
+
+def _encode_long(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str:
+    recordable = RecordableFacts(how, masks=how is not RecordedFacts.FULL)
+    entry = {**make_entry(recordable), "hooks": hooks}
+    if recordable.cut:
+        entry["cut"] = recordable.cut
+    text = encode_record(entry)
+    return text if len(text) <= _MAX_LINE else encode_record(_without_texts(entry))
+
+
+def _without_texts(entry: dict[str, Any]) -> dict[str, Any]:
+    """What is left of a record that is too long: everything but its facts and longer texts."""
+    plain = {key: value for key, value in entry.items() if not isinstance(value, (dict, list))}
+    return {**{key: value[:1000] if isinstance(value, str) else value for key, value in plain.items()}, "cut": 1}

@@ -1,0 +1,130 @@
+"""Where records are kept: the directory, its files, and who may take a file that its writer has left.
+
+<state>/hookline/record/
+├── live/<writer>-<n>.jsonl    one writer's records, locked while it may still write
+├── archive/<first>_<last>_<count>.jsonl.gz    records of writers that have ended, by time
+├── hooks/<sha256>.json    the texts of the hooks in force, each set once
+└── chains.jsonl    where each writer's chain began and how far it came
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from hookline.lazy_dataclasses import dataclass
+
+SEGMENT_BYTES: Final = 1 << 20
+ARCHIVE_RECORDS: Final = 20_000
+_ARCHIVE_NAME: Final = re.compile(r"[\dT.Z-]+_[\dT.Z-]+_\d+\.jsonl\.gz")
+_LIVE_NAME: Final = re.compile(r"([0-9a-f]{16})-(\d+)\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDirectory:
+    path: Path
+
+    @property
+    def live(self) -> Path:
+        return self.path / "live"
+
+    @property
+    def archive(self) -> Path:
+        return self.path / "archive"
+
+    @property
+    def hooks(self) -> Path:
+        return self.path / "hooks"
+
+    @property
+    def chains(self) -> Path:
+        return self.path / "chains.jsonl"
+
+    def create(self) -> None:
+        """Owner-only, also if an earlier version or a person made it otherwise. Raises OSError."""
+        for directory in (self.path, self.live, self.archive, self.hooks):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if directory.stat().st_mode & 0o077:
+                directory.chmod(0o700)
+
+    def live_segments(self) -> list[Path]:
+        """Each writer's segments in the order in which it wrote them."""
+        found = [
+            (name[1], int(name[2]), path) for path in _files(self.live) if (name := _LIVE_NAME.fullmatch(path.name))
+        ]
+        return [path for _, _, path in sorted(found)]
+
+    def archives(self) -> list[Path]:
+        """Oldest first."""
+        return sorted(path for path in _files(self.archive) if _ARCHIVE_NAME.fullmatch(path.name))
+
+
+def record_directory(state: Path) -> RecordDirectory:
+    """`state` is hookline's own state directory."""
+    return RecordDirectory(state / "record")
+
+
+def split_id(id: str) -> tuple[str, int]:
+    """The writer of a record, and its number in the writer's chain: 0 if it is not a record's id."""
+    writer, _, number = id.partition("-")
+    return writer, int(number) if number.isdecimal() else 0
+
+
+def archive_name(first: str, last: str, count: int) -> str:
+    """`first` and `last` are the times of records."""
+    return f"{first}_{last}_{count}.jsonl.gz".replace(":", "")
+
+
+def archive_times(path: Path) -> tuple[str, str]:
+    """The times of the first and last record, as in records."""
+    first, last, _ = path.name.split("_")
+    return _with_colons(first), _with_colons(last)
+
+
+def archive_records(path: Path) -> int:
+    return int(path.name.removesuffix(".jsonl.gz").split("_")[2])
+
+
+def _with_colons(time: str) -> str:
+    """`2026-11-16T190512.000000Z` → `2026-11-16T19:05:12.000000Z`"""
+    return f"{time[:13]}:{time[13:15]}:{time[15:]}"
+
+
+def open_segment(path: Path) -> int:
+    """A new, locked file that has its name only once it is locked: else a reader could take it for one that was left.
+
+    Raises OSError.
+    """
+    unlocked = path.with_suffix(".new")
+    file = os.open(unlocked, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rename(unlocked, path)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def take_if_left(path: Path) -> int | None:
+    """The open, locked file if its writer has ended. The lock ends with the process of the writer, however it ends."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
+
+
+def _files(directory: Path) -> list[Path]:
+    try:
+        return list(directory.iterdir())
+    except FileNotFoundError:
+        return []

@@ -1,0 +1,131 @@
+"""Recomputes the hash chains, and compares them with an anchor that was kept elsewhere."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.record.hash_chain import BrokenChain, ChainsFile, Head, WriterChain, line_hash
+from hookline.record.record_reader import parse_record, read_lines
+from hookline.record.segment import RecordDirectory, split_id
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    records: int
+    lost: int  # records that could not be written, for example because the disk was full; their writers say so
+    heads: dict[str, Head]
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far one writer's chain has been followed. `later` are records whose predecessors were not seen yet."""
+
+    head: Head
+    later: dict[int, tuple[str, str]] = field(default_factory=dict)  # number → (previous, hash)
+
+
+def verify_chains(directory: RecordDirectory) -> Verified:
+    """Raises BrokenChain for the first record that was changed, removed or inserted."""
+    before = ChainsFile(directory.chains).read()  # what it says must be there, whatever is written meanwhile
+    progress: dict[str, _Progress] = {}
+    records = lost = 0
+    for line, where in _lines(directory):
+        record = parse_record(line)
+        writer, number = split_id(record["id"]) if record is not None else ("", 0)
+        if record is None or not number:
+            raise BrokenChain(where, "this is not a record that hookline wrote")
+        if writer not in progress:
+            progress[writer] = _Progress(before.get(writer, WriterChain()).removed)
+        records += _follow(progress[writer], writer, number, (record.get("previous"), line_hash(line)))
+        lost += record.get("lost", 0) if record.get("kind") == "gap" else 0
+    now = ChainsFile(directory.chains).read()
+    for writer in sorted({*progress, *before}):
+        _check_end(directory, writer, progress.get(writer), before.get(writer), now.get(writer))
+    return Verified(records, lost, {writer: each.head for writer, each in progress.items()})
+
+
+def _follow(chain: _Progress, writer: str, number: int, link: tuple[Any, str]) -> int:
+    """1 if the record was not seen before."""
+    if number <= chain.head.number:
+        if number == chain.head.number and link[1] != chain.head.hash:
+            raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
+        return 0
+    if number in chain.later and chain.later[number] != link:
+        raise BrokenChain(f"{writer}-{number}", "there are two records with this number")
+    is_new = number not in chain.later
+    chain.later[number] = link
+    while (following := chain.later.pop(chain.head.number + 1, None)) is not None:
+        number = chain.head.number + 1
+        if following[0] != chain.head.hash:
+            what = "it was changed, or the record before it was changed, removed or inserted"
+            raise BrokenChain(f"{writer}-{number}", what)
+        chain.head = Head(number, following[1])
+    return is_new
+
+
+def _check_end(
+    directory: RecordDirectory,
+    writer: str,
+    chain: _Progress | None,
+    known: WriterChain | None,
+    known_now: WriterChain | None,
+) -> None:
+    if known_now is None:
+        raise BrokenChain(f"{writer}-1", "this writer is not in chains.jsonl, so its records were inserted")
+    if chain is not None and chain.later:
+        raise BrokenChain(f"{writer}-{chain.head.number + 1}", "this record was removed")
+    head = chain.head if chain is not None else known_now.removed
+    if known is not None and head.number < known.known.number:
+        raise BrokenChain(f"{writer}-{head.number + 1}", "this record was removed")
+    if known is not None and head.number == known.known.number and head.hash != known.known.hash:
+        raise BrokenChain(f"{writer}-{head.number}", "it was changed")
+    if chain is None and known_now.has_file and not any(directory.live.glob(f"{writer}-*")):
+        raise BrokenChain(f"{writer}-1", "this writer's file was removed")
+
+
+def _lines(directory: RecordDirectory) -> Iterator[tuple[bytes, str]]:
+    """All lines, those of archives by time. Live files are read first: one that is archived meanwhile is seen twice."""
+    live = [(line, path.name) for path in directory.live_segments() for line in read_lines(path)]
+    archived = [((line, path.name) for line in read_lines(path)) for path in directory.archives()]
+    yield from heapq.merge(*archived, key=lambda row: row[0][row[0].find(b'"at":') :][:40])
+    yield from live
+
+
+def write_anchor(directory: RecordDirectory, path: Path) -> Verified:
+    """Verifies, and writes how far every chain came. Raises BrokenChain or OSError."""
+    verified = verify_chains(directory)
+    chains = ChainsFile(directory.chains).head()
+    heads = {writer: [head.number, head.hash] for writer, head in sorted(verified.heads.items())}
+    path.write_text(json.dumps({"chains": [chains.number, chains.hash], "heads": heads}, indent=1) + "\n")
+    return verified
+
+
+def check_anchor(directory: RecordDirectory, path: Path) -> Verified:
+    """Verifies, and checks that everything the anchor knows is still there. Raises BrokenChain, OSError or ValueError."""
+    anchor = json.loads(path.read_text())
+    verified = verify_chains(directory)
+    number, digest = anchor["chains"]
+    if number and ChainsFile(directory.chains).hash_at(number) != digest:
+        raise BrokenChain(f"chains.jsonl:{number}", "it is not as it was when the anchor was written")
+    wanted = {writer: Head(*head) for writer, head in anchor["heads"].items()}
+    removed = {writer: chain.removed for writer, chain in ChainsFile(directory.chains).read().items()}
+    for writer, head in wanted.items():
+        if head.number <= removed.get(writer, Head()).number:
+            continue  # too old to be kept
+        if verified.heads.get(writer, Head()).number < head.number:
+            raise BrokenChain(f"{writer}-{head.number}", "the anchor knows this record, but it was removed")
+    _compare_hashes(directory, wanted)
+    return verified
+
+
+def _compare_hashes(directory: RecordDirectory, wanted: dict[str, Head]) -> None:
+    ends = {f"{writer}-{head.number}": head.hash for writer, head in wanted.items()}
+    for line, _ in _lines(directory):
+        record = parse_record(line)
+        if record is not None and ends.get(record["id"], line_hash(line)) != line_hash(line):
+            raise BrokenChain(record["id"], "it is not as it was when the anchor was written")

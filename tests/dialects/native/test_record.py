@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordedFacts, RecordSettings
+from hookline.project import load_text
+
+
+def settings(text: str) -> RecordSettings:
+    book = load_text(f"hooks: []\n{text}\n", "hookline.yaml")
+    assert book.problems == ()
+    return book.record
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", DEFAULT_SETTINGS),
+        ("record: off", RecordSettings(enabled=False)),
+        ("record: 'off'", RecordSettings(enabled=False)),
+        ("record: false", RecordSettings(enabled=False)),
+        ("record: {}", DEFAULT_SETTINGS),
+        ("record: null", DEFAULT_SETTINGS),
+        ("record: {facts: none}", RecordSettings(facts=RecordedFacts.NONE)),
+        ("record: {facts: full, keep: 7d}", RecordSettings(True, RecordedFacts.FULL, timedelta(days=7))),
+        ("record: {keep: 12h}", RecordSettings(keep=timedelta(hours=12))),
+    ],
+)
+def test_settings(text: str, expected: RecordSettings) -> None:
+    assert settings(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "record: on",
+        "record: [masked]",
+        "record: {facts: some}",
+        "record: {keep: 30}",
+        "record: {keep: 0d}",
+        "record: {keep: 30days}",
+        "record: {kept: 30d}",
+    ],
+)
+def test_mistakes_are_problems(text: str) -> None:
+    book = load_text(f"hooks: []\n{text}\n", "hookline.yaml")
+    assert [problem.line for problem in book.problems] == [2]

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import time
+from datetime import timedelta
+
+import pytest
+
+from hookline.record import archive as archive_module
+from hookline.record.archive import archive_records_of_ended_writers
+from hookline.record.record_reader import read_records
+from hookline.record.segment import RecordDirectory, archive_records
+from hookline.record.verify import verify_chains
+from hookline.record.writer import RecordWriter, encode_record
+
+MONTH = timedelta(days=30)
+
+
+def write(directory: RecordDirectory, count: int = 1, hooks: str = "") -> RecordWriter:
+    writer = RecordWriter(directory, {})
+    for n in range(count):
+        writer.write(encode_record({"kind": "decision", "n": n, "hooks": hooks}))
+    writer.close()
+    return writer
+
+
+def archive(directory: RecordDirectory, keep: timedelta = MONTH, most: int = 1_000_000) -> None:
+    archive_records_of_ended_writers(directory, keep, most=most, settle=0)
+
+
+def test_only_writers_that_have_ended_are_archived(directory: RecordDirectory) -> None:
+    write(directory)
+    running = RecordWriter(directory, {})
+    running.write(encode_record({"kind": "decision"}))
+    archive(directory)
+    (live,) = directory.live_segments()
+    assert live.name.startswith(running.id)
+    (kept,) = directory.archives()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert archive_records(kept) == 2
+    running.write(encode_record({"kind": "decision"}))
+    assert verify_chains(directory).records == 5
+
+
+def test_a_file_that_was_just_left_waits(directory: RecordDirectory) -> None:
+    write(directory)
+    archive_records_of_ended_writers(directory, MONTH)
+    assert directory.archives() == []
+
+
+def test_small_archives_are_joined(directory: RecordDirectory) -> None:
+    for _ in range(5):
+        write(directory)
+        archive(directory)
+    (kept,) = directory.archives()
+    assert archive_records(kept) == 10
+    assert verify_chains(directory).records == 10
+
+
+def test_large_ones_are_split(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_module, "ARCHIVE_RECORDS", 4)
+    write(directory, 10)
+    archive(directory)
+    assert [archive_records(path) for path in directory.archives()] == [4, 4, 3]
+    assert verify_chains(directory).records == 11
+
+
+def test_old_records_are_removed(directory: RecordDirectory) -> None:
+    write(directory, 3)
+    archive(directory, keep=timedelta(0))
+    assert list(read_records(directory)) == []
+    assert verify_chains(directory).records == 0
+
+
+def test_more_than_the_limit_are_removed(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_module, "ARCHIVE_RECORDS", 4)
+    write(directory, 11)
+    archive(directory, most=8)
+    assert [record.get("n") for record in read_records(directory)] == [3, 4, 5, 6, 7, 8, 9, 10]
+    assert verify_chains(directory).records == 8
+
+
+def test_nothing_is_lost_if_the_disk_is_full(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(directory, 3)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gzip, "open", full)
+        with pytest.raises(OSError, match="no space"):
+            archive(directory)
+    archive(directory)
+    assert verify_chains(directory).records == 4
+
+
+@pytest.mark.parametrize("step", ["_touch_hook_texts", "ChainsFile"])
+def test_nothing_is_lost_or_doubled_if_it_is_killed(
+    directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    write(directory, 3)
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(archive_module, step, lambda *_: os._exit(9))
+        archive(directory)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    for _ in range(2):
+        assert len(list(read_records(directory))) == 4
+        assert verify_chains(directory).records == 4
+        archive(directory)
+
+
+def test_a_writer_without_records_is_no_hole(directory: RecordDirectory) -> None:
+    writer = write(directory)
+    (live,) = directory.live_segments()
+    live.write_bytes(b"")
+    archive(directory)
+    assert directory.live_segments() == []
+    verify_chains(directory)
+    assert writer.id
+
+
+def test_one_process_archives_at_a_time(directory: RecordDirectory) -> None:
+    write(directory)
+    with archive_module._lock(directory) as ours:
+        assert ours
+        archive(directory)
+        assert directory.archives() == []
+
+
+def test_hook_texts_are_kept_as_long_as_records_name_them(directory: RecordDirectory) -> None:
+    directory.create()
+    old = time.time() - 100 * 86_400
+    for name in ("used", "unused"):
+        path = directory.hooks / f"{name}.json"
+        path.touch()
+        os.utime(path, (old, old))
+    write(directory, hooks="used")
+    archive(directory)
+    assert [path.stem for path in directory.hooks.iterdir()] == ["used"]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hookline.hooks.event import Event
+from hookline.hooks.record_settings import RecordedFacts
+from hookline.project import load_text
+from hookline.record.entry import answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
+from hookline.record.facts import AsTheyAre
+
+HOOKS = """\
+hooks:
+  - id: no-rm
+    on: tool.before
+    when: {tool: bash, input: {command: {starts: "rm *"}}}
+    then: {deny: "Do not remove."}
+  - id: trim
+    on: tool.before
+    when: {tool: bash, input: {command: "^ "}}
+    then: {set: {input.command: "ls"}}
+"""
+AS_THEY_ARE = AsTheyAre(RecordedFacts.FULL)
+
+
+def event(command: str) -> Event:
+    tool = {"name": "Bash", "id": "call_1", "input": {"command": command}, "caller": "hook-x"}
+    facts = {"host": {"name": "python"}, "session": {"id": "s"}, "user": {"name": "ann"}, "agent": {"id": "main"}}
+    return Event("tool.before", {**facts, "thread": {"id": "t"}, "tool": tool})
+
+
+def entry(command: str) -> dict[str, Any]:
+    asked = event(command)
+    return decision_entry(asked, load_text(HOOKS, "hookline.yaml").decide_now(asked), 0.0012345, AS_THEY_ARE)
+
+
+def test_a_deny() -> None:
+    found = entry("rm x")
+    (trace,) = found.pop("trace")
+    assert trace["hook"] == "no-rm"
+    assert trace["outcome"] == {"verdict": "deny", "reason": "Do not remove."}
+    assert found == {
+        "kind": "decision",
+        "event": "tool.before",
+        "host": "python",
+        "session": "s",
+        "thread": "t",
+        "agent": "main",
+        "user": "ann",
+        "tool": "Bash",
+        "call": "call_1",
+        "caller": "hook-x",
+        "facts": event("rm x").facts,
+        "verdict": "deny",
+        "reason": "Do not remove.",
+        "hook": "no-rm",
+        "file": "hookline.yaml",
+        "line": 2,
+        "dialect": "native",
+        "ms": 1.234,
+    }
+
+
+def test_facts_are_those_before_any_hook_changed_them() -> None:
+    found = entry(" ls -l")
+    assert found["facts"]["tool"]["input"] == {"command": " ls -l"}
+    assert found["trace"][0]["outcome"]["changes"] == {"tool.input.command": "ls"}
+
+
+def test_nobody_spoke() -> None:
+    found = entry("ls")
+    assert found["verdict"] == "silent"
+    assert "hook" not in found
+    assert "trace" not in found
+
+
+def test_facts_can_be_left_out() -> None:
+    asked = event("ls")
+    decision = load_text(HOOKS, "hookline.yaml").decide_now(asked)
+    assert "facts" not in decision_entry(asked, decision, 0.0, AsTheyAre(RecordedFacts.NONE))
+
+
+def test_odd_facts_are_no_reason_to_fail() -> None:
+    asked = Event("tool.before", {"host": "x", "session": {"id": 5}, "tool": {"name": ""}})
+    assert "session" not in outcome_entry(asked, AS_THEY_ARE)
+
+
+def test_a_persons_answer() -> None:
+    found = answer_entry(event("rm x"), False, "ann", AS_THEY_ARE)
+    assert (found["kind"], found["approved"], found["by"], found["call"]) == ("answer", False, "ann", "call_1")
+
+
+def test_what_is_recorded() -> None:
+    assert is_recorded("tool.before")
+    assert not is_recorded("message.create")
+    book = load_text(HOOKS, "hookline.yaml")
+    assert hook_spoke(book.decide_now(event("rm x")))
+    assert hook_spoke(book.decide_now(event(" ls")))
+    assert not hook_spoke(book.decide_now(event("ls")))

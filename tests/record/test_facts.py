@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookline.hooks.masking import mask
+from hookline.hooks.record_settings import RecordedFacts
+from hookline.record import facts as facts_module
+from hookline.record.facts import MAX_TEXT, RecordableFacts, may_have_secret
+from hookline.record.writer import encode_record
+
+
+def recordable(*, masks: bool = True) -> RecordableFacts:
+    return RecordableFacts(RecordedFacts.MASKED if masks else RecordedFacts.FULL, masks=masks)
+
+
+def test_secrets_are_masked_at_any_depth() -> None:
+    found = recordable().value({"tool": {"input": {"list": ["--token=abcdefgh12345678", "ls"]}}})
+    assert found == {"tool": {"input": {"list": ["--token=***", "ls"]}}}
+
+
+def test_full_facts_keep_secrets() -> None:
+    assert recordable(masks=False).value(["password=hunter2hunter2"]) == ["password=hunter2hunter2"]
+
+
+def test_a_long_text_is_cut_with_its_hash() -> None:
+    facts = recordable()
+    short = facts.text("x" * (MAX_TEXT + 5))
+    assert short.startswith("x" * MAX_TEXT + "… (5 more characters, sha256 ")
+    assert facts.cut == 1
+    assert recordable().text("x" * (MAX_TEXT + 5)) == short
+    assert recordable().text("x" * (MAX_TEXT + 4) + "y") != short
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ((1, 2.5, None, True), [1, 2.5, None, True]),
+        (math.inf, "inf"),
+        (b"bytes \xff", "bytes \N{REPLACEMENT CHARACTER}"),
+        ({1: "a"}, {"1": "a"}),
+        (type("Name", (str,), {})("text"), "text"),
+        (object(), "<object>"),
+        ({"a", "b"}, "<set>"),
+    ],
+)
+def test_any_value_becomes_json(value: Any, kept: Any) -> None:
+    assert recordable().value(value) == kept
+    encode_record({"value": recordable().value(value)})
+
+
+def test_a_value_cannot_run_code_by_being_recorded() -> None:
+    class Hostile:
+        def __repr__(self) -> str:
+            raise AssertionError
+
+        __str__ = __repr__
+
+    assert recordable().value(Hostile()) == "<Hostile>"
+
+
+def test_depth_and_size_are_limited() -> None:
+    deep: Any = "end"
+    for _ in range(100):
+        deep = [deep]
+    facts = recordable()
+    encode_record({"value": facts.value([deep, [0] * 100_000, {str(n): [] for n in range(5000)}])})
+    assert facts.cut
+
+
+def test_variables_with_secret_names_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts_module.environment_secrets.cache_clear()
+    facts_module._encoded_secrets.cache_clear()
+    monkeypatch.setenv("MY_SECRET", 'quoted"värde')
+    try:
+        assert may_have_secret(json.dumps(['say quoted"värde now']))
+        assert recordable().text('say quoted"värde now') == "say *** now"
+        assert not may_have_secret(json.dumps(["ls -la"]))
+    finally:
+        monkeypatch.undo()
+        facts_module.environment_secrets.cache_clear()
+        facts_module._encoded_secrets.cache_clear()
+
+
+_PARTS = st.sampled_from(
+    [
+        *(
+            "password",
+            "PASSWD",
+            "passphrase",
+            "client_secret",
+            "token",
+            "api-key",
+            "APIKEY",
+            "access_key",
+            "private-key",
+        ),
+        *(
+            "credentials",
+            "=",
+            ": ",
+            " ",
+            '"',
+            "'",
+            "authorization",
+            "Bearer ",
+            "basic ",
+            "abcdef123456",
+            "sk-",
+            "rk_live_",
+        ),
+        *(
+            "ghp_",
+            "github_pat_",
+            "glpat-",
+            "AKIA",
+            "ASIA0123456789ABCDEF",
+            "xoxb-",
+            "AIza",
+            "npm_",
+            "eyJ",
+            ".",
+            "://",
+            "u:p@",
+        ),
+        *("-u ", "--user ", "--proxy-user=", "name:word", "-----BEGIN RSA PRIVATE KEY-----", "\n", "--", "é", "a" * 36),
+    ]
+)
+
+
+@given(st.lists(_PARTS, max_size=12).map("".join))
+def test_what_masking_would_change_is_looked_at(text: str) -> None:
+    if mask(text) != text:
+        assert may_have_secret(json.dumps([text]))

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import gzip
+from datetime import timedelta
+
+import pytest
+
+from hookline.record import writer as writer_module
+from hookline.record.archive import archive_records_of_ended_writers
+from hookline.record.record_reader import parse_record, read_latest, read_lines, read_records
+from hookline.record.segment import RecordDirectory
+from hookline.record.writer import RecordWriter, encode_record
+
+
+def write(directory: RecordDirectory, *names: str) -> None:
+    writer = RecordWriter(directory, {})
+    for name in names:
+        writer.write(encode_record({"kind": "decision", "name": name}))
+    writer.close()
+
+
+def names(directory: RecordDirectory) -> list[str]:
+    return [record["name"] for record in read_records(directory) if record["kind"] == "decision"]
+
+
+def test_records_of_all_writers_by_time(directory: RecordDirectory) -> None:
+    one, two = RecordWriter(directory, {}), RecordWriter(directory, {})
+    for n in range(10):
+        (one, two)[n % 2].write(encode_record({"kind": "decision", "name": str(n)}))
+    assert names(directory) == [str(n) for n in range(10)]
+    one.close()
+    archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    assert names(directory) == [str(n) for n in range(10)]
+
+
+def test_a_record_that_is_archived_and_still_live_is_read_once(directory: RecordDirectory) -> None:
+    write(directory, "a", "b")
+    (live,) = directory.live_segments()
+    kept = live.read_bytes()
+    archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    live.write_bytes(kept)
+    assert names(directory) == ["a", "b"]
+    assert len(read_latest(directory, lambda record: True, 10)) == 3
+
+
+def test_an_unfinished_line_is_no_record(directory: RecordDirectory) -> None:
+    write(directory, "a")
+    (live,) = directory.live_segments()
+    with live.open("ab") as file:
+        file.write(b'{"id":"x-9","at":"2026')
+    assert names(directory) == ["a"]
+
+
+def test_a_clock_that_was_set_back(directory: RecordDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "datetime", datetimes := FixedTimes())
+    writer = RecordWriter(directory, {})
+    for name, second in (("late", 30), ("early", 10), ("last", 40)):
+        datetimes.second = second
+        writer.write(encode_record({"kind": "decision", "name": name}))
+    assert names(directory) == ["early", "late", "last"]
+
+
+class FixedTimes:
+    second = 0
+
+    def now(self, zone: object) -> FixedTimes:
+        return self
+
+    def isoformat(self, timespec: str) -> str:
+        return f"2026-11-16T00:00:{self.second:02}.000000+00:00"
+
+
+def test_the_latest_that_match(directory: RecordDirectory) -> None:
+    for n in range(20):
+        write(directory, f"{n}")
+        if n == 10:
+            archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    found = read_latest(directory, lambda record: record.get("name", "").endswith("5"), 2)
+    assert [record["name"] for record in found] == ["5", "15"]
+    found = read_latest(directory, lambda record: record["kind"] == "decision", 3)
+    assert [record["name"] for record in found] == ["17", "18", "19"]
+
+
+def test_since(directory: RecordDirectory) -> None:
+    write(directory, "a", "b", "c")
+    at = next(record["at"] for record in read_records(directory) if record.get("name") == "b")
+    assert [record["name"] for record in read_records(directory, since=at)] == ["b", "c"]
+    archive_records_of_ended_writers(directory, timedelta(days=1), settle=0)
+    assert [record["name"] for record in read_records(directory, since=at)] == ["b", "c"]
+
+
+def test_lines_can_be_left_out_before_they_are_parsed(directory: RecordDirectory) -> None:
+    write(directory, "a", "b")
+    assert [record["name"] for record in read_records(directory, lambda line: b'"b"' in line)] == ["b"]
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"id": 1, "at": ""}', b'{"id": "a-1"}', b"\xff"])
+def test_what_is_not_a_record(line: bytes) -> None:
+    assert parse_record(line) is None
+
+
+def test_a_damaged_archive_is_read_as_far_as_possible(directory: RecordDirectory) -> None:
+    directory.create()
+    path = directory.archive / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(b"one\n" * 1000)[:-9])
+    assert len(list(read_lines(path))) <= 1000
+    path.write_bytes(b"not gzip")
+    assert list(read_lines(path)) == []

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.hooks.event import Event
+from hookline.project import load_text
+from hookline.record.record_reader import read_records
+from hookline.record.recorder import RecordedBook, Recorder, recorder_of
+from hookline.record.segment import RecordDirectory
+
+HOOKS = """\
+hooks:
+  - id: no-rm
+    on: tool.before
+    when: {tool: bash, input: {command: {starts: "rm *"}}}
+    then: {deny: "Do not remove."}
+"""
+
+
+def event(command: Any = "ls") -> Event:
+    return Event("tool.before", {"tool": {"name": "Bash", "input": {"command": command}}})
+
+
+def recorded(directory: RecordDirectory) -> list[dict[str, Any]]:
+    return [record for record in read_records(directory) if record["kind"] != "start"]
+
+
+def test_a_decision_is_recorded_before_the_caller_has_it(directory: RecordDirectory, recorder: Recorder) -> None:
+    book = load_text(HOOKS, "hookline.yaml")
+    assert recorder.decide_now(book, event("rm x")).denied
+    assert asyncio.run(recorder.decide(book, event("ls"))).verdict.word == "silent"
+    assert asyncio.run(RecordedBook(book, recorder).decide(event("rm y"))).denied
+    assert [record["verdict"] for record in recorded(directory)] == ["deny", "silent", "deny"]
+
+
+def test_the_texts_of_the_hooks_in_force_are_kept_once(directory: RecordDirectory, recorder: Recorder) -> None:
+    book = load_text(HOOKS, "hookline.yaml")
+    for _ in range(3):
+        recorder.decide_now(book, event())
+    recorder.decide_now(load_text(HOOKS.replace("no-rm", "other"), "hookline.yaml"), event())
+    hashes = [record["hooks"] for record in recorded(directory)]
+    assert len(set(hashes[:3])) == 1
+    assert hashes[3] != hashes[0]
+    data = (directory.hooks / f"{hashes[0]}.json").read_bytes()
+    assert hashlib.sha256(data).hexdigest() == hashes[0]
+    assert json.loads(data)[0]["text"] == HOOKS
+
+
+def test_events_on_which_no_hook_spoke(directory: RecordDirectory, recorder: Recorder) -> None:
+    book = load_text(HOOKS, "hookline.yaml")
+    recorder.decide_now(book, Event("message.create", {"message": {}}))
+    assert recorded(directory) == []
+
+
+@pytest.mark.parametrize("how", ["off", "false"])
+def test_recording_can_be_switched_off(directory: RecordDirectory, recorder: Recorder, how: str) -> None:
+    recorder.decide_now(load_text(f"record: {how}\n{HOOKS}", "hookline.yaml"), event("rm x"))
+    assert not directory.path.exists()
+
+
+@pytest.mark.parametrize(("how", "kept"), [("masked", "--token=***"), ("full", "--token=abcdef123456")])
+def test_secrets(directory: RecordDirectory, recorder: Recorder, how: str, kept: str) -> None:
+    book = load_text(f"record: {{facts: {how}}}\n{HOOKS}", "hookline.yaml")
+    recorder.decide_now(book, event("run --token=abcdef123456"))
+    (record,) = recorded(directory)
+    assert record["facts"]["tool"]["input"]["command"] == f"run {kept}"
+
+
+def test_no_facts(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(load_text(f"record: {{facts: none}}\n{HOOKS}", "hookline.yaml"), event("rm --token=abcdef123"))
+    (record,) = recorded(directory)
+    assert "facts" not in record
+    assert record["verdict"] == "deny"
+
+
+def test_long_texts_are_cut(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(load_text(HOOKS, "hookline.yaml"), event("x" * 100_000))
+    (record,) = recorded(directory)
+    assert record["cut"] == 1
+    assert "more characters" in record["facts"]["tool"]["input"]["command"]
+
+
+def test_a_record_that_is_still_too_long_keeps_the_decision(directory: RecordDirectory, recorder: Recorder) -> None:
+    tool = {"name": "Bash", "input": {"command": "rm x", **{f"f{n}": "y" * 4000 for n in range(50)}}}
+    recorder.decide_now(load_text(HOOKS, "hookline.yaml"), Event("tool.before", {"tool": tool}))
+    (record,) = recorded(directory)
+    assert (record["verdict"], record["hook"], record["cut"]) == ("deny", "no-rm", 1)
+    assert "facts" not in record
+
+
+def test_values_that_are_not_json(directory: RecordDirectory, recorder: Recorder) -> None:
+    tool = {"name": "Bash", "input": {"command": "ls", "odd": {1, 2}, "number": float("nan")}}
+    recorder.decide_now(load_text(HOOKS, "hookline.yaml"), Event("tool.before", {"tool": tool}))
+    (record,) = recorded(directory)
+    assert record["facts"]["tool"]["input"] == {"command": "ls", "odd": "<set>", "number": "nan"}
+
+
+def test_a_bug_in_recording_costs_no_decision(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(recorder, "_keep_files", broken)
+    with caplog.at_level(logging.WARNING):
+        assert recorder.decide_now(load_text(HOOKS, "hookline.yaml"), event("rm x")).denied
+    assert "could not be recorded" in caplog.text
+
+
+def test_outcomes_and_answers(directory: RecordDirectory, recorder: Recorder) -> None:
+    book = load_text(HOOKS, "hookline.yaml")
+    recorder.write_answer(book, event("rm x"), True, "ann")
+    recorder.write_outcome(book, Event("tool.after", {"tool": {"name": "Bash", "input": {}, "ok": True}}))
+    answer, outcome = recorded(directory)
+    assert (answer["kind"], answer["approved"], answer["by"]) == ("answer", True, "ann")
+    assert (outcome["kind"], outcome["event"]) == ("outcome", "tool.after")
+
+
+def test_one_recorder_for_each_directory(tmp_path: Path) -> None:
+    assert recorder_of(tmp_path / "a") is recorder_of(tmp_path / "a")
+    assert recorder_of(tmp_path / "a") is not recorder_of(tmp_path / "b")
