@@ -9,7 +9,7 @@ from datetime import timedelta
 import click
 
 from hookline.cli.async_runner import run_async
-from hookline.cli.hook_model import ask_user_model
+from hookline.cli.bridge_model import ask_user_model
 from hookline.cli.logging_setup import is_debugging
 from hookline.cli.options import Verb
 from hookline.errors import HooklineError

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from hookline.cli.async_runner import run_async
+from hookline.cli.bridge_model import ask_user_model
 from hookline.cli.context import home
-from hookline.cli.hook_model import ask_user_model
 from hookline.cli.options import Verb
 from hookline.cli.output import err
 from hookline.errors import HooklineError

@@ -41,6 +41,7 @@ from hookline.runtime.storage.tables import SessionRow, ThreadRow
 from hookline.runtime.subagent import abandon_subagents
 from hookline.runtime.thread import Progress, StoredThread, SubagentTask
 from hookline.runtime.tools.tool_definition import ToolContext
+from hookline.runtime.transcript import Transcript
 from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, StatusMessage, Update
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class AgentSession:
         self._running: asyncio.Task[ExchangeEnded] | None = None
         self._ending = asyncio.Lock()
         self.environment = SessionEnvironment()
+        self.transcript = Transcript(self, runtime.state_directory / "transcripts")
 
     @property
     def store(self) -> Store:

@@ -59,7 +59,7 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
     base = base_facts(known)
     facts: dict[str, Any] = {
         **base,
-        "session": {**base["session"], "turns": session.turns},
+        "session": describe_session(session),
         "agent": {"id": agent.id, "name": agent.name or agent.id, "prompt": thread.side.prompt.name},
         "thread": {"id": thread.id},
         "execution": thread.progress.facts,
@@ -75,7 +75,12 @@ async def shared_facts(thread: StoredThread, event: str) -> dict[str, Any]:
 
 
 def describe_session(session: AgentSession) -> dict[str, Any]:
-    return {"id": session.id, "tool_calls": session.tool_calls, "turns": session.turns}
+    return {
+        "id": session.id,
+        "tool_calls": session.tool_calls,
+        "turns": session.turns,
+        "transcript": str(session.transcript.path),
+    }
 
 
 def _turn_facts(thread: StoredThread) -> dict[str, int]:

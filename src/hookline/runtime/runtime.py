@@ -204,6 +204,10 @@ class Runtime:
         return self._settings.ask
 
     @property
+    def state_directory(self) -> Path:
+        return self._settings.state_directory
+
+    @property
     def unattended(self) -> bool:
         return self._settings.unattended
 

@@ -36,7 +36,8 @@ class ThreadHost(LocalHost):
         self._thread = thread
 
     async def run_program(self, command: Command) -> ProgramResult:
-        """In the agent's environment."""
+        """In the agent's environment, with a transcript if the program is told of it."""
+        await self._session.transcript.write_for(command.stdin)
         token = inherited_environment.set(
             {**self._session.runtime.program_env, **self._session.environment.hook_variables()}
         )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bridge_sandbox import BridgeSandbox
-from hookline.cli.hook_model import ask_user_model
+from hookline.cli.bridge_model import ask_user_model
 from hookline.hosts.bridge.hook_cache import LoadOnce
 from hookline.hosts.bridge.responder import respond
 
