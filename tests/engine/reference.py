@@ -113,7 +113,6 @@ class ReferenceRound:
             self.ended_groups.setdefault(hook.group, at)
 
     async def ask_again(self) -> None:
-        """About the final event, those that came before the last change."""
         final_asks = [a for a in self.answers if a.at >= self.last_change and a.outcome.verdict is Verdict.ASK]
         for at, hook in enumerate(self.hooks[: self.last_change]):
             holds = self.holds(at, hook)
@@ -183,7 +182,7 @@ class ReferenceRound:
     def counted(self, hook: Hook, answer: Outcome | Failure) -> Outcome:
         """The part of an answer that the event accepts; of a failure, the hook's on_error.
 
-        An answer with another part is a failure too: what the event accepts of it counts beside the on_error.
+        Another verdict, change or halt is a failure too: what the event accepts counts beside the on_error.
         """
         if isinstance(answer, Failure):
             failure = label(answer, hook)
@@ -195,9 +194,10 @@ class ReferenceRound:
         accepted = self.accepted(answer)
         if accepted == answer:
             return answer
-        _, failure = accept_outcome(answer, self.event.name)  # for its words
-        assert failure is not None
+        failure = accept_outcome(answer, self.event.name)[1] or Failure(FailureKind.NOT_ACCEPTED, "")  # for its words
         self.note_failure(hook, failure)
+        if (answer.verdict, answer.changes, answer.halt) == (accepted.verdict, accepted.changes, accepted.halt):
+            return accepted
         declared = self.accepted(answer_to(failure, hook.on_error))
         return replace(both(accepted, declared), final=accepted.final or declared.final, applied=accepted.applied)
 
@@ -243,19 +243,16 @@ class ReferenceRound:
         if self.stopped_event is not None:
             left = {name: value for name, value in self.event.facts.items() if name == "metadata"}
             found.event = Event(self.event.name, {**self.stopped_event.facts, **left})
-        if found.halt and EVENTS[self.event.name].accepts & May.DENY:
-            found.verdict = Verdict.DENY
+        found.verdict = Verdict.DENY if found.halt and EVENTS[self.event.name].accepts & May.DENY else found.verdict
         if found.verdict is Verdict.DENY and not found.reason:
             found.reason = f"Blocked by hook {found.by}"
         return found
 
 
 async def run(hook: Hook, event: Event, host: Host, again: bool = False) -> Outcome | Failure:
-    if hook.then.constant is not None:
-        return hook.then.constant
     token = current_hook.set(CurrentHook(hook.id, again, tool_matchers=tuple(tool_matchers(hook.when))))
     try:
-        return await hook.then.run(event, host)
+        return hook.then.constant or await hook.then.run(event, host)
     except ActionError as error:
         return error.failure
     except UnavailableError as error:

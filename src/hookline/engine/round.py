@@ -15,7 +15,14 @@ from hookline.engine.index import HookIndex, IndexEntry, SubjectIndex
 from hookline.engine.limits import session_id
 from hookline.engine.match_budget import MatchBudget
 from hookline.errors import AmbiguousField, ConditionError, UnavailableError, UndecidedError
-from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, combine_outcomes, outcome_of_failure
+from hookline.hooks.attempt import (
+    CombinedOutcome,
+    accept_outcome,
+    attempt,
+    combine_outcomes,
+    is_weakened,
+    outcome_of_failure,
+)
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS, METADATA_PATH
@@ -285,7 +292,7 @@ class Round:
     ) -> Outcome:
         """The part of the action's outcome that the event accepts; if the action failed, the hook's on_error.
 
-        An outcome that the event does not accept is a failure too: its on_error is added to the accepted part.
+        A verdict, change or halt that the event does not accept is a failure too: the on_error is added to the rest.
         """
         undecided = "" if self._undecided is None else self._undecided.text
         failure = None if self._undecided is None else self._record_undecided(hook, self._undecided)
@@ -297,7 +304,7 @@ class Round:
         outcome, rejection = accept_outcome(answer, self.event.name, hook.origin.dialect)
         if rejection is not None:
             failure = self._record_failure(replace(rejection, hook=hook.id))
-            if not has_failed and hook.on_error is not SILENT:
+            if not has_failed and hook.on_error is not SILENT and is_weakened(answer, outcome):
                 declared, _ = accept_outcome(outcome_of_failure(failure, hook.on_error), self.event.name)
                 outcome = replace(combine_outcomes((outcome, declared)), applied=outcome.applied)
         self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided))

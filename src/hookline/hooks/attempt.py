@@ -247,6 +247,11 @@ def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tup
     )
 
 
+def is_weakened(outcome: Outcome, accepted: Outcome) -> bool:
+    """Whether a verdict, a change or a halt was not accepted, so that the hook failed. A lost note fails nothing."""
+    return (outcome.verdict, outcome.changes, outcome.halt) != (accepted.verdict, accepted.changes, accepted.halt)
+
+
 def outcome_of_failure(failure: Failure, on_error: Outcome) -> Outcome:
     """The declared answer to a failure, combined with what the action asked for before it failed."""
     answer = _declared_outcome(failure, on_error)

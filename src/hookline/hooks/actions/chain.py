@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, outcome_of_failure
+from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, is_weakened, outcome_of_failure
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import METADATA_PATH
 from hookline.hooks.host import Host
@@ -72,7 +72,8 @@ class Chain:
             answer = await attempt(step.action, event, host, step.timeout)
             if isinstance(answer, Outcome) and step.on_error is not None and step.on_error != SILENT:
                 accepted, rejection = accept_outcome(answer, event.name)
-                answer = answer if rejection is None else replace(rejection, partial_outcome=accepted)
+                if rejection is not None and is_weakened(answer, accepted):
+                    answer = replace(rejection, partial_outcome=accepted)
             if isinstance(answer, Failure):
                 if step.on_error is None and unanswered is None:
                     unanswered = replace(answer, text=f"{step.name}: {answer.text}")
