@@ -101,13 +101,16 @@ def _find_problems(group: Sequence[ParsedFile]) -> Iterator[Problem]:
 
 
 def _find_script_problems(hooks: Sequence[Hook]) -> Iterator[Problem]:
-    """Other verbs compile a script on its first call: compiling all of them would slow every start."""
+    """Other verbs compile a script on its first call: compiling all of them would slow every start.
+
+    A broken script then fails, and holds the event if it could have stopped it.
+    """
     for hook in hooks:
         for script in (action for action in leaf_actions(hook.then) if isinstance(action, RunScript)):
-            from hookline.runners.javascript import syntax_error
+            from hookline.runners.javascript import describe_syntax_error, syntax_error
 
             if (found := syntax_error(script.source)) is not None:
-                what = f"the script of {hook.id} has a syntax error on its line {found[0]}: {found[1]}."
+                what = f"{hook.id} {describe_syntax_error(*found)}."
                 yield Problem("bad-script", hook.origin.file, hook.origin.line, what)
 
 

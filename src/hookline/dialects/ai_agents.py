@@ -63,7 +63,7 @@ DEFAULT_TIMEOUT: Final = timedelta(seconds=60)
 
 RESULT_PARSER: Final = ResultParser(ResultFormat.JSON, Audience.USER)
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
-"""A failure never blocks; the user sees it."""
+"""A failure never blocks, except that a program that cannot be found holds the event; the user sees it."""
 _REGEX_CHARACTERS: Final = re.compile(r"[|*+?()\[\]{}^$\\]")
 _STDIN_TEMPLATES: Final = {
     "session_id": "{{session.id}}",
@@ -134,7 +134,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
     action: Action = (
         HoldCall(str(errors[0]), written=at.value)  # it could have blocked
         if command is None or errors
-        else RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout)
+        else RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout, hold_if_broken=True)
     )
     return Hook(
         id=id,

@@ -83,6 +83,8 @@ async def run_script(script: ScriptCall, host: Host) -> Any:
         threads.abandon(work)
         await calls.end()
     if isinstance(answer, Failure):
+        if answer.kind is FailureKind.RAISED and (broken := syntax_error(script.source)) is not None:
+            raise ActionError(FailureKind.CANNOT_START, describe_syntax_error(*broken))
         raise ActionError(answer.kind, answer.text)
     return answer
 
@@ -363,6 +365,10 @@ def syntax_error(source: str) -> tuple[int, str] | None:
                 else (last, "a bracket or quote is not closed")
             )
     return None
+
+
+def describe_syntax_error(line: int, what: str) -> str:
+    return f"has a syntax error on line {line} of its script: {what}"
 
 
 def _is_encodable(source: str) -> bool:

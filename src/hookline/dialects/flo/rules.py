@@ -291,7 +291,8 @@ def _parse_script(at: Node, event: str, timeout: timedelta, on_error: OnError) -
     source = None if script is None else script.text()
     if source is None:
         return None
-    return RuleAction(RunScript(source, script_variables(event), timeout), timeout, outcome_on_error(event, on_error))
+    run = RunScript(source, script_variables(event), timeout, hold_if_broken=on_error is not OnError.CONTINUE)
+    return RuleAction(run, timeout, outcome_on_error(event, on_error))
 
 
 def _parse_command(at: Node, command: Node, event: str, on_error: OnError) -> RuleAction | None:

@@ -197,7 +197,10 @@ def _write_failure_keys(hook: Hook, timeout: timedelta, run: RunProgram | None) 
     if timeout != DEFAULT_TIMEOUT:
         keys["timeout"] = write_duration(timeout, timedelta(milliseconds=1))
     for mode, flag in ((OnError.UNSET, None), (OnError.CONTINUE, True), (OnError.BLOCK, False)):
-        same_parser = run is None or run.result_parser == result_parser(hook.event, mode)
-        if same_parser and hook.on_error == outcome_on_error(hook.event, mode):
+        if isinstance(hook.then, RunScript):
+            same = mode is OnError.BLOCK or hook.then.hold_if_broken is (mode is OnError.UNSET)
+        else:
+            same = run is None or run.result_parser == result_parser(hook.event, mode)
+        if same and hook.on_error == outcome_on_error(hook.event, mode):
             return keys if flag is None else {**keys, "continueOnError": flag}
     raise NotExpressible("how its result and its failures count")

@@ -23,6 +23,7 @@ from hookline.dialects.native.keys import (
     compile_template,
     data_key,
     event_template,
+    flag_key,
     key_table,
     object_schema,
     read_arguments,
@@ -74,6 +75,7 @@ def _parse_run(value: Node, info: HookInfo, options: dict[str, Any]) -> Action |
         info.timeout,
         None if only_if is None else replace(only_if, **given),
         _ONLY_IF_TIMEOUT,
+        options.get("hold_if_broken", False),
     )
 
 
@@ -232,6 +234,15 @@ def _reason_key(**rest: Any) -> Key:
     return text_key("reason", default=f"`{DEFAULT_REASON}`", write=write, **rest)
 
 
+def _hold_key(what: str) -> Key:
+    return flag_key(
+        "hold_if_broken",
+        default="`false`",
+        help=f"{what} holds the event, also if `on_error` lets other failures pass",
+        write=lambda action, _: action.hold_if_broken or NOT_WRITTEN,
+    )
+
+
 _RUN_OPTIONS: Final = key_table(
     Key(
         "stdin",
@@ -278,6 +289,7 @@ _RUN_OPTIONS: Final = key_table(
     ),
     _tell_key(help="who gets stdout after exit code 0: `agent` or `user`"),
     _reason_key(help="the reason of a deny"),
+    _hold_key("a program that cannot be found or started"),
 )
 _RUN: Final = ActionKey(
     "run",
@@ -337,7 +349,8 @@ _POST: Final = ActionKey(
 def _parse_script(value: Node, info: HookInfo, options: dict[str, Any]) -> Action | None:
     source = value.text()
     variables = options.get("variables") or DataTemplate({"event": event_template(info.vocabulary).value})
-    return None if source is None else RunScript(source, variables, info.timeout)
+    hold = options.get("hold_if_broken", False)
+    return None if source is None else RunScript(source, variables, info.timeout, hold)
 
 
 _SCRIPT: Final = ActionKey(
@@ -351,7 +364,8 @@ _SCRIPT: Final = ActionKey(
             default="`{event: '{{event}}'}`",
             help="the variables that the script can use",
             write=lambda action, _: write_data(action.variables),
-        )
+        ),
+        _hold_key("a script with a syntax error"),
     ),
     intended=lambda at, info: _STOPPING,
     help="run JavaScript",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.host import Host
-from hookline.hooks.outcome import ActionError, FailureKind, Outcome, Verdict
+from hookline.hooks.outcome import ActionError, Failure, FailureKind, Outcome, Verdict
 from hookline.hooks.protocols import May
 from hookline.lazy_dataclasses import dataclass
 
@@ -19,6 +20,14 @@ def holding_answer(event: str, reason: str) -> Outcome | None:
     if accepts & May.ASK:
         return Outcome(Verdict.ASK, reason)
     return Outcome(Verdict.DENY, reason) if accepts & May.DENY and event not in ENDING_EVENTS else None
+
+
+def holding_error(failure: Failure, event: str) -> ActionError:
+    """The failure of an action that could have stopped the event; if it is broken and not only failed, it holds the event."""
+    broken = failure.kind is FailureKind.CANNOT_START and failure.answer is None
+    reason = f"hook {current_hook_id()} {failure.text}"
+    answer = holding_answer(event, reason) if broken else failure.answer
+    return ActionError(failure.kind, failure.text, answer, failure.partial_outcome, failure.detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,10 +94,15 @@ _MAY_BY_FORMAT: Final = {
 }
 
 
+def not_found_error(finished: ProgramResult) -> ActionError:
+    """For an exit code that is one of NOT_FOUND_EXIT_CODES."""
+    said = finished.stderr.strip() or f"exit code {finished.exit_code}"
+    return ActionError(FailureKind.CANNOT_START, f"could not start: {said[:MAX_REASON_CHARS]}")
+
+
 def _parse_never(parser: ResultParser, finished: ProgramResult, event: Event) -> Outcome:
     if finished.exit_code in NOT_FOUND_EXIT_CODES:
-        said = finished.stderr.strip() or f"exit code {finished.exit_code}"
-        raise ActionError(FailureKind.CANNOT_START, f"could not start: {said[:MAX_REASON_CHARS]}")
+        raise not_found_error(finished)
     return parser.success_outcome(finished)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from hookline.hooks.actions.description import describe_input
+from hookline.hooks.actions.hold import holding_error
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.actions.program_result import NOT_FOUND_EXIT_CODES, ResultParser
+from hookline.hooks.actions.program_result import NOT_FOUND_EXIT_CODES, ResultParser, not_found_error
 from hookline.hooks.event import MISSING, Event, FactPath
 from hookline.hooks.host import Command, Host
 from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
@@ -66,6 +67,7 @@ class RunProgram:
     timeout: timedelta
     only_if: CommandTemplate | None = None  # the program runs only if this exits with 0
     only_if_timeout: timedelta = timedelta(seconds=1)
+    hold_if_broken: bool = False  # a program that cannot be found or started holds the event
     instant = False
     constant = None
     label = "the action run"
@@ -96,7 +98,14 @@ class RunProgram:
     async def run(self, event: Event, host: Host) -> Outcome:
         if self.only_if is not None and not await self._should_run(self.only_if, event, host):
             return NOT_APPLIED
-        finished = await host.run_program(self.program.render(event, self.timeout))
+        try:
+            finished = await host.run_program(self.program.render(event, self.timeout))
+            if self.hold_if_broken and finished.exit_code in NOT_FOUND_EXIT_CODES:
+                raise not_found_error(finished)
+        except ActionError as failed:
+            if self.hold_if_broken:
+                raise holding_error(failed.failure, event.name) from None
+            raise
         return self.result_parser.parse(finished, event)
 
     async def _should_run(self, only_if: CommandTemplate, event: Event, host: Host) -> bool:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.hooks.actions.description import describe_input
+from hookline.hooks.actions.hold import holding_error
 from hookline.hooks.event import Changes, Event, FactPath
 from hookline.hooks.host import Host, ScriptCall
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome, Verdict
@@ -25,6 +26,7 @@ class RunScript:
     source: str
     variables: DataTemplate
     timeout: timedelta
+    hold_if_broken: bool = False  # a script with a syntax error holds the event
     instant = False
     constant = None
     label = "the action script"
@@ -41,7 +43,12 @@ class RunScript:
         yield from describe_input("variables", self.variables)
 
     async def run(self, event: Event, host: Host) -> Outcome:
-        returned = await host.run_script(ScriptCall(self.source, self.variables.render(event), self.timeout))
+        try:
+            returned = await host.run_script(ScriptCall(self.source, self.variables.render(event), self.timeout))
+        except ActionError as failed:
+            if self.hold_if_broken:
+                raise holding_error(failed.failure, event.name) from None
+            raise
         return _parse_returned(returned, event)
 
 
