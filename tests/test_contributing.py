@@ -28,14 +28,11 @@ class Sample:
         return self.section.removeprefix("Add ").replace(" ", "-")
 
 
-WORDS = ("dialects/source_words.py",)  # only for messages about what cannot be converted
 SAMPLES = [
     Sample("Add an event", "history.system", r'"history\.system"', 1, ("runtime/history.py",)),
-    Sample("Add a condition", "MultipleOf", r"\bMultipleOf\b", 2, ("dialects/digitorn/", *WORDS)),
-    Sample(
-        "Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/", "dialects/native/on_error.py", *WORDS)
-    ),
-    Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 5, WORDS),
+    Sample("Add a condition", "MultipleOf", r"\bMultipleOf\b", 2, ("dialects/digitorn/",)),
+    Sample("Add an action", "diagnose", r"\bDiagnose\b", 2, ("dialects/digitorn/", "dialects/native/on_error.py")),
+    Sample("Add a dialect", "microai", r'"microai"|dialects\.microai', 4),
     Sample("Add a coding agent", "windsurf", r"(?i)\bwindsurf\b", 3),
     Sample("Add a tool to our own agent", "runjs", r"\brunjs\b", 3),
 ]

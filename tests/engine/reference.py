@@ -194,7 +194,8 @@ class ReferenceRound:
         accepted = self.accepted(answer)
         if accepted == answer:
             return answer
-        failure = accept_outcome(answer, self.event.name)[1] or Failure(FailureKind.NOT_ACCEPTED, "")  # for its words
+        _, found = accept_outcome(answer, hook.event, hook.origin.wording, hook.event_name)  # for its words
+        failure = found or Failure(FailureKind.NOT_ACCEPTED, "")
         self.note_failure(hook, failure)
         if (answer.verdict, answer.changes, answer.halt) == (accepted.verdict, accepted.changes, accepted.halt):
             return accepted

@@ -19,6 +19,7 @@ from hookline.hooks.attempt import accept_outcome
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import Audience, Compact, FailureKind, Note, Outcome, Verdict
+from hookline.project import load_text
 
 AFTER = Event("tool.after", {"tool": {"name": "bash", "input": {"command": "ls"}, "result": "old", "ok": True}})
 
@@ -32,7 +33,7 @@ def test_a_deny_that_the_event_does_not_take_neither_counts_nor_ends_the_round(c
     assert (decision.verdict, decision.by, decision.reason) == (Verdict.SILENT, None, "")
     assert len(later.events) == 1
     assert [(failure.hook, failure.kind) for failure in decision.failures] == [("late", FailureKind.NOT_ACCEPTED)]
-    assert decision.failures[0].text == "tool.after does not accept: deny"
+    assert decision.failures[0].text == "tool.after does not accept deny"
 
 
 def test_what_the_event_takes_of_an_answer_counts() -> None:
@@ -42,7 +43,7 @@ def test_what_the_event_takes_of_an_answer_counts() -> None:
     assert decision.event.facts["tool"]["result"] == "new"
     assert decision.event.facts["tool"]["name"] == "bash"
     assert [note.text for note in decision.notes] == ["hello"]
-    assert "change tool.name" in decision.failures[0].text
+    assert "a change of tool.name" in decision.failures[0].text
 
 
 @pytest.mark.parametrize("path", ["tool.name", "tool", "session.id", "prompt", "tool.inputs"])
@@ -107,6 +108,8 @@ def test_the_full_reason_ends_with_the_hook_and_its_place() -> None:
 
 
 def test_an_answer_that_is_not_accepted_names_the_event_as_the_hook_s_file_does() -> None:
-    _, failure = accept_outcome(Outcome(Verdict.DENY), "turn.end", "digitorn")
+    app = "runtime: {hooks: [{id: x, on: turn_end, action: {type: gate}}]}"
+    (hook,) = load_text(app, "app.yaml", "digitorn").hooks
+    _, failure = accept_outcome(Outcome(Verdict.DENY), hook.event, hook.origin.wording, hook.event_name)
     assert failure is not None
-    assert failure.text == "turn_end does not accept: deny"
+    assert failure.text == "turn_end does not accept gate"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookline.cli.output import Colour, format_json, out, out_labelled, wrap
-from hookline.dialects.wording import wording_of
 from hookline.engine.decision import Decision, TraceEntry
 from hookline.formatting import shorten
 from hookline.hooks.event import MISSING, Event, FactPath, path_text
@@ -74,8 +73,7 @@ def _show_entry(entry: TraceEntry) -> None:
     took = f"  {entry.seconds * 1000:.2f} ms" if entry.seconds else ""
     place = f"  {entry.hook.origin.file}:{entry.hook.origin.line}"
     out_labelled(entry.hook.id, Colour.BOLD, f"{place}  {_answer_text(entry)}{took}")
-    why = wording_of(entry.hook.origin.dialect).condition(entry.why)
-    out(wrap(why, "    "), Colour.DIM if entry.skip_reason else None)
+    out(wrap(entry.why, "    "), Colour.DIM if entry.skip_reason else None)
 
 
 def _answer_text(entry: TraceEntry) -> str:

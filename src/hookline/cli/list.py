@@ -11,9 +11,7 @@ from hookline.cli.context import load_book
 from hookline.cli.options import Verb, config_option, dialect_option, json_option
 from hookline.cli.output import out, out_json, print_table
 from hookline.cli.problem_text import show_problems
-from hookline.dialects.wording import event_name, failure_text, wording_of
 from hookline.hooks.actions.failing import UntrustedAction
-from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.hook import Hook, Scope
@@ -70,7 +68,7 @@ def _hook_json(hook: Hook) -> dict[str, Any]:
     return {
         "id": hook.id,
         "event": hook.event,
-        "event_name": event_name(hook),
+        "event_name": hook.event_name,
         "order": hook.order,
         "file": hook.origin.file,
         "line": hook.origin.line,
@@ -95,7 +93,7 @@ def _table_row(hook: Hook) -> tuple[str, ...]:
     ]
     return (
         hook.id,
-        event_name(hook),
+        hook.event_name,
         f"{hook.origin.file}:{hook.origin.line}",
         _order_text(hook),
         scope,
@@ -106,7 +104,7 @@ def _table_row(hook: Hook) -> tuple[str, ...]:
 
 
 def _order_text(hook: Hook) -> str:
-    words = wording_of(hook.origin.dialect)
+    words = hook.origin.wording
     order = words.order(hook.order)
     return order if words.order_key == "order" or not order else f"{words.order_key} {order}"
 
@@ -116,7 +114,7 @@ def _failure_text(hook: Hook) -> str:
     if hook.then.constant is not None:
         return ""
     reads = _exit_code_format(hook)
-    if own := failure_text(hook, None if reads is None else ResultFormat(reads)):
+    if own := hook.origin.wording.failure(hook.on_error, reads):
         return own
     return error_word(hook.on_error) + (f" (exit code: {reads})" if reads else "")
 

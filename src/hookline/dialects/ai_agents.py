@@ -47,15 +47,27 @@ from hookline.hooks.events import event_name_in, events_by_name
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import Audience, Note, Outcome
 from hookline.hooks.placeholders import PlaceholderResolver
-from hookline.hooks.protocols import Action, Condition
+from hookline.hooks.protocols import Action, Condition, May
 from hookline.hooks.templates import DataTemplate, Template, parse_template
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
+from hookline.hooks.wording import NATIVE_ANSWERS, Wording
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 NAME: Final = "ai_agents"
 VOCABULARY: Final = VOCABULARIES[NAME]
+WORDING: Final = Wording(
+    dialect=NAME,
+    answers={**NATIVE_ANSWERS, May.DENY: "block"},
+    facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
+    action_word=lambda action: "command" if isinstance(action, RunProgram) else None,
+    unit="s",
+    adds_environment=True,
+    failures={ResultFormat.JSON: "exit code 2 blocks, another failure is shown"},
+    run_earlier="move it up in the file",
+    on_error="a failure",
+)
 EVENTS: Final = events_by_name(NAME)
 TOOL_EVENTS: Final = ("tool.before", "tool.after")
 HOOK_KEYS: Final = ("type", "command", "timeout")
@@ -141,7 +153,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
         event=entry.event,
         when=all_of([when, TOOL_SUCCEEDED]) if entry.event == "tool.after" else when,
         then=action,
-        origin=Origin(at.document.file, at.line, NAME),
+        origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
         group=NAME,
         timeout=timeout,
         on_error=FAILURE_OUTCOME,

@@ -13,12 +13,12 @@ from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.text import Matches, ShellCommands
-from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
+from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import replace
 from hookline.patterns.matchers import Shorthand, shorthand
 
@@ -144,7 +144,7 @@ def write_each(hooks: Iterable[Hook], write: Callable[[Hook, list[str]], None]) 
         try:
             write(hook, losses)
         except NotExpressible as missing:
-            losses = [str(missing)]
+            losses = [missing.describe(hook.origin.wording)]
         lines += [f"{hook_label(hook)}: {loss}" for loss in losses]
     return tuple(lines)
 
@@ -154,23 +154,18 @@ def hook_label(hook: Hook) -> str:
 
 
 class NotExpressible(Exception):
-    """The dialect has no way to write this. The message names the thing: "its scope", "the event stop"."""
+    """The dialect has no way to write this: a noun phrase such as "its scope", or a part of the hook."""
+
+    def __init__(self, what: str = "", *, action: Action | None = None, condition: Condition | None = None) -> None:
+        super().__init__(what)
+        self._what, self._action, self._condition = what, action, condition
+
+    def describe(self, wording: Wording) -> str:
+        """In the words of the dialect that the hook comes from."""
+        if self._action is not None:
+            return wording.action(self._action)
+        return self._what if self._condition is None else wording.condition(self._condition) + self._what
 
 
 def event_not_expressible(hook: Hook) -> NotExpressible:
-    return NotExpressible(f"the event {event_name_in(hook.origin.dialect, hook.event) or hook.event}")
-
-
-def action_not_expressible(action: Action, dialect: str = "") -> NotExpressible:
-    """In the words of the dialect that the hook comes from."""
-    from hookline.dialects.source_words import action_word  # only convert needs it
-
-    word = action_word(action, dialect)
-    return NotExpressible(f"the action {word}" if word else action.label)
-
-
-def condition_not_expressible(condition: Condition, dialect: str = "") -> NotExpressible:
-    from hookline.dialects.source_words import condition_word  # only convert needs it
-
-    word = condition_word(condition, dialect)
-    return NotExpressible(f"the condition {word}" if word else f"the condition that {condition}")
+    return NotExpressible(f"the event {hook.event_name}")

@@ -14,7 +14,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.conversion import NotExpressible, action_not_expressible, translate_tool_name
+from hookline.dialects.conversion import NotExpressible, translate_tool_name
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.json_schema import nullable
 from hookline.formatting import closest_match, file_label
@@ -216,7 +216,7 @@ def check_expressible(hook: Hook) -> None:
 
 def require_run_action(hook: Hook) -> RunProgram:
     if not isinstance(hook.then, RunProgram):
-        raise action_not_expressible(hook.then, hook.origin.dialect)
+        raise NotExpressible(action=hook.then)
     return hook.then
 
 

@@ -13,7 +13,7 @@ from hookline.engine.limits import CountingHost
 from hookline.engine.round import Round
 from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.events import EVENTS, event_name_in
+from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import NO_FILES, HookFiles
 from hookline.hooks.host import NO_HOST, FireLimiter, Host
@@ -157,7 +157,7 @@ def _hook_row(hook: Hook, limits: FireLimiter, session: str) -> dict[str, Any]:
     return {
         "id": hook.id,
         "event": hook.event,
-        "event_as_written": event_name_in(hook.origin.dialect, hook.event) or hook.event,
+        "event_as_written": hook.event_name,
         "agent": hook.scope.agent,
         "enabled": hook.enabled,
         "tags": list(hook.tags),

@@ -29,6 +29,11 @@ class TraceEntry:
 
     @property
     def why(self) -> str:
+        """In the words of the hook's file."""
+        return self.hook.origin.wording.explain(self._why)
+
+    @property
+    def _why(self) -> str:
         if self.skip_reason:
             return self.skip_reason
         why = str(self.hook.when)

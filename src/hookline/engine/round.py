@@ -285,7 +285,8 @@ class Round:
         return self._resolve_outcome(hook, answer, took, again), fired
 
     def _current_hook(self, hook: Hook, again: bool = False) -> CurrentHook:
-        return CurrentHook(hook.id, again, self._call_stack, hook_key(hook), tuple(tool_matchers(hook.when)))
+        matchers = tuple(tool_matchers(hook.when))
+        return CurrentHook(hook.id, again, self._call_stack, hook_key(hook), matchers, hook.origin.wording)
 
     def _resolve_outcome(
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False
@@ -301,7 +302,7 @@ class Round:
             if failure is None or answer is not self._undecided:
                 failure = self._record_failure(label_failure(answer, hook))
             answer = outcome_of_failure(failure, hook.on_error)
-        outcome, rejection = accept_outcome(answer, self.event.name, hook.origin.dialect)
+        outcome, rejection = accept_outcome(answer, hook.event, hook.origin.wording, hook.event_name)
         if rejection is not None:
             failure = self._record_failure(replace(rejection, hook=hook.id))
             if not has_failed and hook.on_error is not SILENT and is_weakened(answer, outcome):

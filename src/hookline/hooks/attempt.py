@@ -15,10 +15,9 @@ from functools import partial
 from typing import Any, Final
 
 from hookline.errors import UnavailableError
-from hookline.formatting import format_seconds
 from hookline.hooks.event import Changes, Event
-from hookline.hooks.events import EVENTS, event_name_in
-from hookline.hooks.host import CurrentHook, Host, current_hook
+from hookline.hooks.events import EVENTS
+from hookline.hooks.host import CurrentHook, Host, current_hook, describe_timeout
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import (
     SILENT,
@@ -33,6 +32,7 @@ from hookline.hooks.outcome import (
     is_outcome,
 )
 from hookline.hooks.protocols import Action, May, may_of
+from hookline.hooks.wording import NATIVE_WORDING, Wording
 from hookline.lazy_dataclasses import dataclass, replace
 
 
@@ -141,7 +141,7 @@ async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | 
                 await asyncio.wait({task})
     except TimeoutError:
         await work.end(task)
-        return Failure(FailureKind.TIMEOUT, f"did not answer within {format_seconds(timeout.total_seconds())}")
+        return Failure(FailureKind.TIMEOUT, describe_timeout(timeout))
     except asyncio.CancelledError:
         await work.end(task)
         raise
@@ -219,8 +219,10 @@ def _describe_error(error: BaseException) -> str:
         return type(error).__name__
 
 
-def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tuple[Outcome, Failure | None]:
-    """The part of an outcome that the event accepts, and a failure that names the rest and the event as the dialect does."""
+def accept_outcome(
+    outcome: Outcome, event: str, wording: Wording | None = None, event_name: str = ""
+) -> tuple[Outcome, Failure | None]:
+    """The part of an outcome that the event accepts, and a failure that names the rest in the words of the hook's file."""
     if outcome is SILENT:
         return outcome, None
     kind = EVENTS[event]
@@ -229,8 +231,6 @@ def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tup
     rejected_paths = tuple(path for path, _ in outcome.changes if not kind.accepts_change(path))
     if not rejected and not rejected_paths:
         return outcome, None
-    rejections = [flag.name.lower() for flag in rejected if flag.name]
-    rejections += [f"change {'.'.join(map(str, path))}" for path in rejected_paths]
     accepted = replace(
         outcome,
         verdict=Verdict.SILENT if rejected & May.JUDGE else outcome.verdict,
@@ -240,8 +240,8 @@ def accept_outcome(outcome: Outcome, event: str, dialect: str = "native") -> tup
         requests=outcome.requests if accepts & May.COMPACT else (),
         halt=outcome.halt and bool(accepts & May.HALT),
     )
-    name = event_name_in(dialect, event) or event
-    text = f"{name} does not accept: {', '.join(rejections)}"
+    rejections = (wording or NATIVE_WORDING).rejection(rejected, rejected_paths)
+    text = f"{event_name or event} does not accept {' or '.join(rejections)}"
     return accepted, Failure(
         FailureKind.NOT_ACCEPTED, text, detail=f"{outcome.reason} ({text})" if outcome.reason else ""
     )

@@ -9,14 +9,19 @@ from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, Condition, May, may_of
-from hookline.lazy_dataclasses import dataclass
+from hookline.hooks.wording import NATIVE_WORDING, Wording
+from hookline.lazy_dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
+    """Where a hook is written, and in which words."""
+
     file: str
     line: int
     dialect: str
+    event_name: str = ""  # as its file calls its event; empty: as its dialect usually does
+    wording: Wording = field(default=NATIVE_WORDING, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,11 @@ class Hook:
     def key(self) -> tuple[str, str, str]:
         """The key of its counts. It stays the same when the file is reloaded."""
         return (self.origin.file, self.id, self.scope.agent or "")
+
+    @property
+    def event_name(self) -> str:
+        """The event as its file calls it."""
+        return self.origin.event_name or self.origin.wording.event(self.event)
 
     @property
     def guards(self) -> bool:

@@ -12,12 +12,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from hookline.errors import UnavailableError
+from hookline.formatting import format_seconds
 from hookline.hooks.event import Event
 from hookline.lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from hookline.hooks.hook import Hook
     from hookline.hooks.protocols import Need
+    from hookline.hooks.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ class CurrentHook:
     callers: tuple[str, ...] = ()  # keys of the hooks whose tool calls or messages led here, outermost first
     key: str = ""  # ids are unique within one file only
     tool_matchers: tuple[Need, ...] = ()  # of its condition: templates show the name that one of them matched
+    wording: Wording | None = None  # of its dialect
 
     @property
     def stack(self) -> tuple[str, ...]:
@@ -175,6 +178,14 @@ class CurrentHook:
 
 
 current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("current_hook", default=None)
+
+
+def describe_timeout(timeout: timedelta) -> str:
+    """In the unit in which the current hook's file counts."""
+    who = current_hook.get()
+    words = None if who is None else who.wording
+    time = format_seconds(timeout.total_seconds()) if words is None else words.duration(timeout)
+    return f"did not answer within {time}"
 
 
 class NullHost:

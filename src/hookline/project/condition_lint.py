@@ -178,9 +178,11 @@ def _keep_after_tool(found: re.Match[str]) -> str:
 
 def _glob_hint(hook: Hook, text: str, is_name: bool) -> str:
     plain = text.removeprefix("^").removesuffix("$").replace(".*", "*").replace(".+", "?*").replace("\\.", ".")
-    if hook.origin.dialect == "native":
-        return f"Write {plain}, or a regular expression as /{text}/." if is_name else f"Write matches: '{text}'."
-    return f"Write {plain}." if is_name else "Write a glob, such as src/**/*.py."
+    words = hook.origin.wording
+    if is_name:
+        regex = f", or a regular expression as {words.regex_of_name.format(text)}" if words.regex_of_name else ""
+        return f"Write {plain}{regex}."
+    return f"Write {words.regex_of_field.format(text) or 'a glob, such as src/**/*.py'}."
 
 
 def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:

@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Final, TypeAlias
 
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.wording import Wording, event_name, wording_of
 from hookline.formatting import file_label
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.failing import UntrustedAction
@@ -26,6 +25,7 @@ from hookline.hooks.protocols import Action, Condition, May, may_of
 from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, kind_of_name
+from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
 from hookline.project.condition_lint import lint_condition
@@ -56,12 +56,9 @@ class _Rejection:
     paths: tuple[FactPath, ...] = ()  # changes
     is_total: bool = False  # nothing of the action is left
 
-    def describe(self, words: Wording) -> list[str]:
-        return [*words.answer_words(self.flags), *(f"a change of {words.fact(path)}" for path in self.paths)]
-
 
 def _check_never_acts(hook: Hook) -> Iterator[Problem]:
-    words = wording_of(hook.origin.dialect)
+    words = hook.origin.wording
     if not hook.wait and hook.may_stop:
         what = f"a part of {hook.id} has no effect: it runs in the background, so its deny or ask comes too late."
         yield _make_warning("never-acts", hook, what, words.wait)
@@ -70,10 +67,12 @@ def _check_never_acts(hook: Hook) -> Iterator[Problem]:
     rejections = [
         _find_rejection(hook.event, each.may & ~withheld, tuple(each.changes()), each.instant) for each in actions
     ]
-    parts = list(dict.fromkeys(part for rejection in rejections for part in rejection.describe(words)))
+    parts = list(
+        dict.fromkeys(part for rejection in rejections for part in words.rejection(rejection.flags, rejection.paths))
+    )
     if not parts:
         return
-    why = f"{event_name(hook)} does not accept {' or '.join(parts)}"
+    why = f"{hook.event_name} does not accept {' or '.join(parts)}"
     if all(rejection.is_total and action.instant for rejection, action in zip(rejections, actions, strict=True)):
         what = f"{hook.id} can never act: {why}."
     else:
@@ -85,9 +84,9 @@ def _check_on_error(hook: Hook) -> Iterator[Problem]:
     """Warns if on_error should stop an event that cannot be stopped."""
     stops = may_of(hook.on_error) & (May.DENY | May.ASK) & ~EVENTS[hook.event].accepts
     if stops and hook.then.constant is None:
-        words = wording_of(hook.origin.dialect)
+        words = hook.origin.wording
         stopping = " or ".join(words.answer_words(stops))
-        what = f"the {words.on_error} of {hook.id} has no effect: {event_name(hook)} does not accept {stopping}."
+        what = f"the {words.on_error} of {hook.id} has no effect: {hook.event_name} does not accept {stopping}."
         yield _make_warning("never-acts", hook, what, _accepting_events_hint([_Rejection(stops)], words))
 
 
@@ -137,10 +136,10 @@ def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
         if path[:2] in reported or _has_fact(hook.event, path):
             continue
         reported.add(path[:2])
-        words = wording_of(hook.origin.dialect)
+        words = hook.origin.wording
         events = words.events(name for name in EVENTS if _has_fact(name, path))
         hint = f"These events have it: {_join_names(events)}." if events else "No event has it."
-        what = f"{hook.id} reads {words.fact(path)}, which {event_name(hook)} never has."
+        what = f"{hook.id} reads {words.fact(path)}, which {hook.event_name} never has."
         yield _make_warning("unknown-fact", hook, what, hint)
 
 
@@ -167,7 +166,7 @@ def _check_never_holds(hook: Hook) -> Iterator[Problem]:
             "never-holds",
             hook,
             f"the condition of {hook.id} can never be true.",
-            wording_of(hook.origin.dialect).never,
+            hook.origin.wording.never,
         )
 
 
@@ -295,7 +294,7 @@ def _check_shadowed(hooks: Sequence[Hook]) -> Iterator[Problem]:
             what = f"the allow of {hook.id} has no effect: {_describe_location(denial, hook)} denies the same."
             yield _make_warning("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
         elif earlier is not None:
-            run_earlier = wording_of(hook.origin.dialect).run_earlier
+            run_earlier = hook.origin.wording.run_earlier
             what = f"{hook.id} never runs: {_describe_location(earlier, hook)} {_describe_denial(earlier)} first."
             yield _make_warning("shadowed", hook, what, f"Remove it, or {run_earlier}.")
         if earlier is None and _ends_every_round(hook):
@@ -340,7 +339,7 @@ def _scope_covers(wide: Scope, narrow: Scope) -> bool:
 
 def _describe_denial(hook: Hook) -> str:
     verb = "denies" if _constant_verdict(hook) is Verdict.DENY else "halts at"
-    return f"{verb} every {event_name(hook)}" if isinstance(hook.when, Always) else f"{verb} everything that it matches"
+    return f"{verb} every {hook.event_name}" if isinstance(hook.when, Always) else f"{verb} everything that it matches"
 
 
 def _check_duplicate_ids(hooks: Sequence[Hook]) -> Iterator[Problem]:

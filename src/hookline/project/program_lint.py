@@ -9,7 +9,6 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.wording import wording_of
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.post import PostEvent
 from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
@@ -64,15 +63,15 @@ def _check_url(hook: Hook, action: PostEvent) -> Iterator[Problem]:
     missing = [name for name in names if name not in action.variables]
     if missing:
         what = f"{hook.id} posts ${missing[0]} as it is written: it does not list the variable."
-        listed = "allowedEnvVars" if hook.origin.dialect == "claude_code" else "variables"
-        yield _problem(hook, "not-expanded", what, f"Add {missing[0]} to {listed}.")
+        hint = f"Add {missing[0]} to {hook.origin.wording.variables_key}."
+        yield _problem(hook, "not-expanded", what, hint)
     if "{{" in action.url:
         what = f"{hook.id} posts to a URL with {{{{, but a URL has no placeholders."
         yield _problem(hook, "not-expanded", what, "Put the value in the body, or in an environment variable.")
 
 
 def _check_unit(hook: Hook, timeout: timedelta) -> Iterator[Problem]:
-    words = wording_of(hook.origin.dialect)
+    words = hook.origin.wording
     if words.unit == "ms" and timeout < _SHORTEST:
         number = timeout / timedelta(milliseconds=1)
         hint = f"Write {number * 1000:g} for {number:g} s."

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookline.dialects.dialect import Capability
-from hookline.dialects.wording import event_name, wording_of
 from hookline.formatting import printable
 from hookline.hooks.actions.description import describe_outcome
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
+from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
 
 _COMMANDS: Final = ("run", "only_if")
+_CHANGES: Final = ("set", "remove")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,24 @@ class Review:
 
 
 def effects_of_hook(hook: Hook) -> HookEffects:
-    words = wording_of(hook.origin.dialect)
+    words = hook.origin.wording
     action = hook.then
     if words.adds_environment and isinstance(action, RunProgram):
         only_if = action.only_if and replace(action.only_if, env=())
         action = replace(action, program=replace(action.program, env=()), only_if=only_if)
     said = (
-        *((what, words.as_written(text) if what in _COMMANDS else text) for what, text in action.describe()),
+        *((what, _as_written(what, text, words)) for what, text in action.describe()),
         *((f"if it fails, {what}", text) for what, text in describe_outcome(hook.on_error)),
     )
     deeds = tuple(Effect(what, _printable_lines(text)) for what, text in said)
-    return HookEffects(hook.id, event_name(hook), hook.origin.line, deeds)
+    return HookEffects(hook.id, hook.event_name, hook.origin.line, deeds)
+
+
+def _as_written(what: str, text: str, words: Wording) -> str:
+    if what in _CHANGES:
+        path, equals, value = text.partition(" = ")
+        return words.explain(path) + equals + value
+    return words.as_written(text) if what in _COMMANDS else text
 
 
 def effects_of_folder(folder: CodeFolder) -> HookEffects:

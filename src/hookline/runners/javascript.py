@@ -17,16 +17,14 @@ import os
 import re
 import time
 from contextlib import suppress
-from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from hookline.errors import HooklineError
-from hookline.formatting import format_seconds
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook
+from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook, describe_timeout
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.templates import as_text
@@ -71,7 +69,7 @@ def _read_source(name: str) -> str:
 async def run_script(script: ScriptCall, host: Host) -> Any:
     """Returns what the script returned, as JSON. Raises ActionError. Tool calls that it started end with it."""
     calls = ScriptToolCalls(host)
-    deadline = ScriptDeadline(script.timeout, time.monotonic() + script.timeout.total_seconds())
+    deadline = ScriptDeadline(time.monotonic() + script.timeout.total_seconds(), describe_timeout(script.timeout))
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
     work = threads.submit(partial(_run_on_thread, script, calls, current_hook_id(), deadline))
     try:
@@ -102,15 +100,15 @@ def _thread_pool(depth: int) -> AbandonableThreads:
 
 @dataclass(frozen=True, slots=True)
 class ScriptDeadline:
-    timeout: timedelta
     at: float  # on the monotonic clock
+    failure: str  # what is said when it has passed
 
     def remaining(self) -> float:
         """Seconds."""
         return self.at - time.monotonic()
 
     def timeout_error(self) -> ActionError:
-        return ActionError(FailureKind.TIMEOUT, f"did not answer within {format_seconds(self.timeout.total_seconds())}")
+        return ActionError(FailureKind.TIMEOUT, self.failure)
 
 
 class ScriptToolCalls:

@@ -29,6 +29,7 @@ from hookline.dialects.claude_code.names import (
 )
 from hookline.dialects.claude_code.permissions import parse_permissions
 from hookline.dialects.claude_code.plugins import plugin_hooks_files
+from hookline.dialects.claude_code.wording import WORDING
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_disabling_error
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
@@ -228,7 +229,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
         event=entry.event,
         when=all_of([when, rule, _OUTCOME_CONDITIONS.get(entry.event_name, ALWAYS)]),
         then=action,
-        origin=Origin(at.document.file, at.line, NAME),
+        origin=Origin(at.document.file, at.line, NAME, entry.event_name, WORDING),
         group=NAME,
         timeout=timeout,
         wait=not _runs_in_background(at),

@@ -14,6 +14,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.claude_code.matchers import parse_permission_rule
 from hookline.dialects.claude_code.names import NAME
+from hookline.dialects.claude_code.wording import WORDING
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import AnyOf
 from hookline.hooks.hook import Hook, Origin
@@ -43,7 +44,7 @@ def parse_permissions(document: Document, problems: list[Problem]) -> Iterator[H
                 event="tool.before",
                 when=condition,
                 then=FixedAnswer(Outcome(verdict, f"The permission rule {text} says {word}.")),
-                origin=Origin(document.file, place.line, NAME),
+                origin=Origin(document.file, place.line, NAME, wording=WORDING),
                 group=NAME,
                 ignored_by=_IGNORED_BY,
             )

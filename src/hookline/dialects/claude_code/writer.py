@@ -25,7 +25,6 @@ from hookline.dialects.claude_code.names import (
 )
 from hookline.dialects.conversion import (
     NotExpressible,
-    action_not_expressible,
     event_not_expressible,
     write_duration,
     write_each,
@@ -121,7 +120,7 @@ def _write_handler(hook: Hook, event_name: str) -> dict[str, Any]:
         case AskModel(prompt, payload) if payload == stdin_template(event_name):
             value = {"type": "prompt", "prompt": prompt}
         case _:
-            raise action_not_expressible(hook.then, hook.origin.dialect)
+            raise NotExpressible(action=hook.then)
     check_expressible(replace(hook, limit=UNLIMITED) if _runs_once(hook) else hook)
     value |= _write_on_failure(hook, event_name, value["type"])
     if hook.timeout != default_timeout(event_name, value["type"]):

@@ -14,6 +14,7 @@ from hookline.dialects.capabilities import digitorn_capabilities
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.digitorn.actions import ParsedAction, could_deny, parse_action
 from hookline.dialects.digitorn.conditions import parse_condition
+from hookline.dialects.digitorn.wording import WORDING
 from hookline.formatting import closest_match, is_typo
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.events import events_by_name
@@ -190,7 +191,7 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
         event=event,
         when=when,
         then=parsed.action,
-        origin=Origin(at.document.file, at.line, NAME),
+        origin=Origin(at.document.file, at.line, NAME, str(at.value.get("on") or ""), WORDING),
         scope=scope,
         group=NAME,
         timeout=parsed.timeout,

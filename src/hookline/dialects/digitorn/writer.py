@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from hookline.dialects.conversion import (
     NotExpressible,
-    action_not_expressible,
-    condition_not_expressible,
     event_not_expressible,
     write_duration,
     write_each,
@@ -174,7 +172,7 @@ def write_action(action: Action, on_error: Outcome, context: WriteContext, name:
         case CustomAction(registered, _, params):
             return _write_custom(registered, params)
         case _:
-            raise action_not_expressible(action)
+            raise NotExpressible(action=action)
 
 
 def _write_answer(outcome: Outcome, context: WriteContext) -> dict[str, Any]:
@@ -390,7 +388,7 @@ def _write_simple_condition(condition: Condition) -> dict[str, Any]:
         ):
             return {"type": "expression", "expr": formula.source}
         case _:
-            raise condition_not_expressible(condition)
+            raise NotExpressible(condition=condition)
 
 
 def _write_comparison(condition: Comparison) -> dict[str, Any]:

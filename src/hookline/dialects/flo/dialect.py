@@ -13,6 +13,7 @@ from hookline.dialects.dialect import Capability, ConfigLocation, LoadResult, Wr
 from hookline.dialects.flo.names import EVENTS, NAME, SKILL_PRIORITY, VOCABULARY
 from hookline.dialects.flo.patterns import escape_javascript
 from hookline.dialects.flo.rules import parse_rule
+from hookline.dialects.flo.wording import WORDING
 from hookline.dialects.settings_json import has_readable_hooks, hook_id, parse_entries, recognise_entries
 from hookline.dialects.tool_names import match_tool_name
 from hookline.hooks.actions.answer import FixedAnswer
@@ -128,7 +129,7 @@ def _parse_allowed_tools(document: Document, problems: list[Problem]) -> Iterato
         event="tool.before",
         when=match_tool_name(pattern(f"^(?:{alternatives})$", Syntax.JAVASCRIPT), VOCABULARY),
         then=FixedAnswer(ALLOW),
-        origin=Origin(document.file, allowed.line, NAME),
+        origin=Origin(document.file, allowed.line, NAME, wording=WORDING),
         order=-SKILL_PRIORITY,
         group=NAME,
     )

@@ -28,6 +28,7 @@ from hookline.dialects.flo.names import (
     result_parser,
     script_variables,
 )
+from hookline.dialects.flo.wording import WORDING
 from hookline.dialects.tool_names import match_tool_name
 from hookline.errors import BadTemplate
 from hookline.hooks.actions.answer import FixedAnswer
@@ -174,7 +175,7 @@ def _build_hook(at: Node, rule: RuleSettings, parsed: RuleAction) -> Hook:
         event=rule.event,
         when=rule.when,
         then=parsed.action,
-        origin=Origin(at.document.file, at.line, NAME),
+        origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
         order=rule.order,
         group=NAME,
         timeout=parsed.timeout,

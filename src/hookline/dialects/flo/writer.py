@@ -8,8 +8,6 @@ from typing import Any
 
 from hookline.dialects.conversion import (
     NotExpressible,
-    action_not_expressible,
-    condition_not_expressible,
     event_not_expressible,
     flatten_all,
     write_duration,
@@ -106,8 +104,7 @@ def _write_condition(hook: Hook) -> dict[str, Any]:
 
 def _write_matchers(hook: Hook, parts: list[Condition]) -> dict[str, Any]:
     if hook.event not in TOOL_EVENTS:
-        what = condition_not_expressible(hook.when, hook.origin.dialect)
-        raise NotExpressible(f"{what} on an event without a tool")
+        raise NotExpressible(" on an event without a tool", condition=hook.when)
     matchers: dict[str, Any] = {}
     for part in parts:
         subject, source = _write_match(part, hook)
@@ -130,7 +127,7 @@ def _write_match(part: Condition, hook: Hook) -> tuple[ToolName | ToolField, str
     sources: list[str] = []
     for each in alternatives:
         if not isinstance(each, Matches):
-            raise condition_not_expressible(each, hook.origin.dialect)
+            raise NotExpressible(condition=each)
         subjects.add(_flo_subject(each))
         sources.append(to_javascript(each.pattern))
     if len(subjects) != 1:
@@ -158,7 +155,7 @@ def _write_action(hook: Hook) -> dict[str, Any]:
     match hook.then:
         case FixedAnswer(outcome):
             if outcome != Outcome(outcome.verdict, outcome.reason) or outcome.verdict in (Verdict.SILENT, Verdict.ASK):
-                raise action_not_expressible(hook.then, hook.origin.dialect)
+                raise NotExpressible(action=hook.then)
             reason = {"reason": outcome.reason} if outcome.reason else {}
             return {"action": outcome.verdict.word, **reason}
         case Log(text, level):
@@ -172,7 +169,7 @@ def _write_action(hook: Hook) -> dict[str, Any]:
         case RunProgram():
             return _write_command(hook, hook.then)
         case _:
-            raise action_not_expressible(hook.then, hook.origin.dialect)
+            raise NotExpressible(action=hook.then)
 
 
 def _write_command(hook: Hook, run: RunProgram) -> dict[str, Any]:

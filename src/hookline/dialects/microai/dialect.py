@@ -13,6 +13,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
 from hookline.dialects.json_schema import optional_keys
 from hookline.dialects.microai.matcher import MATCHER_PATTERN, VOCABULARY, BadMatcher, parse_matcher
+from hookline.dialects.microai.wording import WORDING
 from hookline.dialects.settings_json import (
     EventEntry,
     hook_id,
@@ -129,7 +130,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
             event=entry.event,
             when=when,
             then=InvalidAction(f"cannot run: {errors[0]}", May.DENY, written=at.value),
-            origin=Origin(at.document.file, at.line, NAME),
+            origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
             group=NAME,
             on_error=BLOCK_OUTCOME,
         )
@@ -145,7 +146,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         event=entry.event,
         when=when,
         then=run,
-        origin=Origin(at.document.file, at.line, NAME),
+        origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
         group=NAME,
         timeout=run.total_timeout,
         wait=entry.event != "tool.after",

@@ -12,7 +12,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Severity
 from hookline.config.scalars import format_duration
 from hookline.dialects import custom
-from hookline.dialects.conversion import NotExpressible, action_not_expressible
+from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.answers import ANSWER_KEYS, split_answer
 from hookline.dialects.native.changes import CHANGE_KEYS, split_changes
 from hookline.dialects.native.host_actions import HOST_KEYS
@@ -141,7 +141,7 @@ def write_action(action: Action, info: HookInfo) -> dict[str, Any]:
         raise NotExpressible("an answer that also changes facts, or ends the hooks after it")
     if isinstance(action, RunPython):
         raise NotExpressible(f"the Python function {action.name}")
-    raise action_not_expressible(action)
+    raise NotExpressible(action=action)
 
 
 def _split_action(action: Action, info: HookInfo) -> Action:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from hookline.config.node import Node, enclosing_hook_id
 from hookline.dialects import custom
-from hookline.dialects.conversion import NotExpressible, condition_not_expressible
+from hookline.dialects.conversion import NotExpressible
 from hookline.dialects.native.key_hints import TEST_HINTS, condition_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
@@ -107,7 +107,7 @@ def write_condition(condition: Condition) -> Any:
         value = key.write(condition)
         if value is not NOT_WRITTEN:
             return {key.name: value}
-    raise condition_not_expressible(condition)
+    raise NotExpressible(condition=condition)
 
 
 def _write_all(parts: tuple[Condition, ...]) -> Any:

@@ -12,7 +12,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import format_duration, long_duration_pattern
 from hookline.dialects.capabilities import native_capabilities
-from hookline.dialects.conversion import NotExpressible
+from hookline.dialects.conversion import NotExpressible, write_each
 from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
 from hookline.dialects.native.actions import (
     ACTIONS,
@@ -106,13 +106,8 @@ class NativeDialect:
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult:
         written: list[dict[str, Any]] = []
-        not_expressible: list[str] = []
-        for hook in hooks:
-            try:
-                _append_hook(written, _write_hook(hook))
-            except NotExpressible as missing:
-                not_expressible.append(f"{hook.id} ({hook.origin.file}:{hook.origin.line}): {missing}")
-        return WriteResult({"version": 1, "hooks": written}, "yaml", tuple(not_expressible))
+        not_expressible = write_each(hooks, lambda hook, _: _append_hook(written, _write_hook(hook)))
+        return WriteResult({"version": 1, "hooks": written}, "yaml", not_expressible)
 
 
 DIALECT: Final = NativeDialect()

@@ -9,7 +9,7 @@ from typing import Final, cast
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import LoadResult
 from hookline.dialects.standard_agents.calls import HookCall
-from hookline.dialects.standard_agents.dialect import NAME
+from hookline.dialects.standard_agents.dialect import NAME, WORDING
 from hookline.formatting import closest_match
 from hookline.hooks.actions.python_function import RunPython
 from hookline.hooks.conditions.logic import ALWAYS, AnyOf, Not
@@ -73,7 +73,7 @@ def _build_hook(
         then=RunPython(
             f"{file}:{function}", HookCall(cast(HookName, definition.hook), definitions), definition.execute
         ),
-        origin=Origin(file, definition.place.line, NAME),
+        origin=Origin(file, definition.place.line, NAME, wording=WORDING),
         scope=scope,
         group=NAME,
         timeout=DEFAULT_TIMEOUT,

@@ -13,8 +13,10 @@ from hookline.dialects.conversion import hook_label
 from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
 from hookline.hooks.actions.python_function import RunPython
 from hookline.hooks.hook import Hook
+from hookline.hooks.wording import Wording
 
 NAME: Final = "standard_agents"
+WORDING: Final = Wording(dialect=NAME, unit="s", run_earlier="list it earlier", on_error="a failure")
 
 
 class StandardAgentsDialect:

@@ -12,7 +12,7 @@ from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome, attempt, is_weakened, outcome_of_failure
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import METADATA_PATH
-from hookline.hooks.host import Host
+from hookline.hooks.host import Host, current_hook
 from hookline.hooks.outcome import SILENT, ActionError, Failure, Outcome, Verdict
 from hookline.hooks.protocols import Action, May, may_of
 from hookline.lazy_dataclasses import dataclass, field, replace
@@ -71,7 +71,9 @@ class Chain:
         for step in self.steps:
             answer = await attempt(step.action, event, host, step.timeout)
             if isinstance(answer, Outcome) and step.on_error is not None and step.on_error != SILENT:
-                accepted, rejection = accept_outcome(answer, event.name)
+                who = current_hook.get()
+                words, name = (None, "") if who is None else (who.wording, who.event_name)
+                accepted, rejection = accept_outcome(answer, event.name, words, name)
                 if rejection is not None and is_weakened(answer, accepted):
                     answer = replace(rejection, partial_outcome=accepted)
             if isinstance(answer, Failure):

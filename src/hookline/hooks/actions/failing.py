@@ -23,7 +23,7 @@ class InvalidAction:
     written: Any = None  # as its file has it
     instant = True
     constant = None
-    label = "its action"
+    label = "its action, which cannot be run"
 
     def changes(self) -> tuple[FactPath, ...]:
         return ()

@@ -43,7 +43,7 @@ class HoldCall:
     written: Any = None  # the action, as its file has it
     instant = True
     constant = None
-    label = "its action"
+    label = "its action, which cannot be run"
 
     @property
     def may(self) -> May:

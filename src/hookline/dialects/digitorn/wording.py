@@ -1,16 +1,14 @@
-"""What each dialect calls its actions and conditions, for messages about what another dialect cannot express."""
+"""digitorn's words for messages about its files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from hookline.hooks.actions.answer import FixedAnswer
-from hookline.hooks.actions.ask_model import AskModel
 from hookline.hooks.actions.call_tool import CallTool, TellWhen
 from hookline.hooks.actions.change import ChangeFacts
 from hookline.hooks.actions.diagnose import Diagnose
-from hookline.hooks.actions.post import PostEvent
+from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.actions.python_function import CustomAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.conditions.logic import All, AnyOf, Never, Not
@@ -18,33 +16,9 @@ from hookline.hooks.conditions.numbers import Comparison, CustomCondition, Expre
 from hookline.hooks.conditions.text import Equals, Matches, RecentMessagesContain
 from hookline.hooks.event import FactPath
 from hookline.hooks.outcome import NotePlace, Outcome
-from hookline.hooks.protocols import Action, Condition
+from hookline.hooks.protocols import Action, Condition, May
 from hookline.hooks.tool_name import ToolName
-
-
-def action_word(action: Action, dialect: str) -> str | None:
-    """None if the dialect has no word for it that differs from ours."""
-    word = _ACTION_WORDS.get(dialect)
-    return None if word is None else word(action)
-
-
-def condition_word(condition: Condition, dialect: str) -> str | None:
-    return _digitorn_condition(condition) if dialect == "digitorn" else None
-
-
-def _digitorn_condition(condition: Condition) -> str | None:
-    match condition:
-        case Comparison(path):
-            return _THRESHOLD_WORDS.get(path)
-        case Matches(ToolName()):
-            return "tool_name"
-        case Matches():
-            return "error_type"
-        case CustomCondition(name):
-            return name
-        case _:
-            return next((word for kind, word in _CONDITION_WORDS if isinstance(condition, kind)), None)
-
+from hookline.hooks.wording import NATIVE_ANSWERS, Wording
 
 _THRESHOLD_WORDS: Final[dict[FactPath, str]] = {
     ("context", "pressure"): "context_pressure",
@@ -64,7 +38,21 @@ _CONDITION_WORDS: Final[tuple[tuple[type[Condition], str], ...]] = (
 )
 
 
-def _digitorn_action(action: Action) -> str | None:
+def _condition_word(condition: Condition) -> str | None:
+    match condition:
+        case Comparison(path):
+            return _THRESHOLD_WORDS.get(path)
+        case Matches(ToolName()):
+            return "tool_name"
+        case Matches():
+            return "error_type"
+        case CustomCondition(name):
+            return name
+        case _:
+            return next((word for kind, word in _CONDITION_WORDS if isinstance(condition, kind)), None)
+
+
+def _action_word(action: Action) -> str | None:
     match action:
         case FixedAnswer(Outcome(requests=(_,))):
             return "compact_context"
@@ -88,19 +76,29 @@ def _digitorn_action(action: Action) -> str | None:
             return None
 
 
-def _flo_action(action: Action) -> str | None:
-    return "command" if isinstance(action, RunProgram) else None
-
-
-def _claude_code_action(action: Action) -> str | None:
-    words = ((RunProgram, "command"), (PostEvent, "http"), (CallTool, "mcp_tool"), (AskModel, "prompt"))
-    return next((word for kind, word in words if isinstance(action, kind)), None)
-
-
-_ACTION_WORDS: Final[dict[str, Callable[[Action], str | None]]] = {
-    "digitorn": _digitorn_action,
-    "flo": _flo_action,
-    "microai": _flo_action,
-    "ai_agents": _flo_action,
-    "claude_code": _claude_code_action,
-}
+WORDING: Final = Wording(
+    dialect="digitorn",
+    answers={
+        **NATIVE_ANSWERS,
+        May.DENY: "gate",
+        May.NOTES: "inject_message or another text for the agent",
+        May.COMPACT: "compact_context",
+    },
+    facts={
+        "tool.ok": "tool_failed",
+        "tool.input": "tool.params",
+        "error.code": "error_code",
+        "context.pressure": "context_pressure",
+        "session.tool_calls": "tool_calls",
+        "messages": "message_count",
+        "turn.number": "turn_count",
+    },
+    phrases={"tool.ok is false": "tool_failed"},
+    action_word=_action_word,
+    condition_word=_condition_word,
+    unit="s",
+    order_key="priority",
+    default_order=100,
+    failures={ResultFormat.ERROR: "logged"},
+    run_earlier="give it a lower priority",
+)

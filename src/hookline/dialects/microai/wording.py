@@ -1,0 +1,38 @@
+"""microai's words for messages about its files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hookline.hooks.actions.program_result import ResultFormat
+from hookline.hooks.actions.run_program import RunProgram
+from hookline.hooks.protocols import Action, May
+from hookline.hooks.wording import NATIVE_ANSWERS, Wording
+
+
+def _action_word(action: Action) -> str | None:
+    return "command" if isinstance(action, RunProgram) else None
+
+
+WORDING: Final = Wording(
+    dialect="microai",
+    answers={**NATIVE_ANSWERS, May.DENY: "block"},
+    facts={
+        "tool.name": "TOOL_NAME",
+        "tool.input": "INPUT",
+        "tool.result": "OUTPUT",
+        "prompt": "PROMPT",
+        "user.name": "USER_NAME",
+        "workspace": "PROJECT_ROOT",
+    },
+    action_word=_action_word,
+    unit="ms",
+    adds_environment=True,
+    failures={
+        "blocks": "continueOnFailure: false: a failure blocks",
+        "ends": "continueOnFailure: false: a failure ends the remaining hooks",
+        ResultFormat.ERROR: "continues",
+    },
+    run_earlier="move it up in the file",
+    on_error="continueOnFailure",
+)
