@@ -32,6 +32,7 @@ from hookline.hooks.tools import (
 )
 from hookline.patterns.matchers import Shorthand
 from hookline.patterns.pattern import Pattern, can_match
+from hookline.project.hook_problem import hook_problem
 
 _CONTROL_CHARACTERS: Final = {
     "\x08": ("a backspace", r"\b"),
@@ -124,7 +125,7 @@ def _check_text(hook: Hook, match: Matches) -> Iterator[Problem]:
     elif isinstance(compiled, Pattern) and not can_match(compiled):
         what = f"{hook.id} can never match: no text matches {_quote(text)}."
         hint = "^ is the start of the text and $ is its end. Write \\^ or \\$ for the characters."
-        yield _problem("never-matches", hook, what, hint, Severity.ERROR)
+        yield hook_problem("never-matches", hook, what, hint, Severity.ERROR)
     elif placeholder is not None:
         yield _placeholder_problem(hook, match, text, placeholder[1])
     else:
@@ -140,7 +141,7 @@ def _control_character_problem(hook: Hook, text: str, character: str) -> Problem
         hint = (
             f"In double quotes, {written} is that character. Use single quotes: '{text.replace(character, written)}'."
         )
-    return _problem("never-matches", hook, what, hint, Severity.ERROR)
+    return hook_problem("never-matches", hook, what, hint, Severity.ERROR)
 
 
 def _placeholder_problem(hook: Hook, match: Matches, text: str, name: str) -> Problem:
@@ -148,10 +149,10 @@ def _placeholder_problem(hook: Hook, match: Matches, text: str, name: str) -> Pr
     is_glob = isinstance(match.pattern, Shorthand) and match.pattern.word in ("glob", "begins", "exactly")
     if is_glob and name in ("workspace", "sandbox", "cwd", "project"):
         rest = text[text.index("}}") + 2 :].lstrip("/") or "**"
-        return _problem(
+        return hook_problem(
             "never-matches", hook, what, f"Paths are relative to the workspace: write {rest}.", Severity.ERROR
         )
-    return _problem(
+    return hook_problem(
         "never-matches", hook, what, "Write the text itself.", Severity.ERROR if is_glob else Severity.WARNING
     )
 
@@ -165,10 +166,10 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
         searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else text
         if match.pattern.word in _GLOB_WORDS and _LOOKS_LIKE_REGEX.search(searched):
             what = f"{hook.id} takes {_quote(text)} for a glob, but it looks like a regular expression."
-            yield _problem("glob-or-regex", hook, what, _glob_hint(hook, text, is_name))
+            yield hook_problem("glob-or-regex", hook, what, _glob_hint(hook, text, is_name))
     elif isinstance(match.pattern, Pattern) and (is_name or is_path) and _LOOKS_LIKE_GLOB.fullmatch(text):
         what = f"{hook.id} takes {_quote(text)} for a regular expression, in which * repeats the character before it."
-        yield _problem("glob-or-regex", hook, what, f"Write {text.replace('*', '.*')} if * should match any text.")
+        yield hook_problem("glob-or-regex", hook, what, f"Write {text.replace('*', '.*')} if * should match any text.")
 
 
 def _keep_after_tool(found: re.Match[str]) -> str:
@@ -194,7 +195,7 @@ def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
         meant = None if is_part else _misspelled_tool(name, vocabulary)
         if meant is not None:
             why = f"{vocabulary.name} has no such tool" if is_known_name(name) else "no known agent has such a tool"
-            yield _problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", f"Did you mean {meant}?")
+            yield hook_problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", f"Did you mean {meant}?")
 
 
 @lru_cache(maxsize=4096)
@@ -225,7 +226,7 @@ def _check_field(hook: Hook, match: Matches, kinds: frozenset[ToolKind]) -> Iter
     guess = None if is_other_field else closest_match(field, [name for kind in kinds for name in _fields(kind)])
     what = f"{hook.id} reads the field {field}, which no known {' or '.join(sorted(kinds))} tool has."
     hint = f"Did you mean {guess}?" if guess else f"Its fields are {', '.join(main)}."
-    yield _problem("unknown-field", hook, what, hint)
+    yield hook_problem("unknown-field", hook, what, hint)
 
 
 def _field_of(match: Matches) -> str | None:
@@ -244,7 +245,3 @@ def _fields(kind: ToolKind) -> frozenset[str]:
 
 def _quote(text: str) -> str:
     return f"'{text}'"
-
-
-def _problem(code: str, hook: Hook, what: str, hint: str, severity: Severity = Severity.WARNING) -> Problem:
-    return Problem(code, hook.origin.file, hook.origin.line, what, hint, severity)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Final, TypeAlias
 
-from hookline.config.problem import Problem, Severity
+from hookline.config.problem import Problem
 from hookline.formatting import file_label
 from hookline.hooks.actions.chain import Chain
 from hookline.hooks.actions.failing import UntrustedAction
@@ -29,6 +29,7 @@ from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
 from hookline.project.condition_lint import lint_condition
+from hookline.project.hook_problem import hook_problem
 from hookline.project.program_lint import lint_command
 
 _MAX_COMPARED_HOOKS: Final = 256  # for each part of a hook's condition
@@ -44,10 +45,6 @@ def lint_hooks(hooks: Sequence[Hook]) -> tuple[Problem, ...]:
     return tuple(sorted(found))
 
 
-def _make_warning(code: str, hook: Hook, what: str, hint: str = "") -> Problem:
-    return Problem(code, hook.origin.file, hook.origin.line, what, hint, Severity.WARNING)
-
-
 @dataclass(frozen=True, slots=True)
 class _Rejection:
     """The part of one action that an event does not accept."""
@@ -61,7 +58,7 @@ def _check_never_acts(hook: Hook) -> Iterator[Problem]:
     words = hook.origin.wording
     if not hook.wait and hook.may_stop:
         what = f"a part of {hook.id} has no effect: it runs in the background, so its deny or ask comes too late."
-        yield _make_warning("never-acts", hook, what, words.wait)
+        yield hook_problem("never-acts", hook, what, words.wait)
     withheld = May.JUDGE if hook.on_error.changes else May.NOTHING  # a verdict withholds the result then
     actions = tuple(leaf_actions(hook.then))
     rejections = [
@@ -77,7 +74,7 @@ def _check_never_acts(hook: Hook) -> Iterator[Problem]:
         what = f"{hook.id} can never act: {why}."
     else:
         what = f"a part of {hook.id} has no effect: {why}."
-    yield _make_warning("never-acts", hook, what, _accepting_events_hint(rejections, words))
+    yield hook_problem("never-acts", hook, what, _accepting_events_hint(rejections, words))
 
 
 def _check_on_error(hook: Hook) -> Iterator[Problem]:
@@ -87,7 +84,7 @@ def _check_on_error(hook: Hook) -> Iterator[Problem]:
         words = hook.origin.wording
         stopping = " or ".join(words.answer_words(stops))
         what = f"the {words.on_error} of {hook.id} has no effect: {hook.event_name} does not accept {stopping}."
-        yield _make_warning("never-acts", hook, what, _accepting_events_hint([_Rejection(stops)], words))
+        yield hook_problem("never-acts", hook, what, _accepting_events_hint([_Rejection(stops)], words))
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +137,7 @@ def _check_unknown_facts(hook: Hook) -> Iterator[Problem]:
         events = words.events(name for name in EVENTS if _has_fact(name, path))
         hint = f"These events have it: {_join_names(events)}." if events else "No event has it."
         what = f"{hook.id} reads {words.fact(path)}, which {hook.event_name} never has."
-        yield _make_warning("unknown-fact", hook, what, hint)
+        yield hook_problem("unknown-fact", hook, what, hint)
 
 
 def _required_facts(action: Action) -> Iterable[FactPath]:
@@ -162,7 +159,7 @@ def _has_fact(event: str, path: FactPath) -> bool:
 
 def _check_never_holds(hook: Hook) -> Iterator[Problem]:
     if _always_answers(hook.when, no=True):
-        yield _make_warning(
+        yield hook_problem(
             "never-holds",
             hook,
             f"the condition of {hook.id} can never be true.",
@@ -206,7 +203,7 @@ def _check_tool_names(hook: Hook) -> Iterator[Problem]:
         if native:
             what = f"{hook.id} matches only tools named {' and '.join(foreign)}, which few agents have."
             hints = [f"Use {name} to match the {kind} tools of every agent." for name, kind in native.items()]
-            yield _make_warning("other-name", hook, what, " ".join(hints))
+            yield hook_problem("other-name", hook, what, " ".join(hints))
 
 
 def _match_conditions(when: Condition) -> Iterator[Matches]:
@@ -292,11 +289,11 @@ def _check_shadowed(hooks: Sequence[Hook]) -> Iterator[Problem]:
         earlier = of_event.find_covering(parts, hook.scope)
         if denial is not None:
             what = f"the allow of {hook.id} has no effect: {_describe_location(denial, hook)} denies the same."
-            yield _make_warning("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
+            yield hook_problem("contradicts", hook, what, "Remove one of the two, or narrow the deny.")
         elif earlier is not None:
             run_earlier = hook.origin.wording.run_earlier
             what = f"{hook.id} never runs: {_describe_location(earlier, hook)} {_describe_denial(earlier)} first."
-            yield _make_warning("shadowed", hook, what, f"Remove it, or {run_earlier}.")
+            yield hook_problem("shadowed", hook, what, f"Remove it, or {run_earlier}.")
         if earlier is None and _ends_every_round(hook):
             of_event.add(parts, hook)
 
@@ -357,7 +354,7 @@ def _check_duplicate_ids(hooks: Sequence[Hook]) -> Iterator[Problem]:
             continue
         reported.add((hook.id, file))
         what = f"the id {hook.id} is also used by {_describe_location(known, hook)}. Both hooks are active."
-        yield _make_warning("duplicate-id", hook, what, "Give one of them another id.")
+        yield hook_problem("duplicate-id", hook, what, "Give one of them another id.")
 
 
 def _describe_location(other: Hook, seen_from: Hook) -> str:
@@ -378,7 +375,7 @@ def _check_values_as_code(hook: Hook) -> Iterator[Problem]:
         texts = [text for command in commands if command is not None for text in (command.shell, *command.argv)]
         shells = [text for text in texts if isinstance(text, ShellTemplate)]
         for found in (found for text in shells for found in text.code_arguments()):
-            yield _make_warning("value-as-code", hook, f"{hook.id}: {found.what}.", found.hint)
+            yield hook_problem("value-as-code", hook, f"{hook.id}: {found.what}.", found.hint)
 
 
 def _check_command(hook: Hook) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from hookline.hooks.event import FactPath
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action
 from hookline.hooks.templates import DOUBLE_BRACES, ShellTemplate
+from hookline.project.hook_problem import hook_problem
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 from hookline.shell.scanner import SimpleCommand, Word, scan
 
@@ -49,7 +50,7 @@ def lint_command(hook: Hook, actions: Sequence[Action]) -> Iterator[Problem]:
     for action in actions:
         if isinstance(action, RunProgram):
             if action.program.shell is not None and not action.program.shell.source.strip():
-                yield _problem(hook, "blank-command", f"the command of {hook.id} is blank.", "", Severity.ERROR)
+                yield hook_problem("blank-command", hook, f"the command of {hook.id} is blank.", "", Severity.ERROR)
             yield from _check_unit(hook, action.timeout)
         elif isinstance(action, PostEvent):
             yield from _check_url(hook, action)
@@ -64,10 +65,10 @@ def _check_url(hook: Hook, action: PostEvent) -> Iterator[Problem]:
     if missing:
         what = f"{hook.id} posts ${missing[0]} as it is written: it does not list the variable."
         hint = f"Add {missing[0]} to {hook.origin.wording.variables_key}."
-        yield _problem(hook, "not-expanded", what, hint)
+        yield hook_problem("not-expanded", hook, what, hint)
     if "{{" in action.url:
         what = f"{hook.id} posts to a URL with {{{{, but a URL has no placeholders."
-        yield _problem(hook, "not-expanded", what, "Put the value in the body, or in an environment variable.")
+        yield hook_problem("not-expanded", hook, what, "Put the value in the body, or in an environment variable.")
 
 
 def _check_unit(hook: Hook, timeout: timedelta) -> Iterator[Problem]:
@@ -81,7 +82,7 @@ def _check_unit(hook: Hook, timeout: timedelta) -> Iterator[Problem]:
         return
     unit = "milliseconds" if words.unit == "ms" else "seconds"
     what = f"the timeout of {hook.id} is {words.duration(timeout)}: {words.dialect} counts {unit}."
-    yield _problem(hook, "unit", what, hint)
+    yield hook_problem("unit", hook, what, hint)
 
 
 def lint_programs(hook: Hook, actions: Sequence[Action], find_program: FindProgram) -> Iterator[Problem]:
@@ -111,7 +112,7 @@ def _check_command(hook: Hook, command: CommandTemplate, find_program: FindProgr
                 if kind == "file"
                 else "Install it, or correct the name."
             )
-            yield _problem(hook, "no-program", what, hint)
+            yield hook_problem("no-program", hook, what, hint)
             return
         if _changes_directory(words):
             return
@@ -193,7 +194,3 @@ def _directories(hook: Hook) -> list[Path]:
     while directory.name.startswith(".") and directory.name not in (".", ".."):
         directory = directory.parent
     return [Path(), Path(directory), Path(PurePath(hook.origin.file).parent)]
-
-
-def _problem(hook: Hook, code: str, what: str, hint: str, severity: Severity = Severity.WARNING) -> Problem:
-    return Problem(code, hook.origin.file, hook.origin.line, what, hint, severity)
