@@ -15,6 +15,7 @@ import click
 import docs_agent_tables
 import docs_descriptions as descriptions
 import docs_packages
+import docs_problem_codes
 from docs_pages import pages
 from hookline.cli.chat.commands import COMMANDS
 from hookline.cli.chat.json_lines import TYPES
@@ -227,6 +228,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "reads": _reads,
     "on-error": lambda: _meanings(("`on_error`", "a failure counts as"), ON_ERROR, descriptions.ON_ERROR),
     "failures": lambda: _meanings(("kind", "what happened"), FailureKind, descriptions.FAILURES),
+    "problems": lambda: _meanings(("code", "the file has"), docs_problem_codes.problem_codes(), descriptions.PROBLEMS),
     "hook-keys": lambda: _keys(HOOK_KEYS),
     "file-keys": lambda: table(("key", "meaning"), [(f"`{key.name}`", key.help) for key in FILE_KEYS.values()]),
     "shapes": _shapes,
