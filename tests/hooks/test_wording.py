@@ -46,6 +46,6 @@ def test_texts_of_conditions_and_commands_use_the_dialect_s_facts() -> None:
         dialect="x", facts={"tool.ok": "failed", "tool.input": "in"}, phrases={"tool.ok is false": "failed"}
     )
     assert words.explain("tool.ok is false and tool.input.a is 3") == "failed and in.a is 3"
-    assert words.explain("input.path matches src/tool.ok/x") == "input.path matches src/tool.ok/x"
+    assert words.explain("input.path matches src/tool.ok/x") == "in.path matches src/tool.ok/x"
     assert words.as_written("echo {{tool.input.path | json}}") == "echo {{in.path | json}}"
     assert NATIVE_WORDING.explain("tool.ok is false") == "tool.ok is false"

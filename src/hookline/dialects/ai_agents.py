@@ -51,7 +51,7 @@ from hookline.hooks.protocols import Action, Condition, May
 from hookline.hooks.templates import DataTemplate, Template, parse_template
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
-from hookline.hooks.wording import NATIVE_ANSWERS, Wording
+from hookline.hooks.wording import NATIVE_ANSWERS, OK_PHRASES, Wording
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -61,6 +61,7 @@ WORDING: Final = Wording(
     dialect=NAME,
     answers={**NATIVE_ANSWERS, May.DENY: "block"},
     facts={"tool.name": "tool_name", "tool.input": "tool_input", "tool.result": "tool_response"},
+    phrases=OK_PHRASES,
     action_word=lambda action: "command" if isinstance(action, RunProgram) else None,
     unit="s",
     adds_environment=True,

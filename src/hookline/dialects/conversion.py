@@ -164,7 +164,8 @@ class NotExpressible(Exception):
         """In the words of the dialect that the hook comes from."""
         if self._action is not None:
             return wording.action(self._action)
-        return self._what if self._condition is None else wording.condition(self._condition) + self._what
+        what = wording.explain(wording.as_written(self._what))
+        return what if self._condition is None else wording.condition(self._condition) + what
 
 
 def event_not_expressible(hook: Hook) -> NotExpressible:

@@ -286,7 +286,9 @@ class Round:
 
     def _current_hook(self, hook: Hook, again: bool = False) -> CurrentHook:
         matchers = tuple(tool_matchers(hook.when))
-        return CurrentHook(hook.id, again, self._call_stack, hook_key(hook), matchers, hook.origin.wording)
+        return CurrentHook(
+            hook.id, again, self._call_stack, hook_key(hook), matchers, hook.origin.wording, hook.event_name
+        )
 
     def _resolve_outcome(
         self, hook: Hook, answer: Outcome | Failure, took: float = 0.0, again: bool = False

@@ -17,7 +17,7 @@ from typing import Any, Final
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Changes, Event
 from hookline.hooks.events import EVENTS
-from hookline.hooks.host import CurrentHook, Host, current_hook, describe_timeout
+from hookline.hooks.host import CurrentHook, Host, current_hook, format_duration
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import (
     SILENT,
@@ -141,7 +141,7 @@ async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | 
                 await asyncio.wait({task})
     except TimeoutError:
         await work.end(task)
-        return Failure(FailureKind.TIMEOUT, describe_timeout(timeout))
+        return Failure(FailureKind.TIMEOUT, f"did not answer within {format_duration(timeout)}")
     except asyncio.CancelledError:
         await work.end(task)
         raise

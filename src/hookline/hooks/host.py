@@ -166,6 +166,7 @@ class CurrentHook:
     key: str = ""  # ids are unique within one file only
     tool_matchers: tuple[Need, ...] = ()  # of its condition: templates show the name that one of them matched
     wording: Wording | None = None  # of its dialect
+    event_name: str = ""  # as its file calls the event
 
     @property
     def stack(self) -> tuple[str, ...]:
@@ -180,12 +181,11 @@ class CurrentHook:
 current_hook: Final[ContextVar[CurrentHook | None]] = ContextVar("current_hook", default=None)
 
 
-def describe_timeout(timeout: timedelta) -> str:
+def format_duration(time: timedelta) -> str:
     """In the unit in which the current hook's file counts."""
     who = current_hook.get()
     words = None if who is None else who.wording
-    time = format_seconds(timeout.total_seconds()) if words is None else words.duration(timeout)
-    return f"did not answer within {time}"
+    return format_seconds(time.total_seconds()) if words is None else words.duration(time)
 
 
 class NullHost:

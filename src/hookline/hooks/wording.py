@@ -18,7 +18,9 @@ from hookline.hooks.protocols import Action, Condition, May
 from hookline.lazy_dataclasses import dataclass, field
 
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*([\w.-]+)(\s*(?:\|[^{}]*)?)\}\}")
-_FACT: Final = re.compile(r"(?<![\w./])(?:tool|context|session|turn|error|stop)\.[a-z_]+(?![\w/])")
+_FACT: Final = re.compile(
+    r"(?<![\w./])(?:(?:tool|context|session|turn|error|stop|notification|subagent)\.[a-z_]+(?![\w/])|input(?=\.\w))"
+)
 NATIVE_ANSWERS: Final = {
     May.ALLOW: "allow",
     May.ASK: "ask",
@@ -27,6 +29,15 @@ NATIVE_ANSWERS: Final = {
     May.HALT: "halt",
     May.COMPACT: "compact",
 }
+
+OK_PHRASES: Final = {
+    "not (tool.ok is false)": "the tool succeeded",
+    "tool.ok is false is true, but must not be": "the tool failed",
+    "tool.ok is true, not false": "the tool succeeded",
+    "tool.ok is absent, not false": "there is no result",
+    "tool.ok is false": "the tool failed",
+}
+"""For a dialect that has no word of its own for whether a tool succeeded. The longest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +106,12 @@ class Wording:
         """The text of a condition, or why it does not hold, with facts as the dialect calls them."""
         for ours, theirs in self.phrases.items():
             text = text.replace(ours, theirs)
-        return _FACT.sub(lambda found: self.fact(parse_path(found[0])), text)
+        return _FACT.sub(self._explain_fact, text) if self.facts else text
+
+    def _explain_fact(self, found: re.Match[str]) -> str:
+        if found[0] == "input":  # a field, which conditions name without `tool`
+            return self.facts.get("tool.input", found[0])
+        return self.fact(parse_path(found[0]))
 
     def as_written(self, text: str) -> str:
         """A command with its placeholders as the dialect calls them."""

@@ -8,9 +8,8 @@ import re
 from typing import Any, Final
 
 from hookline.errors import UnavailableError
-from hookline.formatting import format_seconds
 from hookline.hooks.actions.post import URL_PATTERN, url_origin
-from hookline.hooks.host import PostRequest, PostResponse
+from hookline.hooks.host import PostRequest, PostResponse, format_duration
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.runners.environment import inherited_environment
 
@@ -37,7 +36,8 @@ async def post_json(request: PostRequest) -> PostResponse:
             return await _read_response(response)
     except http.TimeoutException:
         raise ActionError(
-            FailureKind.TIMEOUT, f"got no answer from {url_origin(request.url)} within {format_seconds(timeout)}"
+            FailureKind.TIMEOUT,
+            f"got no answer from {url_origin(request.url)} within {format_duration(request.timeout)}",
         ) from None
     except (http.HTTPError, http.InvalidURL) as error:
         why = type(error).__name__

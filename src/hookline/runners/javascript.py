@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from hookline.errors import HooklineError
 from hookline.hooks.actions.notify import current_hook_id
-from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook, describe_timeout
+from hookline.hooks.host import Host, ScriptCall, ToolResult, current_hook, format_duration
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.templates import as_text
@@ -69,7 +69,9 @@ def _read_source(name: str) -> str:
 async def run_script(script: ScriptCall, host: Host) -> Any:
     """Returns what the script returned, as JSON. Raises ActionError. Tool calls that it started end with it."""
     calls = ScriptToolCalls(host)
-    deadline = ScriptDeadline(time.monotonic() + script.timeout.total_seconds(), describe_timeout(script.timeout))
+    deadline = ScriptDeadline(
+        time.monotonic() + script.timeout.total_seconds(), f"did not answer within {format_duration(script.timeout)}"
+    )
     threads = _thread_pool(len(asked.callers) if (asked := current_hook.get()) else 0)
     work = threads.submit(partial(_run_on_thread, script, calls, current_hook_id(), deadline))
     try:

@@ -29,8 +29,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Final
 
-from hookline.formatting import format_seconds
-from hookline.hooks.host import Command, ProgramResult, current_hook
+from hookline.hooks.host import Command, ProgramResult, current_hook, format_duration
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.lazy_dataclasses import replace
@@ -200,7 +199,7 @@ async def run_program(
             await program.run()
     except TimeoutError:
         what = "end" if program.has_started else "get its turn among the other programs"
-        raise ActionError(FailureKind.TIMEOUT, f"did not {what} within {format_seconds(seconds)}") from None
+        raise ActionError(FailureKind.TIMEOUT, f"did not {what} within {format_duration(command.timeout)}") from None
     return program.get_result()
 
 

@@ -46,4 +46,4 @@ def test_an_untrusted_action_describes_the_one_that_it_replaces() -> None:
 def test_labels_name_the_action_or_its_answer() -> None:
     assert DENY.label == "an answer of its own (deny)"
     assert Diagnose().label == "the action diagnose"
-    assert InvalidAction("bad").label == "its action"
+    assert InvalidAction("bad").label == "its action, which cannot be run"

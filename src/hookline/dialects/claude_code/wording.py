@@ -11,7 +11,7 @@ from hookline.hooks.actions.post import PostEvent
 from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.protocols import Action, May
-from hookline.hooks.wording import NATIVE_ANSWERS, Wording
+from hookline.hooks.wording import NATIVE_ANSWERS, OK_PHRASES, Wording
 
 
 def _action_word(action: Action) -> str | None:
@@ -34,7 +34,7 @@ WORDING: Final = Wording(
         "subagent.name": "agent_type",
         "stop.active": "stop_hook_active",
     },
-    phrases={"tool.ok is false": "the tool failed", "tool.ok is true": "the tool succeeded"},
+    phrases=OK_PHRASES,
     action_word=_action_word,
     unit="s",
     adds_environment=True,

@@ -93,7 +93,11 @@ WORDING: Final = Wording(
         "messages": "message_count",
         "turn.number": "turn_count",
     },
-    phrases={"tool.ok is false": "tool_failed"},
+    phrases={
+        "tool.ok is true, not false": "the tool did not fail",
+        "tool.ok is absent, not false": "there is no result yet",
+        "tool.ok is false": "tool_failed",
+    },
     action_word=_action_word,
     condition_word=_condition_word,
     unit="s",

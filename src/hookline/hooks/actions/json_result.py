@@ -11,6 +11,7 @@ from typing import Any, Final
 from hookline.hooks.actions.notify import current_hook_id
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS
+from hookline.hooks.host import current_hook
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
@@ -109,4 +110,6 @@ def unreadable_as_deny(what: str, event: Event) -> ActionError:
 
 def describe_bad_decision(decision: Any, event: Event) -> str:
     """Describes an unknown decision."""
-    return f"answered {_format_value(decision)}, which is not a decision for {event.name}"
+    who = current_hook.get()
+    name = who.event_name if who is not None and who.event_name else event.name
+    return f"answered {_format_value(decision)}, which is not a decision for {name}"

@@ -65,12 +65,18 @@ class Comparison:
         return (self.path,)
 
     def __str__(self) -> str:
-        return f"{path_text(self.path)} is {self.comparison.replace('_', ' ')} {self.number:g}"
+        return f"{path_text(self.path)} is {self._expected}"
 
     def why_not(self, event: Event) -> str:
         found = number_at(event, self.path)
         actual = format_fact(value_at(event, self.path)) if found is None else number_text(found)
-        return f"{path_text(self.path)} is {actual}, not {self.comparison.replace('_', ' ')} {number_text(self.number)}"
+        return f"{path_text(self.path)} is {actual}, not {self._expected}"
+
+    @property
+    def _expected(self) -> str:
+        """3, above 3, at least 3."""
+        word = "" if self.comparison == "equals" else f"{self.comparison.replace('_', ' ')} "
+        return word + number_text(self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any
+from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
 from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, Subject, TextPattern
@@ -214,9 +214,14 @@ class Exists:
         return f"{path_text(self.path)} is absent"
 
 
+_JSON_WORDS: Final = {True: "true", False: "false", None: "null"}
+
+
 def format_fact(value: Any) -> str:
     if value is MISSING:
         return "absent"
+    if value is None or isinstance(value, bool):
+        return _JSON_WORDS[value]
     try:
         text = repr(value[: _MAX_SHOWN_CHARS + 1]) if isinstance(value, str) else _SHORT_REPR.repr(value)
     except ValueError:  # Python does not write out a number with thousands of digits
