@@ -21,6 +21,7 @@ from hookline.cli.chat.commands import COMMANDS
 from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
 from hookline.dialects.dialect import all_dialects
+from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.dialects.native.actions import ACTIONS, STEP_KEYS
 from hookline.dialects.native.conditions import CONDITIONS, EXPRESSION_NAMES, SYNTAXES, TESTS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
@@ -126,7 +127,7 @@ def _formats() -> str:
 
 
 def _places(name: str) -> str:
-    patterns = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in all_dialects()[name].places]
+    patterns = [f"`{'~/' if place.user else ''}{place.pattern}`" for place in CONFIG_LOCATIONS[name]]
     return ", ".join(patterns) or "the folder that `standard_agents:` in a hookline.yaml names"
 
 

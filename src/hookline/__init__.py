@@ -72,7 +72,7 @@ _MODULES = {
     "ToolFailed": "hookline.errors",
     "Verdict": "hookline.hooks.outcome",
     "guard": "hookline.hosts.python.guard",
-    "load": "hookline.project",
+    "load": "hookline.project.loader",
     "session": "hookline.hosts.python.session",
 }
 

@@ -14,7 +14,6 @@ config names one of them.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from functools import lru_cache
@@ -27,6 +26,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.protocols import May
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import inspect
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import PurePath
+
+from hookline.lazy_imports import difflib
 
 MAX_SHOWN_LENGTH = 60
 MAX_WORD_LENGTH = 64

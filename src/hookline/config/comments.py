@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 
-_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//([^\r\n]*)|/\*(.*?)\*/', re.DOTALL)
-_YAML_COMMENT: Final = re.compile(r"(?:(?<=\s)|^)#([^\r\n]*)", re.MULTILINE)
+_JSON_TOKEN: Final = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"|//([^\r\n]*)|/\*(.*?)\*/', re.DOTALL)
+_YAML_COMMENT: Final = lazy_pattern(r"(?:(?<=\s)|^)#([^\r\n]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from hookline.config.problem import Problem
 from hookline.formatting import shorten
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ KeyValuePositions: TypeAlias = tuple[int, int]
 Positions: TypeAlias = dict[int, "list[int] | dict[str, KeyValuePositions]"]
 """For the id of each list and mapping: where in the text its elements, or its keys and values, begin."""
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = lazy_pattern(r"\r\n|\n|\r")
 
 
 class Missing(Enum):
@@ -149,8 +149,8 @@ MAX_PROBLEMS = 100
 MAX_VALUES = 1_000_000
 MAX_NESTING = 100
 
-_CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_HIDDEN_LINE_END = re.compile("[\u2028\u2029]")
+_CONTROL_CHARACTER = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_HIDDEN_LINE_END = lazy_pattern("[\u2028\u2029]")
 
 
 class UnreadableError(Exception):

@@ -5,8 +5,6 @@ An edit is a list of splices, so it can be taken out again to the byte.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -15,9 +13,10 @@ from hookline.config.jsonc import parse_json, scalar_end, skip_gap
 from hookline.config.reader import FileFormat, read_text
 from hookline.errors import ConfigError, HooklineError
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import json, lazy_pattern
 
-_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/')
-_INDENT: Final = re.compile(r"[ \t]*")
+_STRING_OR_COMMENT: Final = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/')
+_INDENT: Final = lazy_pattern(r"[ \t]*")
 
 JsonPath = tuple[str | int, ...]
 ItemKey = str | None

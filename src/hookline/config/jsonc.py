@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any, NoReturn, TypeAlias
 
 from hookline.config.document import (
@@ -18,20 +16,21 @@ from hookline.config.document import (
 from hookline.config.problem import Problem
 from hookline.config.scalars import NumberTooLargeError, parse_float, parse_integer
 from hookline.formatting import shorten
+from hookline.lazy_imports import json, lazy_pattern
 
 # A possessive group misbehaves before Python 3.11.5; these need none, because no two branches begin alike.
 _SPACE = r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/)*"
 _PLAIN = r'"([^"\\\x00-\x1f]*+)"'
 _ESCAPED = r'("(?:[^"\\\x00-\x1f]++|\\[^\r\n])*")'
 
-_TEXT = re.compile(_ESCAPED)
-_TEXT_SO_FAR = re.compile(_ESCAPED[1:-2])
-_GAP = re.compile(_SPACE)
-_KEY = re.compile(f"{_SPACE}(?:{_PLAIN}|{_ESCAPED}){_SPACE}:{_SPACE}")
-_VALUE = re.compile(rf"{_PLAIN}|{_ESCAPED}|([\[{{])|([-+.\w$]++)")
-_SEPARATOR = re.compile(rf"{_SPACE}([,\]}}])")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
-_LIKE_NUMBER = re.compile(r"[-+]?\.?[0-9]")
+_TEXT = lazy_pattern(_ESCAPED)
+_TEXT_SO_FAR = lazy_pattern(_ESCAPED[1:-2])
+_GAP = lazy_pattern(_SPACE)
+_KEY = lazy_pattern(f"{_SPACE}(?:{_PLAIN}|{_ESCAPED}){_SPACE}:{_SPACE}")
+_VALUE = lazy_pattern(rf"{_PLAIN}|{_ESCAPED}|([\[{{])|([-+.\w$]++)")
+_SEPARATOR = lazy_pattern(rf"{_SPACE}([,\]}}])")
+_NUMBER = lazy_pattern(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][-+]?[0-9]++)?")
+_LIKE_NUMBER = lazy_pattern(r"[-+]?\.?[0-9]")
 
 _CONTAINERS = (dict, list)
 _LITERALS = {"true": True, "false": False, "null": None}

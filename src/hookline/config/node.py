@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
 from itertools import islice
@@ -15,6 +13,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import parse_duration
 from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import json, lazy_pattern
 
 MAX_GUESSES = 100
 """After so many problems, keys get no more spelling suggestions: each costs half a millisecond."""
@@ -22,11 +21,10 @@ _FLAG_WORDS: Final = {
     **dict.fromkeys(("yes", "on", "true", "y", "1"), "true"),
     **dict.fromkeys(("no", "off", "false", "n", "0"), "false"),
 }
-_QUOTED_NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?")
+_QUOTED_NUMBER: Final = lazy_pattern(r"-?\d{1,15}(?:\.\d{1,6})?")
 _NO_HINTS: Final[Mapping[str, str]] = {}
 _TYPO_CUTOFF: Final = 0.65  # high enough that `description` is not taken for `condition`
-_PLAIN_KEY = re.compile(r"[\w$-]+")
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
+_PLAIN_KEY = lazy_pattern(r"[\w$-]+")
 
 
 @dataclass(slots=True, eq=False)
@@ -294,5 +292,5 @@ def format_value(value: Any) -> str:
     """The value as JSON, cut at 60 characters. Only that much is rendered."""
     if isinstance(value, str):
         value = value[: MAX_SHOWN_LENGTH + 1]
-    text = "".join(islice(_ENCODER.iterencode(value), MAX_SHOWN_LENGTH))
+    text = "".join(islice(json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value), MAX_SHOWN_LENGTH))
     return shorten(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeAlias
@@ -10,8 +9,9 @@ from typing import Any, Final, Literal, TypeAlias
 from hookline.errors import ConfigError
 from hookline.formatting import printable
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_logger
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 OnProblem: TypeAlias = Literal["raise", "warn"]
 """What to do about a config with errors: refuse to start, or start without what cannot be used."""

@@ -7,7 +7,6 @@ both if only parts of the file are unreadable. No content of a file raises an ex
 from __future__ import annotations
 
 import os
-import re
 import stat
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -15,14 +14,15 @@ from typing import Any, TypeAlias
 from hookline.config.document import Document, SourceMap, SourceText, UnreadableError, problems_of
 from hookline.config.jsonc import parse_json
 from hookline.config.problem import NO_LINE, Problem
+from hookline.lazy_imports import lazy_pattern
 
 MAX_FILE_BYTES = 10_000_000
 
 ReadResult: TypeAlias = tuple[Document | None, tuple[Problem, ...]]
 
-_FRONT_MATTER = re.compile(r"---[ \t]*+(?:\r\n|\n|\r)")
-_FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*+(?=[\r\n]|\Z)")
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_FRONT_MATTER = lazy_pattern(r"---[ \t]*+(?:\r\n|\n|\r)")
+_FRONT_MATTER_END = lazy_pattern(r"[\r\n](?:---|\.\.\.)[ \t]*+(?=[\r\n]|\Z)")
+_LINE_END = lazy_pattern(rb"\r\n|\n|\r")
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 from hookline.formatting import shorten
+from hookline.lazy_imports import decimal, lazy_pattern
 
 MAX_DURATION = timedelta(hours=24)
 
 _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
-_DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h)")
+_DURATION = lazy_pattern(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h)")
 _LONG_DIGITS = {"ms": 15, "s": 12, "m": 11, "h": 9}  # some ten thousand years
-_LONG_DURATION = re.compile(
+_LONG_DURATION = lazy_pattern(
     "|".join(rf"(?P<{unit}>[0-9]{{1,{digits}}}(?:\.[0-9]{{1,12}})?){unit}" for unit, digits in _LONG_DIGITS.items())
 )
 _BELOW_A_DAY = {
@@ -25,7 +24,7 @@ _BELOW_A_DAY = {
     "h": "1?[0-9]|2[0-3]",
 }
 _ZEROS_TOO_MANY = {"ms": 3, "s": 6, "m": 8, "h": 10}  # a fraction with so many leading zeros is below a microsecond
-_BARE_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_BARE_NUMBER = lazy_pattern(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def parse_duration(text: str, *, is_long: bool = False) -> timedelta:
@@ -34,7 +33,7 @@ def parse_duration(text: str, *, is_long: bool = False) -> timedelta:
     if found is None:
         raise ValueError(_describe_bad_duration(text))
     unit = found.lastgroup or found[2]
-    microseconds = Decimal(found[found.lastgroup or 1]) * _MICROSECONDS[unit]
+    microseconds = decimal.Decimal(found[found.lastgroup or 1]) * _MICROSECONDS[unit]
     if not is_long and microseconds > MAX_DURATION // timedelta(microseconds=1):
         raise ValueError(f"{text} is too long; write at most 24h")
     if 0 < microseconds < 1:
@@ -71,7 +70,7 @@ def format_duration(length: timedelta) -> str:
     for unit in ("h", "m", "s", "ms"):
         if microseconds % _MICROSECONDS[unit] == 0:
             return f"{microseconds // _MICROSECONDS[unit]}{unit}"
-    return f"{Decimal(microseconds) / 1000:f}ms"
+    return f"{decimal.Decimal(microseconds) / 1000:f}ms"
 
 
 def _describe_bad_duration(text: str) -> str:
@@ -96,9 +95,9 @@ _CORE_WORDS: dict[str, Any] = {
     **dict.fromkeys((sign + word for sign in ("", "+") for word in (".inf", ".Inf", ".INF")), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
-_DECIMAL = re.compile(r"[-+]?[0-9]++")
-_OTHER_BASE = re.compile(r"0o[0-7]++|0x[0-9a-fA-F]++")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
+_DECIMAL = lazy_pattern(r"[-+]?[0-9]++")
+_OTHER_BASE = lazy_pattern(r"0o[0-7]++|0x[0-9a-fA-F]++")
+_FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
 
 
 class NumberTooLargeError(ValueError):

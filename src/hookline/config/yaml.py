@@ -5,8 +5,6 @@ It follows YAML 1.2's core schema, plus `<<` merges as in YAML 1.1: a mapping's 
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any
 
 from yaml import events
@@ -26,6 +24,7 @@ from hookline.config.problem import Problem
 from hookline.config.scalars import NON_TEXT_FIRST_CHARACTERS, NumberTooLargeError, parse_core_scalar
 from hookline.formatting import shorten
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import json, lazy_pattern
 
 _SYNTAX_HINTS = {
     "mapping values are not allowed in this context": 'Quote text that contains ": ", or fix the indentation.',
@@ -70,7 +69,7 @@ def _syntax_hint(said: str, found: str) -> str:
 
 MAX_ALIASED_VALUES = 200_000
 
-_TAG_DIRECTIVE = re.compile(r"(?<![^\r\n])%TAG\b")
+_TAG_DIRECTIVE = lazy_pattern(r"(?<![^\r\n])%TAG\b")
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _TYPE_OF_TAG: dict[str, tuple[type, ...]] = {
     _TAG_PREFIX + "int": (int,),

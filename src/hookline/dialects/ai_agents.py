@@ -12,7 +12,7 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.conversion import NotExpressible, event_not_expressible, write_duration, write_each
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.dialect import LoadResult, WriteResult, has_errors
 from hookline.dialects.json_schema import optional_keys
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
@@ -52,6 +52,7 @@ from hookline.hooks.templates import DataTemplate, Template, parse_template
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
 from hookline.hooks.wording import NATIVE_ANSWERS, OK_PHRASES, Wording
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -77,7 +78,7 @@ DEFAULT_TIMEOUT: Final = timedelta(seconds=60)
 RESULT_PARSER: Final = ResultParser(ResultFormat.JSON, Audience.USER)
 FAILURE_OUTCOME: Final = Outcome(notes=(Note("", Audience.USER),))
 """A failure never blocks, except that a program that cannot be found holds the event; the user sees it."""
-_REGEX_CHARACTERS: Final = re.compile(r"[|*+?()\[\]{}^$\\]")
+_REGEX_CHARACTERS: Final = lazy_pattern(r"[|*+?()\[\]{}^$\\]")
 _STDIN_TEMPLATES: Final = {
     "session_id": "{{session.id}}",
     "cwd": "{{cwd}}",
@@ -97,11 +98,6 @@ _STDIN_KEYS_BY_EVENT: Final = {
 
 class AiAgentsDialect:
     name = NAME
-    places = (
-        ConfigLocation(".ai_agents/settings.json", user=True),
-        ConfigLocation(".ai_agents/settings.json"),
-        ConfigLocation(".ai_agents/settings.local.json", local=True),
-    )
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).parent.name == ".ai_agents":

@@ -5,13 +5,13 @@ When in doubt, it asks: an entry is harmless only if everything in it is known t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from hookline.config.document import Document, KeyPath, problems_of, problems_within
 from hookline.dialects.dialect import Capability
+from hookline.lazy_imports import json, lazy_pattern
 
 PROVIDERS: Final = ("anthropic", "google", "groq", "mistral", "ollama", "openai", "openai-chat", "openai-responses")
 """Their models are reached at the provider's own address, or at the one in the user's environment."""
@@ -19,7 +19,7 @@ PROVIDERS: Final = ("anthropic", "google", "groq", "mistral", "ollama", "openai"
 PROMPT_KEYS: Final = ("system_prompt", "prompt", "instructions", "description")
 """The keys under which an agent of an app file has text for the model."""
 
-_MODEL_NAME: Final = re.compile(rf"(?!.*//)(?:(?:{'|'.join(PROVIDERS)}):[\w./@:-]+|[\w.-]+)\Z", re.ASCII)
+_MODEL_NAME: Final = lazy_pattern(rf"(?!.*//)(?:(?:{'|'.join(PROVIDERS)}):[\w./@:-]+|[\w.-]+)\Z", re.ASCII)
 _ENTRY_EFFECTS: Final = {"mcp": "run", "lsp": "run", "triggers": "start", "models": "reach", "agents": "tell"}
 _KEY_EFFECTS: Final = {"agent": "tell", "store": "reach", "model": "reach", "private_hosts": "reach"}
 _HARMLESS_KEYS: Final = {

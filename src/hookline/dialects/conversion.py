@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from operator import attrgetter
@@ -20,9 +19,10 @@ from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 
-_ANCHORED_NAMES: Final = re.compile(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
+_ANCHORED_NAMES: Final = lazy_pattern(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:

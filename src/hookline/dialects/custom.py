@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Awaitable
 from typing import Any, Final, get_origin, get_type_hints
 
@@ -15,6 +14,7 @@ from hookline.hooks.conditions import numbers as conditions
 from hookline.hooks.event import Event
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import Outcome
+from hookline.lazy_imports import dataclasses
 
 _TYPE_NAMES: Final[dict[Any, str]] = {
     str: "text",

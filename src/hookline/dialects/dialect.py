@@ -5,7 +5,7 @@ To add one, write its module and add a line to `_MODULES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity
+from hookline.dialects.locations import CONFIG_LOCATIONS, DIALECT_BY_FILE_NAME
 from hookline.formatting import closest_match
 from hookline.hooks.events import all_event_names
 from hookline.hooks.hook import Hook
@@ -63,27 +64,9 @@ class WriteResult:
     not_expressible: tuple[str, ...] = ()
 
 
-FileSelector = Callable[[Path, Sequence[Path]], Iterable[Path]]
-"""Selects the user's files that count, given the home directory and the directories of the session's project."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigLocation:
-    """Where to find a dialect's files."""
-
-    pattern: str  # a glob, relative to the project's directory
-    user: bool = False  # relative to the user's home instead
-    local: bool = False  # not shared with others: comes after the project's files
-    selector: FileSelector | None = None  # None: all files that match
-    is_common_name: bool = False  # other programs use this name too: the content decides
-    in_session: bool = False  # the hooks belong to the agent: a stored session has their text
-
-
 class Dialect(Protocol):
     @property
     def name(self) -> str: ...
-    @property
-    def places(self) -> Sequence[ConfigLocation]: ...
     def recognises(self, document: Document) -> bool:
         """True if this could be a file of this dialect, judging by its name or shape."""
 
@@ -156,6 +139,9 @@ def recognise_dialect(document: Document) -> Dialect | Problem:
             f"this is a hooks file of {agent}, in a format that hookline does not read; {agent} runs its hooks itself."
         )
         return Problem("unknown-dialect", document.file, 1, what, "Write hooks for every agent in hookline.yaml.")
+    named = DIALECT_BY_FILE_NAME.get(PurePath(document.file).name)  # then the other dialects need not be imported
+    if named is not None and get_dialect(named).recognises(document):
+        return get_dialect(named)
     candidates = [each for each in all_dialects().values() if each.recognises(document)]
     candidates = [each for each in candidates if _is_at_known_location(document, each)] or candidates
     if len(candidates) == 1:
@@ -207,7 +193,7 @@ def _loads_cleanly(document: Document, dialect: Dialect) -> bool:
 
 def _is_at_known_location(document: Document, dialect: Dialect) -> bool:
     """The file's location says more than its shape."""
-    return any(PurePath(document.file).match(place.pattern) for place in dialect.places)
+    return any(PurePath(document.file).match(place.pattern) for place in CONFIG_LOCATIONS[dialect.name])
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:

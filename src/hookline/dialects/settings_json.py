@@ -5,7 +5,6 @@ Agents call hookline through entries in the same files. Dialects skip them; `age
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePath
@@ -26,6 +25,7 @@ from hookline.hooks.protocols import TextPattern
 from hookline.hooks.templates import ShellTemplate
 from hookline.hooks.tools import Vocabulary
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand
 
 Schema = dict[str, Any]
@@ -35,11 +35,11 @@ GROUP_KEYS: Final = ("matcher", "hooks")
 MIN_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS = 0.001, 86_400  # for dialects that count seconds
 TOOL_SUCCEEDED: Final = Not(Equals(("tool", "ok"), False))
 
-_GLOB_CHARACTERS: Final = re.compile(r"[*?\[]")
+_GLOB_CHARACTERS: Final = lazy_pattern(r"[*?\[]")
 _LAUNCHER: Final = "/hookline/bridge"
-_ENGINE_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:\d{1,5}/hookline/([a-z-]{1,64})/\w{1,64}")
+_ENGINE_ADDRESS: Final = lazy_pattern(r"http://127\.0\.0\.1:\d{1,5}/hookline/([a-z-]{1,64})/\w{1,64}")
 """Older versions wrote such a `url` instead of a command."""
-_LAUNCHER_GUARD: Final = re.compile(
+_LAUNCHER_GUARD: Final = lazy_pattern(
     r'\[ -x "\$0" \] \|\| (exit 0|\{ echo "[\w .,:;-]*" >&2; exit [12]; \}); '
     r'export HOOKLINE_ENTRY=project; exec "\$0" "\$@"'
 )

@@ -7,7 +7,6 @@ them (`run_shell_command`, `mcp__.*`) means the host's own names. Alternatives a
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -16,10 +15,11 @@ from hookline.hooks.conditions.text import Matches
 from hookline.hooks.protocols import Condition, TextPattern
 from hookline.hooks.tool_name import HOST_NAMES, ToolName
 from hookline.hooks.tools import VOCABULARIES, Vocabulary
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, UndecidedError, split_alternatives
 
-_SERVER: Final = re.compile(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*?)(?:__|\.|_(?=\*|\.\*|$))")
+_SERVER: Final = lazy_pattern(r"mcp(?:__|[._:])([A-Za-z0-9][A-Za-z0-9-]*(?:_[A-Za-z0-9-]+)*?)(?:__|\.|_(?=\*|\.\*|$))")
 
 
 def match_tool_name(compiled: TextPattern, vocabulary: Vocabulary) -> Matches:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from logging import getLogger
 from time import perf_counter
 from types import MappingProxyType
 from typing import Final
@@ -32,8 +31,9 @@ from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdic
 from hookline.hooks.protocols import May
 from hookline.hooks.readings import holds_in_readings
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_logger
 
-_log = getLogger("hookline")
+_log = lazy_logger("hookline")
 
 Rank = tuple[int, int, int]  # order, layer, position
 RankedEntry = tuple[Rank, IndexEntry]

@@ -5,8 +5,6 @@ A hook's timeout is paused while a person is asked about a call that the hook ma
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -34,6 +32,7 @@ from hookline.hooks.outcome import (
 from hookline.hooks.protocols import Action, May, may_of
 from hookline.hooks.wording import NATIVE_WORDING, Wording
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_imports import asyncio, lazy_logger
 
 
 class _PausableTimeout:
@@ -94,7 +93,7 @@ def pause_timeouts() -> Iterator[None]:
         yield
 
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 _MAX_ERROR_CHARS = 500  # characters of an exception in a message
 _CLEANUP_SECONDS: Final = 1.0  # for an action that was cancelled

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from hookline.errors import InvalidEvent
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import json, lazy_pattern
 
 FactPath = tuple[str | int, ...]
 
 EVERY_ITEM: Final = "*"
 """A step of a path that stands for every item of a list and every value of a mapping."""
-_STEP: Final = re.compile(r'"(?:[^"\\]|\\.)*"(?![^.])|[^.]+')
+_STEP: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"(?![^.])|[^.]+')
 
 
 class _Sentinel:

@@ -6,12 +6,12 @@ and its arguments apart. A guard reads all of them.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
+from hookline.lazy_imports import json, lazy_pattern
 
 COMMAND_LIST: Final = "commands"
 ARGUMENT_FIELDS: Final = ("args", "argv", "arguments")
@@ -34,7 +34,7 @@ PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
 PATH_SOURCES: Final = frozenset((*(name for names in PATH_LISTS.values() for name in names), *_PATCHES))
 COMMAND_SOURCES: Final = frozenset((COMMAND_LIST, *ARGUMENT_FIELDS))
 
-_PATCHED_FILE: Final = re.compile(
+_PATCHED_FILE: Final = lazy_pattern(
     r"^[ \t]*\*\*\* (?:Add File|Update File|Delete File|Move to): ?(.*)$|^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)",
     re.MULTILINE,
 )

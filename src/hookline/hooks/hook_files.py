@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cached_property
 from typing import Any, Final, Literal
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import hashlib, json
 
 Standing = Literal["own", "accepted", "restricted", "added"]
 """Why its hooks are in force: the user's own file; a project's file that the user trusts; one that nobody trusts, whose

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
-from inspect import isawaitable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -15,6 +13,7 @@ from hookline.errors import UnavailableError
 from hookline.formatting import format_seconds
 from hookline.hooks.event import Event
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import asyncio, inspect
 
 if TYPE_CHECKING:
     from hookline.hooks.hook import Hook
@@ -214,7 +213,7 @@ class NullHost:
 
     async def run_function(self, call: FunctionCall) -> Any:
         returned = call.function(*call.arguments)
-        return await returned if isawaitable(returned) else returned
+        return await returned if inspect.isawaitable(returned) else returned
 
     async def post(self, request: PostRequest) -> PostResponse:
         raise UnavailableError("HTTP requests cannot be sent here")

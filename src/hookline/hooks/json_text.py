@@ -6,9 +6,10 @@ a tool's input.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
+
+from hookline.lazy_imports import json
 
 
 class _RawText(str):

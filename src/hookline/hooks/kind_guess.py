@@ -6,15 +6,15 @@ there too. It may be wrong, so a hook that only allows never relies on it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 from functools import lru_cache
 from typing import Final
 
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _MAX_NAME_CHARS: Final = 256
 
 

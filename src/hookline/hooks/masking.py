@@ -6,37 +6,39 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from hookline.lazy_imports import lazy_pattern
+
 _MAX_CHARS: Final = 16_384
 _MASK: Final = "***"
 _MIN_SECRET_CHARS: Final = 8  # shorter values are part of many words
-_SECRET_NAME: Final = re.compile(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
+_SECRET_NAME: Final = lazy_pattern(r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|KEYS?$", re.IGNORECASE)
 
 # Every repetition is bounded or cannot overlap with what follows it, so matching takes linear time.
-_PRIVATE_KEY: Final = re.compile(
+_PRIVATE_KEY: Final = lazy_pattern(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
 )
-_ASSIGNED_SECRET: Final = re.compile(
+_ASSIGNED_SECRET: Final = lazy_pattern(
     r"""((?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?)
         [A-Za-z0-9_-]{0,40}\\?["']?\s{0,4}[=:]\s{0,4})
         (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]]{1,4096})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_AUTH_SCHEME: Final = re.compile(
+_AUTH_SCHEME: Final = lazy_pattern(
     r"\b((?:authorization\s{0,4}[:=]\s{0,4})?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{6,4096}", re.IGNORECASE
 )
-_SECRET_OPTION: Final = re.compile(
+_SECRET_OPTION: Final = lazy_pattern(
     r"""((?<![\w-])--(?:[a-z0-9]{1,20}[_-]){0,3}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)
         (?:\s{1,4}|\\?["'],\s{0,4}))
         (\\?"[^"\n]{0,4096}"?|'[^'\n]{0,4096}'?|[^\s"',;&|)}\]-][^\s"',;&|)}\]]{0,4096})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LOGIN_OPTION: Final = re.compile(
+_LOGIN_OPTION: Final = lazy_pattern(
     r"""((?<![\w-])(?:-u|--user|--proxy-user)(?:\s{1,4}|=|\\?["'],\s{0,4}))
         (?:(\\?"[^\s:"\n]{1,200}:)[^"\n]{1,1000}|('[^\s:'\n]{1,200}:)[^'\n]{1,1000}|((?!\d+:\d+\b)[^\s:"']{1,200}:)[^\s"']{1,1000})""",
     re.VERBOSE,
 )
-_URL_PASSWORD: Final = re.compile(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
-_KNOWN_TOKEN: Final = re.compile(
+_URL_PASSWORD: Final = lazy_pattern(r"(://[^\s/:@]{0,200}:)[^\s/]{1,1000}(?=@)")
+_KNOWN_TOKEN: Final = lazy_pattern(
     r"\b(?:sk-[A-Za-z0-9_-]{8,200}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}|gh[opusr]_[A-Za-z0-9]{16,255}"
     r"|github_pat_[A-Za-z0-9_]{16,255}|glpat-[A-Za-z0-9_-]{16,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[A-Za-z0-9-]{8,200}"
     r"|AIza[A-Za-z0-9_-]{35}|npm_[A-Za-z0-9]{36}|eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}\.?[A-Za-z0-9_-]{0,1024})"

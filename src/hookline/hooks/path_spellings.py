@@ -16,8 +16,9 @@ from urllib.parse import unquote
 
 from hookline.hooks.event import Event
 from hookline.hooks.protocols import Readings
+from hookline.lazy_imports import lazy_pattern
 
-_PROCESS_LINK: Final = re.compile(r"/proc/(?:self|thread-self|\d+)/(?:task/\d+/)?(cwd|root)(?=/|\Z)")
+_PROCESS_LINK: Final = lazy_pattern(r"/proc/(?:self|thread-self|\d+)/(?:task/\d+/)?(cwd|root)(?=/|\Z)")
 
 
 def path_readings(given: str, event: Event) -> Readings:

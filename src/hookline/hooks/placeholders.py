@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,6 +14,7 @@ from hookline.hooks.tool_input import field_value, is_command_field, to_vocabula
 from hookline.hooks.tool_name import tool_name_in
 from hookline.hooks.tools import NATIVE, Vocabulary
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import json
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from hookline.errors import BadTemplate
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.scanner import QuoteContext, Word, quote_value, scan
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ Resolver = Callable[[str], Placeholder | None]  # a placeholder's name → the p
 UnknownPolicy = Literal["problem", "keep"]  # for a placeholder with an unknown name
 
 OPEN_BRACES: Final = "open_braces"  # the placeholder for two braces
-DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}")
-SINGLE_OR_DOUBLE_BRACES: Final = re.compile(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}")
+DOUBLE_BRACES: Final = lazy_pattern(r"\{\{([^{}\n]*)\}\}")
+SINGLE_OR_DOUBLE_BRACES: Final = lazy_pattern(r"\{\{([^{}\n]*)\}\}|\{([^{}\n]*)\}")
 
 
 class CommandWords(list[Any]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -15,6 +14,7 @@ from hookline.hooks.readings import compute_once, texts_of, unanimous, value_rea
 from hookline.hooks.tool_name import likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.command_readings import argv_texts
 from hookline.shell.wrappers import shell_code
 
@@ -225,7 +225,7 @@ def restore_command_list(old: Any, new: Any, path: FactPath) -> Any:
         return ["sh", "-c", new]
 
 
-_SHELL_SYNTAX: Final = re.compile(r"[;&|<>()$`*?\[\]{}~#!\n]")
+_SHELL_SYNTAX: Final = lazy_pattern(r"[;&|<>()$`*?\[\]{}~#!\n]")
 
 
 def _unnamed_commands(event: Event) -> tuple[Any, ...]:

@@ -16,9 +16,10 @@ from hookline.hooks.events import event_name_in
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Action, Condition, May
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*([\w.-]+)(\s*(?:\|[^{}]*)?)\}\}")
-_FACT: Final = re.compile(
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([\w.-]+)(\s*(?:\|[^{}]*)?)\}\}")
+_FACT: Final = lazy_pattern(
     r"(?<![\w./])(?:(?:tool|context|session|turn|error|stop|notification|subagent)\.[a-z_]+(?![\w/])|input(?=\.\w))"
 )
 NATIVE_ANSWERS: Final = {

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from queue import Empty, Queue
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-import regex
 from re2 import _re2  # the public wrapper costs twice a short search
 
 from hookline.errors import UndecidedError
@@ -360,6 +359,8 @@ class BacktrackingEngine:
     __slots__ = ("_compiled", "_whole")
 
     def __init__(self, source: str, *, whole: bool) -> None:
+        import regex  # 6 ms to import, and few patterns need it
+
         try:
             self._compiled = regex.compile(source, regex.V0 | regex.UNICODE, cache_pattern=False)
         except regex.error as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import operator
 import warnings
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import ast
 
 Number = bool | int | float
 Values = Mapping[str, float]

@@ -11,6 +11,7 @@ import re
 from itertools import count
 
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns import syntax_tree
 from hookline.patterns.encoding import SURROGATE_OFFSET
 from hookline.patterns.parser import Parser
@@ -124,10 +125,10 @@ def _fail_old_value(number: int) -> bool:
 _CLASSES = {"d": syntax_tree.DIGITS, "w": syntax_tree.WORD_CHARACTERS, "s": syntax_tree.JAVASCRIPT_SPACE}
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 _HEX = "0123456789abcdefABCDEF"
-_OCTAL = re.compile("[0-3][0-7]{0,2}|[4-7][0-7]?")
-_DECIMAL = re.compile("[1-9][0-9]{0,1000}")
-_NAME = re.compile(r"((?:\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,8}\}|[^\\>()])+)>")
-_MODIFIERS = re.compile(r"\(\?([ims]{0,3})(-[ims]{0,3})?:")
+_OCTAL = lazy_pattern("[0-3][0-7]{0,2}|[4-7][0-7]?")
+_DECIMAL = lazy_pattern("[1-9][0-9]{0,1000}")
+_NAME = lazy_pattern(r"((?:\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,8}\}|[^\\>()])+)>")
+_MODIFIERS = lazy_pattern(r"\(\?([ims]{0,3})(-[ims]{0,3})?:")
 
 
 def parse(source: str) -> RegexNode:

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import escape_character, write_set
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.syntax_tree import NO_CHARACTERS, CharacterSet, Ranges, complement, union
@@ -59,7 +60,7 @@ def _command_pattern(parts: list[str], end: str) -> Pattern:
 
 
 _IGNORED_CHARACTERS = r"[\t\n\r\x{AD}\x{200B}\x{2060}\x{FE00}-\x{FE0F}\x{FEFF}]*"
-_DOMAIN = re.compile(r"(\*\.)?([^\s/\\?#@:*\[\]%]+|\[[0-9A-Fa-f:.]+\])")
+_DOMAIN = lazy_pattern(r"(\*\.)?([^\s/\\?#@:*\[\]%]+|\[[0-9A-Fa-f:.]+\])")
 _SCHEME = (
     r"(?:(?:h[\t\n\r]*t[\t\n\r]*t[\t\n\r]*p(?:[\t\n\r]*s)?|w[\t\n\r]*s(?:[\t\n\r]*s)?|f[\t\n\r]*t[\t\n\r]*p)"
     r"[\t\n\r]*:[/\\\t\n\r]*"
@@ -125,7 +126,7 @@ def _compatible_characters() -> defaultdict[str, set[str]]:
 
 
 _SLASH: Ranges = ((0x2F, 0x2F),)
-_CHARACTER_SET = re.compile(r"\[(!|(?!!))(\][^\]]*|[^\]]+)\]")
+_CHARACTER_SET = lazy_pattern(r"\[(!|(?!!))(\][^\]]*|[^\]]+)\]")
 _MAX_BRACE_DEPTH = 20
 _MAX_GLOB_LENGTH = 2_000
 

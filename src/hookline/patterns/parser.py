@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from typing import NoReturn
 
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.syntax_tree import BadPattern, LookAround, RegexNode, Repeat, make_alternation, make_sequence
 
 MAX_GROUP_DEPTH = 100
 UNBOUNDED_COUNT = 1_000_000_000
 """No text is long enough to distinguish so many repetitions from unlimited ones."""
-_BRACES = re.compile(r"\{([0-9]{1,1000})(,([0-9]{0,1000}))?\}")
+_BRACES = lazy_pattern(r"\{([0-9]{1,1000})(,([0-9]{0,1000}))?\}")
 
 
 @dataclass(frozen=True, slots=True)

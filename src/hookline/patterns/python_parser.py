@@ -10,15 +10,16 @@ import re
 from functools import cache
 from typing import ClassVar
 
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns import syntax_tree
 from hookline.patterns.re2_parser import Re2Parser
 from hookline.patterns.syntax_tree import Boundary, CharacterSet, Ranges, RegexNode
 
-_UP_TO = re.compile(r"\{(),([0-9]{1,1000})\}")
-_FLAGS = re.compile(r"\(\?([aimsu]{1,9})\)")
-_COMMENT = re.compile(r"\(\?#[^)]*\)")
-_CODE = re.compile(r"u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})")
-_OCTAL = re.compile("0[0-7]{0,2}|[1-3][0-7][0-7]")
+_UP_TO = lazy_pattern(r"\{(),([0-9]{1,1000})\}")
+_FLAGS = lazy_pattern(r"\(\?([aimsu]{1,9})\)")
+_COMMENT = lazy_pattern(r"\(\?#[^)]*\)")
+_CODE = lazy_pattern(r"u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})")
+_OCTAL = lazy_pattern("0[0-7]{0,2}|[1-3][0-7][0-7]")
 _LAST_ALPHANUMERIC = 0x32FFF
 
 

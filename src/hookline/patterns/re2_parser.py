@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns import syntax_tree
 from hookline.patterns.parser import Parser
 from hookline.patterns.syntax_tree import (
@@ -26,11 +27,11 @@ from hookline.patterns.syntax_tree import (
 )
 
 _CONTROL_ESCAPES = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
-_HEX = re.compile(r"x([0-9a-fA-F]{2})|x\{([0-9a-fA-F]{1,6})\}")
-_PROPERTY = re.compile(r"([pP])(?:\{(\^?)([A-Za-z_]{1,40})\}|([A-Z]))")
-_POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
+_HEX = lazy_pattern(r"x([0-9a-fA-F]{2})|x\{([0-9a-fA-F]{1,6})\}")
+_PROPERTY = lazy_pattern(r"([pP])(?:\{(\^?)([A-Za-z_]{1,40})\}|([A-Z]))")
+_POSIX = lazy_pattern(r"\[:(\^?)([a-z]+):\]")
 _NAME = r"([A-Za-z_][A-Za-z0-9_]{0,99})"
-_FLAGS = re.compile(r"\(\?([imsU]{0,9})(-[imsU]{1,9})?([:)])")
+_FLAGS = lazy_pattern(r"\(\?([imsU]{0,9})(-[imsU]{1,9})?([:)])")
 
 _POSIX_SETS: dict[str, Ranges] = {
     "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
@@ -56,7 +57,7 @@ def parse(source: str) -> RegexNode:
 
 class Re2Parser(Parser):
     name_openings: ClassVar[tuple[str, ...]] = (r"\(\?P<", r"\(\?<")
-    octal: ClassVar[re.Pattern[str]] = re.compile("0[0-7]{0,2}|[1-7][0-7]{1,2}")
+    octal: ClassVar[re.Pattern[str]] = lazy_pattern("0[0-7]{0,2}|[1-7][0-7]{1,2}")
     boundaries: ClassVar[dict[str, Boundary]] = {
         "A": Boundary.TEXT_START,
         "z": Boundary.TEXT_END,

@@ -30,6 +30,7 @@ from hookline.hooks.tools import (
     is_path_field,
     kind_of_name,
 )
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand
 from hookline.patterns.pattern import Pattern, can_match
 from hookline.project.hook_problem import hook_problem
@@ -42,11 +43,11 @@ _CONTROL_CHARACTERS: Final = {
     "\x1b": ("an escape", r"\e"),
     "\x00": ("a null", r"\0"),
 }
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
-_LOOKS_LIKE_REGEX: Final = re.compile(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
-_MODULE_STAR: Final = re.compile(r"([\w.]+)\.\*")
-_LOOKS_LIKE_GLOB: Final = re.compile(r"[\w./-]*\w\*(?:\.\w+)?")
-_PLAIN_NAMES: Final = re.compile(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
+_LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
+_MODULE_STAR: Final = lazy_pattern(r"([\w.]+)\.\*")
+_LOOKS_LIKE_GLOB: Final = lazy_pattern(r"[\w./-]*\w\*(?:\.\w+)?")
+_PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
 _GLOB_WORDS: Final = ("glob", "tool", "like")
 _MINOR_FIELDS: Final = frozenset(
     (

@@ -6,8 +6,6 @@ project's files are kept by the trust store.
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,12 +18,13 @@ from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.hook import Hook, Origin
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_imports import hashlib, lazy_logger
+from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document
 from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer
-from hookline.project.trust_store import EffectiveFile
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 _MAX_PLACES: Final = 5  # of errors in a reason
 _DIRECTORY: Final = "readable"

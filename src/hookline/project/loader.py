@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookline.config.problem import OnProblem, Problem, refuse_errors
 from hookline.config.reader import salvage_text
@@ -13,10 +14,12 @@ from hookline.errors import ConfigError
 from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import Host
 from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
-from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
+from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
-from hookline.project.trust_store import EffectiveFile, Trust, log_changes, trust_file_path
+
+if TYPE_CHECKING:
+    from hookline.project.trust_store import Trust
 
 
 def load(
@@ -63,6 +66,8 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 
     Instead of a file that cannot be read, its last good version counts; if there is none, every tool call is held.
     """
+    from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
+
     with gc_paused():
         copies = LastReadable(trust.path.parent)
         in_force = [hold_if_unreadable(trust.effective_file(copies.resolve(read_source(each)))) for each in sources]
@@ -79,6 +84,8 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
     """The active hooks for a session in this directory; without `trust`, with what the user trusts in this home."""
+    from hookline.project.trust_store import Trust, log_changes, trust_file_path
+
     known = trust or Trust(trust_file_path(home))
     book = load_all(known.sources(directory, home), known)
     log_changes(book.problems)

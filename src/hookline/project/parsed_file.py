@@ -18,6 +18,7 @@ from hookline.dialects.dialect import (
     get_dialect,
     recognise_dialect,
 )
+from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, replace
@@ -202,6 +203,6 @@ def _choose_dialect(document: Document, source: Source) -> Dialect | Problem | N
         dialect = get_dialect(source.dialect)
     except KeyError as unknown:
         return Problem("unknown-dialect", document.file, 1, str(unknown.args[0]))
-    names = [place.pattern for place in dialect.places if place.is_common_name]
+    names = [place.pattern for place in CONFIG_LOCATIONS[dialect.name] if place.is_common_name]
     is_found = source.layer is not SourceLayer.NAMED and any(source.path.match(name) for name in names)
     return None if is_found and not dialect.recognises(document) else dialect

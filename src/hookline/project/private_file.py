@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
+
+from hookline.lazy_imports import tempfile
 
 
 def state_directory() -> Path:

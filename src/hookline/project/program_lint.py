@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path, PurePath
@@ -16,6 +15,7 @@ from hookline.hooks.event import FactPath
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action
 from hookline.hooks.templates import DOUBLE_BRACES, ShellTemplate
+from hookline.lazy_imports import lazy_pattern
 from hookline.project.hook_problem import hook_problem
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 from hookline.shell.scanner import SimpleCommand, Word, scan
@@ -34,12 +34,14 @@ _BUILTINS: Final = frozenset(
         "!", "coproc",
     )
 )  # fmt: skip
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
-_TESTS_FOR_PROGRAMS: Final = re.compile(r"\b(?:command\s+-[vV]|which|type|hash)\b|\bfunction\b|\w\s*\(\s*\)|\balias\b")
+_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+_TESTS_FOR_PROGRAMS: Final = lazy_pattern(
+    r"\b(?:command\s+-[vV]|which|type|hash)\b|\bfunction\b|\w\s*\(\s*\)|\balias\b"
+)
 """Such a text knows that a program may be missing, or defines commands of its own."""
-_SCRIPT_SUFFIX: Final = re.compile(r"\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua)$")
+_SCRIPT_SUFFIX: Final = lazy_pattern(r"\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua)$")
 
-_VARIABLE: Final = re.compile(r"\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*)\b)")
+_VARIABLE: Final = lazy_pattern(r"\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*)\b)")
 _SESSION_DIRECTORIES: Final[set[FactPath]] = {("cwd",), ("workspace",)}
 
 FindProgram = Callable[[str], str | None]

@@ -7,7 +7,6 @@ after the user trusted the hooks. Shell is therefore read loosely, and other lan
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +30,7 @@ from hookline.hooks.outcome import Outcome
 from hookline.hooks.templates import ShellTemplate, Template
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import dataclass, field_names, replace
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.file_words import find_code_words, find_file_words
 from hookline.shell.words import GLOB_BRACKETS
 
@@ -45,11 +45,11 @@ _FILE_TOOLS: Final = frozenset(
     (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT, ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP)
 )
 """Kinds of tools that read or write the files in their input, and run none of them."""
-_FILE_CALL: Final = re.compile(r"""callTool\(\s*(['"`])([\w.]+)\1\s*,\s*\{[^{}]*\}\s*\)""")
-_VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|\$")
-_GLOB_CHARACTERS: Final = re.compile(rf"[*?]|{GLOB_BRACKETS.pattern}")
-_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_REDUNDANT_SEPARATORS: Final = re.compile(r"(?<![^/])(?:\.?/)+(?!$)")  # ./ and // do not change a path
+_FILE_CALL: Final = lazy_pattern(r"""callTool\(\s*(['"`])([\w.]+)\1\s*,\s*\{[^{}]*\}\s*\)""")
+_VARIABLE: Final = lazy_pattern(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|\$")
+_GLOB_CHARACTERS: Final = lazy_pattern(rf"[*?]|{GLOB_BRACKETS.pattern}")
+_BRACES: Final = lazy_pattern(r"\{([^{}]*,[^{}]*)\}")
+_REDUNDANT_SEPARATORS: Final = lazy_pattern(r"(?<![^/])(?:\.?/)+(?!$)")  # ./ and // do not change a path
 
 
 class TooManyReferencesError(HooklineError):

@@ -17,11 +17,12 @@ from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import SILENT, Audience, Note, Outcome, Verdict
 from hookline.hooks.protocols import Action
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_pattern
 
 _EVENTS: Final = frozenset(("tool.before", "prompt.submit"))
 """Where an untrusted deny or ask counts. At any other event it could make an agent go on, or end its session."""
 UNTRUSTED_HOOK: Final = "A hook of this repository that nobody has trusted yet"
-_PLAIN_PATH: Final = re.compile(r"[\w.-]{1,40}(?:/[\w.-]{1,40}){0,8}", re.ASCII)
+_PLAIN_PATH: Final = lazy_pattern(r"[\w.-]{1,40}(?:/[\w.-]{1,40}){0,8}", re.ASCII)
 """A path that is too short to give an agent instructions."""
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from hookline.dialects.dialect import ConfigLocation, Dialect, all_dialects
+from hookline.dialects.locations import CONFIG_LOCATIONS, ConfigLocation
 from hookline.lazy_dataclasses import dataclass
 
 _CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one
@@ -77,13 +77,13 @@ def _user_sources(here: Path, home: Path, config_home: Path | None) -> Iterator[
     for dialect, place in _dialect_places(user=True):
         if place.selector is not None:
             listed = place.selector(home, project_directories(here, home))
-            yield from (Source(path, str(path), dialect.name, SourceLayer.USER) for path in listed)
+            yield from (Source(path, str(path), dialect, SourceLayer.USER) for path in listed)
             continue
         base, pattern = home, place.pattern
         if config_home is not None and pattern.startswith(_CONFIG_PREFIX):
             base, pattern = _real_path(config_home), pattern.removeprefix(_CONFIG_PREFIX)
         for path in _glob_paths(base, pattern):
-            yield Source(path, _shorten_home(path, home), dialect.name, SourceLayer.USER)
+            yield Source(path, _shorten_home(path, home), dialect, SourceLayer.USER)
 
 
 def _project_sources(here: Path, home: Path) -> Iterator[Source]:
@@ -94,11 +94,11 @@ def _project_sources(here: Path, home: Path) -> Iterator[Source]:
                 if place.local is not (layer is SourceLayer.LOCAL):
                     continue
                 for path in _glob_paths(directory, place.pattern):
-                    yield Source(path, os.path.relpath(path, here), dialect.name, layer, directories[0])
+                    yield Source(path, os.path.relpath(path, here), dialect, layer, directories[0])
 
 
-def _dialect_places(user: bool) -> Iterable[tuple[Dialect, ConfigLocation]]:
-    return [(dialect, place) for dialect in all_dialects().values() for place in dialect.places if place.user is user]
+def _dialect_places(user: bool) -> Iterable[tuple[str, ConfigLocation]]:
+    return [(dialect, place) for dialect, places in CONFIG_LOCATIONS.items() for place in places if place.user is user]
 
 
 def _glob_paths(base: Path, pattern: str) -> list[Path]:

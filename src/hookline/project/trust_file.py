@@ -5,9 +5,6 @@ Only the user may read and write either. All of the user's processes share them.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,10 +15,11 @@ from typing import Any, Final
 
 from hookline.errors import HooklineError
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import hashlib, json, lazy_logger
 from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 TRUST_FILE_VERSION: Final = 2
 _MAX_TRUST_FILE_BYTES: Final = 50_000_000

@@ -6,9 +6,6 @@ the user accepted stays in force until the user accepts the change or withdraws 
 
 from __future__ import annotations
 
-import difflib
-import hashlib
-import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
@@ -16,18 +13,17 @@ from typing import Final
 
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import salvage_text
-from hookline.dialects.dialect import all_dialects
+from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.errors import HooklineError
 from hookline.hooks.actions.verified import FileChangedError, VerifiedAction
 from hookline.hooks.hook import Hook
-from hookline.hooks.hook_files import HookFile, Standing
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import difflib, hashlib, lazy_logger
+from hookline.project.effective_file import EffectiveFile, folder_files
 from hookline.project.parsed_file import (
     CodeFolder,
     ParsedFile,
-    import_folders,
     parse_document,
-    read_folders,
     read_source,
 )
 from hookline.project.private_file import write_private_file
@@ -43,7 +39,7 @@ from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, ch
 from hookline.project.sources import Source, SourceLayer, find_sources
 from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, warn_once
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 CHANGED_SINCE_TRUSTED: Final = "changed-since-trusted"  # the code of a problem
 _LAYER_ORDER: Final = tuple(SourceLayer)
@@ -53,60 +49,6 @@ _NOT_TRUSTED_YET: Final = " (not trusted yet)"
 def trust_file_path(home: Path, state_home: Path | None = None) -> Path:
     """The file that stores what the user trusts."""
     return (state_home or home / ".local" / "state") / "hookline" / "trust.json"
-
-
-@dataclass(frozen=True, slots=True)
-class EffectiveFile:
-    """The hooks of a file that are in force. `parsed` is the version that counts, which may be an earlier one."""
-
-    parsed: ParsedFile
-    hooks: tuple[Hook, ...]
-    run_files: tuple[Path, ...] = ()  # a change of one of them changes what is in force
-    folders: tuple[CodeFolder, ...] = ()  # folders whose code may be imported now
-    problems: tuple[Problem, ...] = ()  # in addition to those of `parsed`
-    trusted: bool = True  # covers the file's capabilities, too
-    standing: Standing = "own"
-    new_text: str | None = None  # of a file that was changed since it was accepted
-
-    @property
-    def is_valid(self) -> bool:
-        return self.parsed.is_valid and all(problem.severity is not Severity.ERROR for problem in self.problems)
-
-    @property
-    def hook_files(self) -> tuple[HookFile, ...]:
-        """The texts whose hooks are in force."""
-        source, parsed = self.parsed.source, self.parsed
-        if parsed.dialect is None:
-            return ()
-        name = (str(source.path), source.display_path, parsed.dialect, str(source.layer))
-        file = HookFile(*name, parsed.text, self.standing)
-        return (file,) if self.new_text is None else (file, HookFile(*name, self.new_text, "added"))
-
-    def watched_files(self) -> tuple[Path, ...]:
-        """Raises TooManyReferencesError."""
-        return (*self.run_files, *(file for folder in self.parsed.folders for file in _folder_files(folder)))
-
-    def import_folders(self) -> EffectiveFile:
-        """Adds the hooks of its folders. This runs their code."""
-        if not self.folders:
-            return self
-        loaded = import_folders(self.folders)
-        known = {(problem.code, problem.file, problem.line) for problem in self.parsed.problems}
-        problems = [each for each in loaded.problems if (each.code, each.file, each.line) not in known]
-        return replace(self, hooks=(*self.hooks, *loaded.hooks), problems=(*self.problems, *problems), folders=())
-
-    def without_folders(self) -> EffectiveFile:
-        """With the hooks of its folders as they can be read without importing them, and a warning for each folder."""
-        warnings = [self._not_imported_warning(folder) for folder in self.parsed.folders]
-        hooks = read_folders([folder for folder in self.parsed.folders if folder.path.exists()]).hooks
-        if not self.trusted:
-            hooks = tuple(map(restrict_hook, hooks))
-        return replace(self, hooks=(*self.hooks, *hooks), problems=(*self.problems, *warnings), folders=())
-
-    def _not_imported_warning(self, folder: CodeFolder) -> Problem:
-        what = f"The Python files in {folder.display_path} were not imported; their hooks are shown as written there."
-        hint = "Only a session, `hookline fire` and `hookline test` import them."
-        return Problem("not-imported", self.parsed.source.display_path, folder.line, what, hint, Severity.WARNING)
 
 
 class Trust:
@@ -278,7 +220,7 @@ class Trust:
         """The folder itself, or a copy of the accepted one if a file in it has changed. Raises FileChangedError."""
         prefix = os.path.relpath(folder.path, version.project)
         names = [name for name in version.runs if PurePath(name).is_relative_to(prefix) and name.endswith(".py")]
-        paths = dict.fromkeys((*_folder_files(folder), *(version.project / name for name in names)))
+        paths = dict.fromkeys((*folder_files(folder), *(version.project / name for name in names)))
         try:
             check_contents(paths, version.project, version.runs)
         except FileChangedError:
@@ -330,7 +272,7 @@ class Trust:
             (capability.prose for capability in parsed.capabilities),
         )
         found = RunFiles(references, source.project, source.path.parent, {}, source.path).paths()
-        files = dict.fromkeys((*found, *(file for folder in parsed.folders for file in _folder_files(folder))))
+        files = dict.fromkeys((*found, *(file for folder in parsed.folders for file in folder_files(folder))))
         return {os.path.relpath(file, source.project): read_content(file) for file in files}
 
 
@@ -343,8 +285,8 @@ def _applies_to(version: AcceptedVersion, here: Path) -> bool:
         return False
     if here != version.project and version.project not in here.parents:
         return False
-    dialect = all_dialects().get(version.dialect or "")
-    patterns = [place.pattern for place in dialect.places if not place.user] if dialect is not None else []
+    places = CONFIG_LOCATIONS.get(version.dialect or "", ())
+    patterns = [place.pattern for place in places if not place.user]
     inner = [here, *(parent for parent in here.parents if parent.is_relative_to(version.project))]
     return any(
         version.path.is_relative_to(directory) and _matches(version.path.relative_to(directory), pattern)
@@ -389,14 +331,6 @@ def _capability_references(parsed: ParsedFile) -> FileReferences:
         (capability.paths_text for capability in parsed.capabilities),
         (capability.prose for capability in parsed.capabilities),
     )
-
-
-def _folder_files(folder: CodeFolder) -> tuple[Path, ...]:
-    """Every file that importing the folder could run. Raises TooManyReferencesError."""
-    try:
-        return folder.files()
-    except HooklineError as too_many:
-        raise TooManyReferencesError(str(too_many)) from None
 
 
 def _version_of(review: Review) -> AcceptedVersion:

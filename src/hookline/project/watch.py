@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,14 +15,16 @@ from hookline.config.problem import Problem
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.hooks.host import Host
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_logger
+from hookline.project.effective_file import EffectiveFile
 from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
 from hookline.project.loader import describe_files, make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
 from hookline.project.sources import Source, SourceLayer
-from hookline.project.trust_store import EffectiveFile, Trust, log_changes
+from hookline.project.trust_store import Trust, log_changes
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 _POLL_SECONDS: Final = 0.4  # between two checks if no change is reported
 _DEBOUNCE_MILLISECONDS: Final = 100  # changes within it count as one

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
-import logging
 import threading
 import weakref
 from collections import deque
@@ -17,12 +15,13 @@ from hookline.hooks.host import current_hook
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import asyncio, lazy_logger
 
 Work = Callable[[], Awaitable[None]]
 
 _CANCEL_TIMEOUT: Final = 10.0  # seconds for cancelled work to clean up
 
-log = logging.getLogger("hookline")
+log = lazy_logger("hookline")
 
 
 @dataclass(slots=True)

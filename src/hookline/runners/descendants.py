@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import itertools
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
+
+from hookline.lazy_imports import subprocess
 
 if sys.platform == "linux":
     import resource

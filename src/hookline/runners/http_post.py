@@ -11,13 +11,14 @@ from hookline.errors import UnavailableError
 from hookline.hooks.actions.post import URL_PATTERN, url_origin
 from hookline.hooks.host import PostRequest, PostResponse, format_duration
 from hookline.hooks.outcome import ActionError, FailureKind
+from hookline.lazy_imports import lazy_pattern
 from hookline.runners.environment import inherited_environment
 
 _MAX_ANSWER_BYTES: Final = 1 << 20  # bytes
 _MAX_DROPPED_BYTES: Final = 16 << 20  # bytes after which the connection is closed
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_NOT_IN_URL: Final = re.compile(r"[\x00-\x20\x7f]")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_VARIABLE: Final = lazy_pattern(r"\$(?:\{(\w+)\}|(\w+))")
+_NOT_IN_URL: Final = lazy_pattern(r"[\x00-\x20\x7f]")
+_CONTROL: Final = lazy_pattern(r"[\x00-\x1f\x7f]")
 
 
 async def post_json(request: PostRequest) -> PostResponse:

@@ -8,10 +8,7 @@ So the caller always gets an answer at the deadline, and a thread that is still 
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
-import json
-import logging
 import math
 import os
 import re
@@ -29,6 +26,7 @@ from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Failure, FailureKind
 from hookline.hooks.templates import as_text
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import asyncio, json, lazy_logger, lazy_pattern
 from hookline.runners.thread_pool import AbandonableThreads
 
 MEMORY_LIMIT: Final = 64 << 20
@@ -55,7 +53,7 @@ _SCRIPT_LIMITS: Final = {
 _FEATURES: Final = {"console": ("console",), "timers": ("setTimeout", "setInterval"), "url": ("URL",)}
 """What a script gets if it contains one of the words. To define all of them takes longer than most scripts take to run."""
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 SettledCall = tuple[int, "asyncio.Task[ToolResult]"]
 
@@ -340,7 +338,7 @@ __all__ = ["MEMORY_LIMIT", "run_script"]
 
 _PARSE_TIMEOUT: Final = 1.0
 _PARSED_MARK: Final = "parsed"
-_ERROR_LINE: Final = re.compile(r"^\s+at <input>:(\d+)", re.MULTILINE)
+_ERROR_LINE: Final = lazy_pattern(r"^\s+at <input>:(\d+)", re.MULTILINE)
 
 
 def syntax_error(source: str) -> tuple[int, str] | None:

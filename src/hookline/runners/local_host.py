@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hookline.errors import UnavailableError
+from hookline.hooks.actions.notify import LEVELS
 from hookline.hooks.host import (
     Clock,
     Command,
@@ -21,19 +21,15 @@ from hookline.hooks.host import (
     ScriptCall,
     SystemClock,
 )
+from hookline.lazy_imports import lazy_logger
 from hookline.runners.background import BackgroundTasks
-from hookline.runners.process import ProcessLimit, run_program
-from hookline.runners.warm.pool import IS_AVAILABLE, interpreter_pool, warm_enabled
 
-_LEVELS: Final = {
-    "debug": logging.DEBUG,
-    "warning": logging.WARNING,
-    "warn": logging.WARNING,
-    "error": logging.ERROR,
-    "critical": logging.ERROR,
-}
+if TYPE_CHECKING:
+    from hookline.runners.process import ProcessLimit
 
-log = logging.getLogger("hookline")
+_LEVELS: Final = {**LEVELS, "warn": LEVELS["warning"], "critical": LEVELS["error"]}
+
+log = lazy_logger("hookline")
 
 
 class LocalHost(NullHost):
@@ -44,8 +40,8 @@ class LocalHost(NullHost):
     ) -> None:
         """With `warm`, Python files that run repeatedly run in forks of a running interpreter."""
         self._limits = limits
-        self._warm = warm and IS_AVAILABLE
-        self._slots = slots or ProcessLimit()
+        self._warm = warm
+        self._slots = slots
         self._background = BackgroundTasks()
         self.clock = clock or SystemClock()
 
@@ -54,7 +50,12 @@ class LocalHost(NullHost):
         return self._limits
 
     async def run_program(self, command: Command) -> ProgramResult:
-        warm = interpreter_pool() if self._warm and warm_enabled.get() else None
+        from hookline.runners.process import ProcessLimit, run_program  # most hooks run no program
+        from hookline.runners.warm.pool import IS_AVAILABLE, interpreter_pool, warm_enabled
+
+        if self._slots is None:
+            self._slots = ProcessLimit()
+        warm = interpreter_pool() if self._warm and IS_AVAILABLE and warm_enabled.get() else None
         return await run_program(command, slots=self._slots, warm=warm)
 
     async def run_script(self, script: ScriptCall) -> Any:
@@ -73,7 +74,7 @@ class LocalHost(NullHost):
         """Logs the notice as one line."""
         parts = (notice.hook, notice.title, notice.message)
         line = ": ".join(_one_line(part) for part in parts if part)
-        log.log(_LEVELS.get(notice.level.lower(), logging.INFO), "%s", line, extra={"notice": notice})
+        log.log(_LEVELS.get(notice.level.lower(), LEVELS["info"]), "%s", line, extra={"notice": notice})
 
     def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
         self._background.schedule(work, session)

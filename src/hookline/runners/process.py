@@ -12,16 +12,11 @@ polled. stdin is a pipe, not asyncio's socket, so that programs can open /dev/st
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import functools
-import logging
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import weakref
@@ -33,6 +28,7 @@ from hookline.hooks.host import Command, ProgramResult, current_hook, format_dur
 from hookline.hooks.masking import mask, secret_values
 from hookline.hooks.outcome import ActionError, FailureKind
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import asyncio, lazy_logger, logging, shutil, subprocess, tempfile
 from hookline.runners.descendants import Descendants
 from hookline.runners.environment import build_environment
 from hookline.runners.supervisor import supervisor_argv
@@ -155,7 +151,7 @@ _REAP_TIMEOUT: Final = 5.0  # seconds; a killed process can hang in the kernel
 _POLL_INTERVAL: Final = 0.005
 _ORPHAN_INTERVAL: Final = 0.001
 
-log = logging.getLogger("hookline")
+log = lazy_logger("hookline")
 
 
 class ProcessLimit:

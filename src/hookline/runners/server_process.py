@@ -6,14 +6,10 @@ Elsewhere that holds for its process group. A peer that does not read makes the 
 
 from __future__ import annotations
 
-import asyncio
 import errno
-import logging
 import os
-import shutil
 import signal
 import stat
-import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,6 +20,7 @@ from typing import IO, Final
 from hookline.errors import HooklineError
 from hookline.formatting import printable
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import asyncio, lazy_logger, shutil, subprocess
 from hookline.runners.supervisor import supervisor_argv
 
 MAX_LINE_BYTES: Final = 128 * 1024 * 1024  # bytes of one message
@@ -178,7 +175,7 @@ class PipeWriter(asyncio.BaseProtocol):
             self._file.close()
 
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 _MAX_LOGGED_BYTES: Final = 64 * 1024  # bytes of stderr
 _END_TIMEOUT: Final = 1.5  # seconds after its input was closed

@@ -13,7 +13,8 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import salvage_text
-from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, all_dialects, get_dialect
+from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, get_dialect
+from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.engine.limits import FireCounts
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
 from hookline.hooks.host import Clock
@@ -35,7 +36,7 @@ class StoredHooksFile:
 
 def is_agent_file(path: str | PurePath) -> bool:
     """True if the hooks of a file at this place belong to an agent, so that its stored sessions have them."""
-    places = (place for dialect in all_dialects().values() for place in dialect.places if place.in_session)
+    places = (place for places in CONFIG_LOCATIONS.values() for place in places if place.in_session)
     return any(PurePath(path).match(place.pattern) for place in places)
 
 

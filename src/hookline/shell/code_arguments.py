@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.programs import (
     ARGUMENT_PROGRAMS,
     CODE_BUILTINS,
@@ -37,8 +38,8 @@ from hookline.shell.scanner import SimpleCommand, Word
 
 Words = Sequence[Word]
 
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
-_SHELL_FLAGS: Final = re.compile(r"[-+][A-Za-z]+|--[a-z-]+")
+_ASSIGNMENT: Final = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_SHELL_FLAGS: Final = lazy_pattern(r"[-+][A-Za-z]+|--[a-z-]+")
 _SHELL_FILE_OPTIONS: Final = frozenset(("--rcfile", "--init-file"))
 _HINT_ARGUMENT: Final = (
     'Give it as an argument of its own, which the code reads as "$1" or the like, or in a variable of env.'

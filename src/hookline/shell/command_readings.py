@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.wrappers import (
     OTHER_SHELLS,
@@ -46,7 +47,9 @@ _SPECIAL_WORDS: Final = frozenset(
         *("eval", "trap", "alias", "set", "read", "mapfile", "readarray", ".", "source", *TAKES_ASSIGNMENTS),
     )
 )
-_PLAIN_COMMAND: Final = re.compile(r"([\w.:@%+-]+)(?: ([\w./:@%+=,][\w./:@%+=,-]*))?+(?: [\w./:@%+=,][\w./:@%+=,-]*)*+")
+_PLAIN_COMMAND: Final = lazy_pattern(
+    r"([\w.:@%+-]+)(?: ([\w./:@%+=,][\w./:@%+=,-]*))?+(?: [\w./:@%+=,][\w./:@%+=,-]*)*+"
+)
 _HARMLESS_TARGETS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", ""))
 _MAX_DEPTH: Final = 8
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
 from hookline.shell.simple_commands import Expansion, ParsedCommand, ParsedText, restore_characters
 
@@ -21,10 +22,10 @@ _ANY_WORDS: Final[Fields] = (UNKNOWN_WORDS,)
 _MAX_VALUE_CHARS: Final = 20_000
 _TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
 _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
-_GLOB: Final = re.compile("[\ue013\ue014]|\ue015[^\\]]*\\]")
+_GLOB: Final = lazy_pattern("[\ue013\ue014]|\ue015[^\\]]*\\]")
 _SPECIAL_NAMES: Final = frozenset("#?$!-0_")
-_CONVERSION: Final = re.compile(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
-_ESCAPE: Final = re.compile(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_CONVERSION: Final = lazy_pattern(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
+_ESCAPE: Final = lazy_pattern(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "c": ""}
 _BEFORE_PRINTERS: Final = frozenset(("time", "-p", "coproc", "command", "builtin", "exec"))
 _PATH_PRINTERS: Final = frozenset(("which", "command", "type", "whence"))

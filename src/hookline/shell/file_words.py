@@ -11,20 +11,21 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 from hookline.shell.words import ShellToken, find_run_patterns, tokenize
 
 _MAX_DEPTH: Final = 4  # commands quoted inside commands
-_OPERATOR: Final = re.compile(r"<<<|<<-?|[<>]\(|&>>?|>>|>\||>&|<&|<>|[<>]|\|\||&&|;;&?|;&|[|;&\n()`]")
+_OPERATOR: Final = lazy_pattern(r"<<<|<<-?|[<>]\(|&>>?|>>|>\||>&|<&|<>|[<>]|\|\||&&|;;&?|;&|[|;&\n()`]")
 _OUTPUT: Final = frozenset(("&>", "&>>", ">>", ">|", ">&", ">"))
 _IGNORED_TARGET: Final = frozenset(("<<", "<<-", "<&"))  # their word is a delimiter or a descriptor
 _KEYWORDS: Final = frozenset(("if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"))
 _COMPOUND_END: Final = frozenset(("}", "done", "fi", "esac"))
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)\+?=")
-_VARIABLE_NAME: Final = re.compile(r"\$\{?([A-Za-z_]\w*)")
-_SUBSTITUTION: Final = re.compile(r"\$\(|`|[<>]\(")
-_LOOSE_BREAK: Final = re.compile(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
-_ATTACHED_VALUE: Final = re.compile(r"-[A-Za-z]([^-\s].*)", re.DOTALL)  # -fx, -Ix, -Mx
+_ASSIGNMENT: Final = lazy_pattern(r"([A-Za-z_]\w*)\+?=")
+_VARIABLE_NAME: Final = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
+_SUBSTITUTION: Final = lazy_pattern(r"\$\(|`|[<>]\(")
+_LOOSE_BREAK: Final = lazy_pattern(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
+_ATTACHED_VALUE: Final = lazy_pattern(r"-[A-Za-z]([^-\s].*)", re.DOTALL)  # -fx, -Ix, -Mx
 
 _SHELL_TEXT_PROGRAMS: Final = SHELLS | {"fish", "eval", "su", "ssh", "watch", "parallel", "trap"}
 _READERS: Final = frozenset(
@@ -108,9 +109,9 @@ _READERS: Final = frozenset(
 _WRITERS: Final = frozenset(["touch", "mkdir", "rmdir", "rm", "unlink", "tee", "truncate", "mktemp"])
 _COPIERS: Final = frozenset(["cp", "mv", "ln", "install"])
 _CODE_OPTIONS: Final = {
-    "jq": re.compile(r"-\w*[fL].*|--from-file.*|--library-path.*"),
-    "rg": re.compile(r"--pre(?:=.*)?|--hostname-bin.*"),
-    "sort": re.compile(r"--compress-program.*"),
+    "jq": lazy_pattern(r"-\w*[fL].*|--from-file.*|--library-path.*"),
+    "rg": lazy_pattern(r"--pre(?:=.*)?|--hostname-bin.*"),
+    "sort": lazy_pattern(r"--compress-program.*"),
 }
 """Options with which a reader runs a file."""
 _DATA_PROGRAMS: Final = frozenset(("awk", "gawk", "mawk", "nawk", "sed", "gsed"))
@@ -230,7 +231,7 @@ def find_code_words(text: str) -> Iterator[FileWord]:
     yield from map(FileWord, _loose_words(rest))
 
 
-_QUOTED_TEXT: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*"|`[^`]*`""")
+_QUOTED_TEXT: Final = lazy_pattern(r"""'[^'\n]*'|"[^"\n]*"|`[^`]*`""")
 
 
 def _has_space(text: str) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+?)=")
+from hookline.lazy_imports import lazy_pattern
+
+ASSIGNMENT: Final = lazy_pattern(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+?)=")
 """`name=`, `name+=` or `name[key]=` at the start of a word."""
 
 UNKNOWN: Final = "\ue00f"
 """Any text within one word."""
 UNKNOWN_WORDS: Final = "\ue010"
 """Any text, which may also end the word and begin others."""
-HAS_UNKNOWN: Final = re.compile("[\ue00f\ue010]")
-PRIVATE_CHARACTERS: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+HAS_UNKNOWN: Final = lazy_pattern("[\ue00f\ue010]")
+PRIVATE_CHARACTERS: Final = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 """Characters that have a meaning of ours in a word. A text must not have them before it is parsed."""

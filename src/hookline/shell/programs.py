@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 
-_NO_MATCH: Final = re.compile(r"(?!)")
+_NO_MATCH: Final = lazy_pattern(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,49 +49,49 @@ class CommandWrapper:
 SHELLS: Final = frozenset(("sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "rbash", "yash"))
 
 _PYTHON: Final = Interpreter(
-    code=re.compile(r"-[bBdEhiIOPqRsSuvVx]*[cm]"),
-    flags=re.compile(r"-[bBdEhiIOPqRsSuvVx]+|-[WX].+"),
-    value_options=re.compile(r"-[WX]"),
+    code=lazy_pattern(r"-[bBdEhiIOPqRsSuvVx]*[cm]"),
+    flags=lazy_pattern(r"-[bBdEhiIOPqRsSuvVx]+|-[WX].+"),
+    value_options=lazy_pattern(r"-[WX]"),
     code_ends_options=True,
 )
 _PERL: Final = Interpreter(
-    code=re.compile(r"-[aclnpswtTuUWS0]*[eE]"),
-    flags=re.compile(r"-[alnpswtTuUWS0]+|-i(\.\w+)?|-M[\w:]+|-r\w+|-I.+"),
-    checks=re.compile(r"-[w]*c[w]*"),
+    code=lazy_pattern(r"-[aclnpswtTuUWS0]*[eE]"),
+    flags=lazy_pattern(r"-[alnpswtTuUWS0]+|-i(\.\w+)?|-M[\w:]+|-r\w+|-I.+"),
+    checks=lazy_pattern(r"-[w]*c[w]*"),
 )
 _NODE: Final = Interpreter(
-    code=re.compile(r"-e|-p|-pe|--eval|--print|eval"),
-    flags=re.compile(r"-i|--no-warnings|--trace-[a-z-]+|--[a-z-]+=.*|run"),
-    value_options=re.compile(r"-r|--require|--import|--loader|--experimental-loader"),
-    subcommands=re.compile(r"eval|run|check|fmt|lint"),
-    checks=re.compile(r"-c|--check|check|fmt|lint"),
+    code=lazy_pattern(r"-e|-p|-pe|--eval|--print|eval"),
+    flags=lazy_pattern(r"-i|--no-warnings|--trace-[a-z-]+|--[a-z-]+=.*|run"),
+    value_options=lazy_pattern(r"-r|--require|--import|--loader|--experimental-loader"),
+    subcommands=lazy_pattern(r"eval|run|check|fmt|lint"),
+    checks=lazy_pattern(r"-c|--check|check|fmt|lint"),
 )
 _PHP: Final = Interpreter(
-    code=re.compile(r"-[rBREF]"),
-    flags=re.compile(r"-[nqa]+"),
-    checks=re.compile(r"-[lsw]"),
-    value_options=re.compile(r"-[dcz]"),
+    code=lazy_pattern(r"-[rBREF]"),
+    flags=lazy_pattern(r"-[nqa]+"),
+    checks=lazy_pattern(r"-[lsw]"),
+    value_options=lazy_pattern(r"-[dcz]"),
 )
 _OTHER_INTERPRETER: Final = Interpreter(
-    code=re.compile(r"-\w*[eEpxr]|--?(?:eval|expr|ex|print|execute)"), value_options=re.compile(r"-l")
+    code=lazy_pattern(r"-\w*[eEpxr]|--?(?:eval|expr|ex|print|execute)"), value_options=lazy_pattern(r"-l")
 )
 _AWK: Final = Interpreter(
-    code=re.compile(r"-[fEe]|--file|--source|--exec"),
-    value_options=re.compile(r"-[il]|--include|--load"),
-    assignment_options=re.compile(r"-v|--assign"),
+    code=lazy_pattern(r"-[fEe]|--file|--source|--exec"),
+    value_options=lazy_pattern(r"-[il]|--include|--load"),
+    assignment_options=lazy_pattern(r"-v|--assign"),
     data_options={"-F": 1, "--field-separator": 1},
     program_first=True,
 )
 _SED: Final = Interpreter(
-    code=re.compile(r"-[nErsuz]*[ef]|--expression|--file"),
-    flags=re.compile(r"-[nErsuz]+|-i(\.\w+)?|--quiet|--silent|--in-place|--regexp-extended|--posix|--debug"),
+    code=lazy_pattern(r"-[nErsuz]*[ef]|--expression|--file"),
+    flags=lazy_pattern(r"-[nErsuz]+|-i(\.\w+)?|--quiet|--silent|--in-place|--regexp-extended|--posix|--debug"),
     program_first=True,
     permutes=True,
 )
 _JQ: Final = Interpreter(
-    code=re.compile(r"-f|--from-file"),
-    value_options=re.compile(r"-L"),
-    flags=re.compile(r"-[nRsrjaSCMce]+|--[a-z-]+"),
+    code=lazy_pattern(r"-f|--from-file"),
+    value_options=lazy_pattern(r"-L"),
+    flags=lazy_pattern(r"-[nRsrjaSCMce]+|--[a-z-]+"),
     data_options={"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1},
     program_first=True,
 )
@@ -220,32 +221,32 @@ CODE_PROGRAMS: Final = frozenset(
 )
 """Programs that pass a word to a shell, local or remote, or whose own language can start programs."""
 
-CODE_OPTIONS: Final = re.compile(
+CODE_OPTIONS: Final = lazy_pattern(
     r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|--eval|--to-command|--checkpoint-action|--use-compress-prog\w*|"
     r"--rsh|--rsync-path|--rsh-command|--rmt-command|--info-script|--new-volume-script|--pager|--call|"
     r"--compress-program|--upload-pack|--receive-pack|--extcmd|--open-files-in-pager|--unzip-command|--init-command"
 )
 """Options of common programs whose value is a command."""
 CODE_OPTIONS_BY_PROGRAM: Final[Mapping[str, re.Pattern[str]]] = {
-    "tar": re.compile(r"-[IF].*"),
-    "rsync": re.compile(r"-\w*e"),
-    "fd": re.compile(r"-[xX].*"),
-    "man": re.compile(r"-[PH].*"),
-    "zip": re.compile(r"-TT"),
-    "split": re.compile(r"--filter"),
-    "rg": re.compile(r"--pre"),
-    "less": re.compile(r"\+.*"),
-    "docker": re.compile(r"--entrypoint"),
-    **dict.fromkeys(("npx", "npm", "pnpm"), re.compile(r"-c")),
-    "flock": re.compile(r"-c|--command"),
+    "tar": lazy_pattern(r"-[IF].*"),
+    "rsync": lazy_pattern(r"-\w*e"),
+    "fd": lazy_pattern(r"-[xX].*"),
+    "man": lazy_pattern(r"-[PH].*"),
+    "zip": lazy_pattern(r"-TT"),
+    "split": lazy_pattern(r"--filter"),
+    "rg": lazy_pattern(r"--pre"),
+    "less": lazy_pattern(r"\+.*"),
+    "docker": lazy_pattern(r"--entrypoint"),
+    **dict.fromkeys(("npx", "npm", "pnpm"), lazy_pattern(r"-c")),
+    "flock": lazy_pattern(r"-c|--command"),
 }
-EXEC_OPTION: Final = re.compile(r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X")
+EXEC_OPTION: Final = lazy_pattern(r"-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X")
 """Options of find and fd after which a command follows."""
 GIT_CODE_COMMANDS: Final = frozenset(("config", "bisect", "filter-branch", "difftool", "mergetool", "upload-pack"))
 GIT_COMMANDS_WITH_CODE_OPTIONS: Final = frozenset(("clone", "fetch", "pull", "ls-remote", "grep", "rebase"))
-GIT_CODE_OPTIONS: Final = re.compile(r"-c|--config-env|--exec-path|--upload-pack|-u|-x|-O.*|--config")
+GIT_CODE_OPTIONS: Final = lazy_pattern(r"-c|--config-env|--exec-path|--upload-pack|-u|-x|-O.*|--config")
 
-CODE_VARIABLES: Final = re.compile(
+CODE_VARIABLES: Final = lazy_pattern(
     # shells and the system's loader
     r"PATH|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELL|SHELLOPTS|CDPATH|FPATH|ZDOTDIR|HOME|XDG_\w+|INPUTRC|HIST\w*|MAIL\w*|"
     r"RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|FUNCNAME|DIRSTACK|EPOCH\w*|BASH.*|(?:LD|DYLD)_\w+|GLIBC_TUNABLES|GCONV_PATH|"
@@ -262,7 +263,7 @@ CODE_VARIABLES: Final = re.compile(
 """Variables whose values name programs, hold code or options, or are evaluated as arithmetic."""
 
 
-_VERSIONED: Final = re.compile(
+_VERSIONED: Final = lazy_pattern(
     r"(?:python|pypy|ipython|perl|ruby|php|lua|luajit|node|nodejs|bash|zsh|ksh|gawk|mawk|guile|julia|elixir)[-0-9.]+"
 )
 

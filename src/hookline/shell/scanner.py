@@ -7,7 +7,6 @@ placeholder is, and a place where the shell does not take a quoted literal as it
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,29 +15,30 @@ from typing import Final, Literal, NoReturn
 
 from hookline.errors import BadTemplate
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 
 _WORD_DELIMITERS: Final = " \t\n;&|<>()"
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
-_PARAMETER_START: Final = re.compile(r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
-_ARITHMETIC: Final = re.compile(r"(?:[A-Za-z0-9_+\-*/%<>=!&|^~?:,;#.@{}\[\] \t]|\$(?!\())*+")
-_ANSI_QUOTES: Final = re.compile(r"\$'(?:[^'\\{]|\\[a-zA-Z0-9])*'")
-_BRACE_EXPANSION: Final = re.compile(r"\{[^}]*(?:,|\.\.)")
-_FUNCTION_PARENTHESES: Final = re.compile(r"\([ \t]*\)")
-_ARRAY_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_ARRAY_KEY: Final = re.compile(r"\[[A-Za-z0-9_]*\]\+?=")
-_EXPANDED_LINES: Final = re.compile(r"[`\\]|\$(?![A-Za-z_]|\{[A-Za-z_][A-Za-z0-9_]*\})")
-_UNTIDY_COMMENT: Final = re.compile(r"['\"`\\$()<]")
-_REDIRECTION: Final = re.compile(r"<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<|>")
-_DESCRIPTOR: Final = re.compile(r"[0-9]+|\{[A-Za-z0-9_]+\}")
+_NAME: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE_NAME: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
+_PARAMETER_START: Final = lazy_pattern(r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
+_ARITHMETIC: Final = lazy_pattern(r"(?:[A-Za-z0-9_+\-*/%<>=!&|^~?:,;#.@{}\[\] \t]|\$(?!\())*+")
+_ANSI_QUOTES: Final = lazy_pattern(r"\$'(?:[^'\\{]|\\[a-zA-Z0-9])*'")
+_BRACE_EXPANSION: Final = lazy_pattern(r"\{[^}]*(?:,|\.\.)")
+_FUNCTION_PARENTHESES: Final = lazy_pattern(r"\([ \t]*\)")
+_ARRAY_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_ARRAY_KEY: Final = lazy_pattern(r"\[[A-Za-z0-9_]*\]\+?=")
+_EXPANDED_LINES: Final = lazy_pattern(r"[`\\]|\$(?![A-Za-z_]|\{[A-Za-z_][A-Za-z0-9_]*\})")
+_UNTIDY_COMMENT: Final = lazy_pattern(r"['\"`\\$()<]")
+_REDIRECTION: Final = lazy_pattern(r"<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<|>")
+_DESCRIPTOR: Final = lazy_pattern(r"[0-9]+|\{[A-Za-z0-9_]+\}")
 _RESERVED_WORDS: Final = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "time", "coproc")
 )
 _NAMING_WORDS: Final = frozenset(("for", "select", "function", "foreach"))
 _ARITHMETIC_OPERATORS: Final = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _ARITHMETIC_TESTS: Final = frozenset(("-v", "-R", "-t"))
-_SPECIAL_IN_BACKTICKS: Final = re.compile(r"[\\`$]")
-_SPECIAL_IN_QUOTED_BACKTICKS: Final = re.compile(r"[\\`$\"]")
+_SPECIAL_IN_BACKTICKS: Final = lazy_pattern(r"[\\`$]")
+_SPECIAL_IN_QUOTED_BACKTICKS: Final = lazy_pattern(r"[\\`$\"]")
 _MAX_NESTING: Final = 20
 
 _HINT_USE_ENVIRONMENT: Final = "Pass the value through the program's environment or stdin instead."

@@ -14,19 +14,20 @@ from itertools import count
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import ASSIGNMENT
 
 _MAX_TOKENS: Final = 20_000
 _MAX_DEPTH: Final = 50
 _MAX_ALTERNATIVES: Final = 64  # of braces in one word
 
-_BLANK: Final = re.compile(r"(?:[ \t\r]|\\\n)+")
-_PLAIN: Final = re.compile(r"[^\s;&|()<>'\"\\`$]+")
-_IN_QUOTES: Final = re.compile(r'[^"\\`$]+')
-_OPERATOR: Final = re.compile(r";;&|;;|;&|&&|\|\||\|&|[;&|()\n]")
-_REDIRECTION: Final = re.compile(r"(?:\d*|\{\w+\})(<<<|<<-|<<|<>|<&|>>|>\||>&|<|>)|(&>>|&>)")
-_VARIABLE: Final = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
-_ANSI_ESCAPE: Final = re.compile(
+_BLANK: Final = lazy_pattern(r"(?:[ \t\r]|\\\n)+")
+_PLAIN: Final = lazy_pattern(r"[^\s;&|()<>'\"\\`$]+")
+_IN_QUOTES: Final = lazy_pattern(r'[^"\\`$]+')
+_OPERATOR: Final = lazy_pattern(r";;&|;;|;&|&&|\|\||\|&|[;&|()\n]")
+_REDIRECTION: Final = lazy_pattern(r"(?:\d*|\{\w+\})(<<<|<<-|<<|<>|<&|>>|>\||>&|<|>)|(&>>|&>)")
+_VARIABLE: Final = lazy_pattern(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
+_ANSI_ESCAPE: Final = lazy_pattern(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
 )
 _ANSI_LETTERS: Final = {
@@ -47,7 +48,7 @@ PREFIX_KEYWORDS: Final = frozenset(("time", "-p", "coproc"))
 """Keywords that stay among the words of a command. Assignments and `!` may follow them."""
 _GROUP_STARTS: Final = frozenset(("{", "if", "while", "until", "for", "select", "case"))
 _GROUP_ENDS: Final = frozenset(("}", "fi", "done", "esac"))
-_PARAMETER: Final = re.compile(
+_PARAMETER: Final = lazy_pattern(
     r"\$\{([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]]*)\])?(:?[-=+?]|:|##?|%%?|//?|\^\^?|,,?|@)?"
 )
 
@@ -55,7 +56,7 @@ _PARAMETER: Final = re.compile(
 _QUOTED_CHARACTERS: Final = str.maketrans(dict(zip("{,}*?[", "\ue000\ue001\ue002\ue003\ue004\ue005", strict=True)))
 _RESTORED_CHARACTERS: Final = str.maketrans(dict(zip("\ue000\ue001\ue002\ue003\ue004\ue005", "{,}*?[", strict=True)))
 _FIRST_MARK: Final = 0xF0000
-MARK: Final = re.compile("[\U000f0000-\U000ffffd]")
+MARK: Final = lazy_pattern("[\U000f0000-\U000ffffd]")
 """A character that stands for an expansion in a word."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 
 _RUNNERS: Final = frozenset((*SHELLS, *INTERPRETERS, "fish", "pwsh", "tclsh", "run-parts")) - {
@@ -24,19 +25,19 @@ _BEFORE_COMMAND: Final = frozenset(
     ("do", "then", "else", "elif", "if", "while", "until", "!", "{", "exec", "-exec", "-execdir", "-ok", "-okdir")
 )
 _ARGUMENT_FEEDERS: Final = frozenset(("xargs", "parallel"))
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
-_VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[\w@*]+|\$|\{\}|\{[^{},]*\.\.[^{},]*\}")
-_LEADING_VARIABLE: Final = re.compile(rf"(?:{_VARIABLE.pattern})/+(?=[^/])")
-GLOB_BRACKETS: Final = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
+_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_]\w*\+?=")
+_VARIABLE: Final = lazy_pattern(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[\w@*]+|\$|\{\}|\{[^{},]*\.\.[^{},]*\}")
+_LEADING_VARIABLE: Final = lazy_pattern(rf"(?:{_VARIABLE.pattern})/+(?=[^/])")
+GLOB_BRACKETS: Final = lazy_pattern(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
 """A set of characters. An open bracket that is never closed, as in `[ -f x ]`, is a plain character."""
-_WILDCARD: Final = re.compile(rf"[*?]|{GLOB_BRACKETS.pattern}|{_VARIABLE.pattern}")
-_CASE_END: Final = re.compile(r";;&?|;&")
-_TOKEN: Final = re.compile(
+_WILDCARD: Final = lazy_pattern(rf"[*?]|{GLOB_BRACKETS.pattern}|{_VARIABLE.pattern}")
+_CASE_END: Final = lazy_pattern(r";;&?|;&")
+_TOKEN: Final = lazy_pattern(
     r"""(?P<operator>[;&|()`<>\n]+)
     |(?:[^\s;&|()`<>'"\\]++|\\.|'[^']*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|['"\\])++""",
     re.DOTALL | re.VERBOSE,
 )
-_QUOTED: Final = re.compile(r"""'([^']*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)"|\\(.)""", re.DOTALL)
+_QUOTED: Final = lazy_pattern(r"""'([^']*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)"|\\(.)""", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

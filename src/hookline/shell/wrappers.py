@@ -12,6 +12,7 @@ from enum import Enum, auto
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
 from hookline.shell.programs import COMMAND_WRAPPERS, SHELLS, CommandWrapper, program_name
 
@@ -54,9 +55,9 @@ def _argv(flags: str = "", value_options: str = "", operands: int = 0) -> Wrappe
     return Wrapper(options=CommandWrapper(flags=flags, value_options=value_options), operands=operands)
 
 
-_CODE: Final = re.compile(r"-\w*c|--(?:session-)?command")
+_CODE: Final = lazy_pattern(r"-\w*c|--(?:session-)?command")
 _PLAIN: Final = _argv()
-_PACKAGE: Final = Wrapper(code_options=re.compile(r"-c|--call|--shell-mode"))
+_PACKAGE: Final = Wrapper(code_options=lazy_pattern(r"-c|--call|--shell-mode"))
 _RUN: Final = Wrapper(after=("run",))
 _EXEC: Final = Wrapper(after=("exec|x",))
 _EXEC_RUN: Final = (_RUN, _EXEC)
@@ -69,7 +70,7 @@ _CONTAINER: Final = (
 )
 _FIND: Final = Wrapper(run_options=frozenset(("-exec", "-execdir", "-ok", "-okdir")))
 _FD: Final = Wrapper(run_options=frozenset(("-x", "-X", "--exec", "--exec-batch")))
-_CALL: Final = re.compile(r"-c|--call|--shell-mode")
+_CALL: Final = lazy_pattern(r"-c|--call|--shell-mode")
 _BINARY: Final = Wrapper(
     except_for=frozenset(
         (
@@ -228,17 +229,17 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), _CONTAINER),
     "docker-compose": (Wrapper(after=("run|exec",), operands=1),),
     **dict.fromkeys(("kubectl", "oc", "lxc", "incus", "machinectl"), (Wrapper(after=("exec|run|debug|shell",), operands=1), Wrapper(after=("exec|run|debug|shell",), after_dashes=True))),
-    **dict.fromkeys(("nix-shell",), (Wrapper(code_options=re.compile(r"--run|--command")),)),
+    **dict.fromkeys(("nix-shell",), (Wrapper(code_options=lazy_pattern(r"--run|--command")),)),
     "nix": (Wrapper(after=("develop|shell",), run_options=frozenset(("-c", "--command"))),),
     "git": (
         Wrapper(after=("bisect", "run")),
         Wrapper(after=("submodule", "foreach"), form=Form.SHELL_TEXT),
-        Wrapper(after=("rebase",), code_options=re.compile(r"-x|--exec")),
-        Wrapper(after=("filter-branch",), code_options=re.compile(r"--\w+(?:-\w+)*-filter|--setup")),
-        Wrapper(after=("difftool",), code_options=re.compile(r"-x|--extcmd")),
+        Wrapper(after=("rebase",), code_options=lazy_pattern(r"-x|--exec")),
+        Wrapper(after=("filter-branch",), code_options=lazy_pattern(r"--\w+(?:-\w+)*-filter|--setup")),
+        Wrapper(after=("difftool",), code_options=lazy_pattern(r"-x|--extcmd")),
     ),
-    "rsync": (Wrapper(code_options=re.compile(r"-\w*e|--rsh|--rsync-path")),),
-    "tar": (Wrapper(code_options=re.compile(r"--to-command|--checkpoint-action|-I|--use-compress-program")),),
+    "rsync": (Wrapper(code_options=lazy_pattern(r"-\w*e|--rsh|--rsync-path")),),
+    "tar": (Wrapper(code_options=lazy_pattern(r"--to-command|--checkpoint-action|-I|--use-compress-program")),),
 }  # fmt: skip
 """Each program with the ways in which it runs a command."""
 
@@ -282,11 +283,11 @@ SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
 }
 """Programs that run a command only with one of these subcommands."""
 
-_SHELL_CODE: Final = re.compile(r"-[abefhiklmnpruvxBCEHPT]*c[abefhiklmnpruvxBCEHPT]*")
+_SHELL_CODE: Final = lazy_pattern(r"-[abefhiklmnpruvxBCEHPT]*c[abefhiklmnpruvxBCEHPT]*")
 OTHER_SHELLS: Final = {  # with the option before their code
-    **dict.fromkeys(("fish", "csh", "tcsh", "nu", "xonsh", "elvish"), re.compile(r"-\w*c|--commands?")),
-    **dict.fromkeys(("pwsh", "powershell", "powershell.exe", "pwsh.exe"), re.compile(r"(?i)[-/](?:c|command)")),
-    **dict.fromkeys(("cmd", "cmd.exe"), re.compile(r"(?i)/[ck]")),
+    **dict.fromkeys(("fish", "csh", "tcsh", "nu", "xonsh", "elvish"), lazy_pattern(r"-\w*c|--commands?")),
+    **dict.fromkeys(("pwsh", "powershell", "powershell.exe", "pwsh.exe"), lazy_pattern(r"(?i)[-/](?:c|command)")),
+    **dict.fromkeys(("cmd", "cmd.exe"), lazy_pattern(r"(?i)/[ck]")),
 }
 _CODE_OPTION_PROGRAMS: Final = frozenset(("su", "runuser", "script", "flock", "sg"))
 

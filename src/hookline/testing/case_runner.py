@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
 from hookline.config.problem import Problem
-from hookline.dialects.dialect import get_dialect
+from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
 from hookline.errors import ConfigError
@@ -174,7 +174,7 @@ def config_text(config: Any) -> str:
 
 def default_file_name(name: str) -> str:
     """The usual file name of this dialect, so that hooks without an id get their usual names."""
-    patterns = [place.pattern for place in get_dialect(name).places if "*" not in place.pattern and not place.user]
+    patterns = [place.pattern for place in CONFIG_LOCATIONS[name] if "*" not in place.pattern and not place.user]
     return PurePath(patterns[0]).name if patterns else "hooks.yaml"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import PurePath
@@ -28,9 +27,8 @@ from hookline.dialects.claude_code.names import (
     is_plugin_file,
 )
 from hookline.dialects.claude_code.permissions import parse_permissions
-from hookline.dialects.claude_code.plugins import plugin_hooks_files
 from hookline.dialects.claude_code.wording import WORDING
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_disabling_error
+from hookline.dialects.dialect import LoadResult, WriteResult, has_disabling_error
 from hookline.dialects.settings_json import (
     GROUP_KEYS,
     TOOL_SUCCEEDED,
@@ -52,6 +50,7 @@ from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Condition
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import json
 from hookline.patterns.pattern import BadPattern
 
 EVENT_NAMES: Final = {**EVENTS, **dict.fromkeys(UNSUPPORTED_EVENTS, "")}
@@ -65,12 +64,6 @@ _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"t
 
 class ClaudeCodeDialect:
     name = NAME
-    places = (
-        ConfigLocation(".claude/settings.json", user=True),
-        ConfigLocation(".claude/plugins/**/hooks/hooks.json", user=True, selector=plugin_hooks_files),
-        ConfigLocation(".claude/settings.json"),
-        ConfigLocation(".claude/settings.local.json", local=True),
-    )
 
     def recognises(self, document: Document) -> bool:
         folder = PurePath(document.file).parent.name

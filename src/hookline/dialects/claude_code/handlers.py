@@ -44,9 +44,10 @@ from hookline.hooks.templates import (
     parse_arguments,
     parse_template,
 )
+from hookline.lazy_imports import lazy_pattern
 
-PLACEHOLDER: Final = re.compile(r"\$\{([\w.]+)\}")
-_FACT_TEMPLATE: Final = re.compile(r"\{\{([\w.]+)[^}]*\}\}")
+PLACEHOLDER: Final = lazy_pattern(r"\$\{([\w.]+)\}")
+_FACT_TEMPLATE: Final = lazy_pattern(r"\{\{([\w.]+)[^}]*\}\}")
 
 
 def parse_handler(at: Node, event_name: str) -> tuple[Action, timedelta] | None:

@@ -16,15 +16,16 @@ from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
 TOOL_FAILED: Final = Equals(("tool", "ok"), False)
 RULE_SCHEMA_PATTERN: Final = r"^\s*[^()\s|]+\s*(?:\([\s\S]*\))?\s*$"
-_RULE_PATTERN: Final = re.compile(r"\s*([^()\s|]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
-_NAME_LIST: Final = re.compile(r"[A-Za-z0-9_|, -]+")
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
-_ANCHORED_NAME_LIST: Final = re.compile(rf"\^\(\?:({_NAME_LIST.pattern})\)\$")
+_RULE_PATTERN: Final = lazy_pattern(r"\s*([^()\s|]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_NAME_LIST: Final = lazy_pattern(r"[A-Za-z0-9_|, -]+")
+_PLAIN_NAME: Final = lazy_pattern(r"[A-Za-z0-9_-]+")
+_ANCHORED_NAME_LIST: Final = lazy_pattern(rf"\^\(\?:({_NAME_LIST.pattern})\)\$")
 _FILE_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
 
 

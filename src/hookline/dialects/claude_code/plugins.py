@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.config.reader import salvage_file
+from hookline.dialects.locations import INSTALLED_PLUGINS_FILE
 
-_INSTALLED_PLUGINS_FILE: Final = ".claude/plugins/installed_plugins.json"
 _USER_SETTINGS_FILE: Final = ".claude/settings.json"
 _PROJECT_SETTINGS_FILES: Final = (
     ".claude/settings.local.json",
@@ -24,7 +24,7 @@ _PROJECT_SETTINGS_FILES: Final = (
 
 def plugin_hooks_files(home: Path, directories: Sequence[Path]) -> Iterator[Path]:
     """The hooks files of the plugins that are enabled for a session in these project directories."""
-    installed = _as_mapping(_read_mapping(home / _INSTALLED_PLUGINS_FILE).get("plugins"))
+    installed = _as_mapping(_read_mapping(home / INSTALLED_PLUGINS_FILE).get("plugins"))
     users = _enabled_plugins(home / _USER_SETTINGS_FILE) if installed else {}
     for name, entries in installed.items():
         for entry in entries if isinstance(entries, list) else ():

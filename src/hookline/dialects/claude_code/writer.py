@@ -48,8 +48,9 @@ from hookline.hooks.outcome import NotePlace
 from hookline.hooks.protocols import Condition
 from hookline.hooks.templates import OPEN_BRACES, ShellTemplate, Template
 from hookline.lazy_dataclasses import replace
+from hookline.lazy_imports import lazy_pattern
 
-_PLACEHOLDER: Final = re.compile(r"\{\{([\w.]+)\}\}")
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{([\w.]+)\}\}")
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:

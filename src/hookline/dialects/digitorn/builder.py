@@ -5,9 +5,7 @@ They are registered like third-party actions. They read and write files inside t
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -28,6 +26,7 @@ from hookline.hooks.tool_input import field_value
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import json, tempfile
 
 COMPILE_FILE: Final = "compile.json"
 TESTS_FILE: Final = "tests.json"

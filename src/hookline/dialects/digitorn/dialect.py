@@ -11,7 +11,7 @@ from hookline.config.document import Document
 from hookline.config.node import Node, format_value
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.capabilities import digitorn_capabilities
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.dialect import LoadResult, WriteResult, has_errors
 from hookline.dialects.digitorn.actions import ParsedAction, could_deny, parse_action
 from hookline.dialects.digitorn.conditions import parse_condition
 from hookline.dialects.digitorn.wording import WORDING
@@ -32,7 +32,6 @@ MAX_COOLDOWN_SECONDS: Final = 1_000_000_000
 
 class DigitornDialect:
     name = NAME
-    places = (ConfigLocation("digitorn.yaml"), ConfigLocation("app.yaml", is_common_name=True))
 
     def recognises(self, document: Document) -> bool:
         path, value = PurePath(document.file), document.value

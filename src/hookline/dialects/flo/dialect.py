@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.dialect import Capability, ConfigLocation, LoadResult, WriteResult
+from hookline.dialects.dialect import Capability, LoadResult, WriteResult
 from hookline.dialects.flo.names import EVENTS, NAME, SKILL_PRIORITY, VOCABULARY
 from hookline.dialects.flo.patterns import escape_javascript
 from hookline.dialects.flo.rules import parse_rule
@@ -31,11 +31,6 @@ _OWN_EVENTS: Final = {"Stop", "AgentStart", "AgentEnd"}
 
 class FloDialect:
     name = NAME
-    places = (
-        ConfigLocation("hub.json"),
-        ConfigLocation(".flo/hooks.json", in_session=True),
-        ConfigLocation(".flo/hub.json", user=True),
-    )
 
     def recognises(self, document: Document) -> bool:
         path = PurePath(document.file)

@@ -7,16 +7,17 @@ from typing import Final
 
 from hookline.dialects.conversion import NotExpressible
 from hookline.hooks.protocols import TextPattern
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand
 from hookline.patterns.pattern import Pattern, Syntax
 
-SPECIAL_CHARACTERS: Final = re.compile(r"[\\^$.*+?()\[\]{}|/]")
-_BACK_REFERENCE: Final = re.compile(r"\\[1-9k]|\(\?<[^=!]")
+SPECIAL_CHARACTERS: Final = lazy_pattern(r"[\\^$.*+?()\[\]{}|/]")
+_BACK_REFERENCE: Final = lazy_pattern(r"\\[1-9k]|\(\?<[^=!]")
 _GLOB_TOKENS: Final = {"*": r"[\s\S]*", "?": r"[\s\S]"}
 
 # Tokens that RE2 and JavaScript share, or that have an equivalent. A character outside the basic plane counts as two in
 # JavaScript, so "any character but" means the same in both only if it repeats without a bound.
-_RE2_TOKEN: Final = re.compile(
+_RE2_TOKEN: Final = lazy_pattern(
     r"""
     (?P<end>\\[Az])
   | (?P<space>\\s)

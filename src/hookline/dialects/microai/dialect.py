@@ -10,7 +10,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
-from hookline.dialects.dialect import ConfigLocation, LoadResult, WriteResult, has_errors
+from hookline.dialects.dialect import LoadResult, WriteResult, has_errors
 from hookline.dialects.json_schema import optional_keys
 from hookline.dialects.microai.matcher import MATCHER_PATTERN, VOCABULARY, BadMatcher, parse_matcher
 from hookline.dialects.microai.wording import WORDING
@@ -76,7 +76,6 @@ END_GROUP_OUTCOME: Final = Outcome(final=True)
 
 class MicroaiDialect:
     name = NAME
-    places = (ConfigLocation(".microai/settings.json"), ConfigLocation(".microai/settings.local.json", local=True))
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).parent.name == ".microai":

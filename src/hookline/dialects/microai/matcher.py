@@ -15,6 +15,7 @@ from hookline.hooks.tool_input import ToolField, choose_field_name
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import VOCABULARIES, ToolKind, Vocabulary, kind_of_name
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern
 
@@ -32,8 +33,8 @@ MAIN_PARAMETERS: Final = {
 """The parameter that a pattern in parentheses applies to."""
 MATCHER_PATTERN: Final = r"^(?:[^()]*|[^()]+\([\s\S]+\))$"
 _PATH_KINDS: Final = (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT)
-_TOOL_WITH_PATTERN: Final = re.compile(r"([^()]+)\((.+)\)", re.DOTALL)
-_NOT_IN_NAMES: Final = re.compile(r"[|*?^$\[\]{}\\,\s]")
+_TOOL_WITH_PATTERN: Final = lazy_pattern(r"([^()]+)\((.+)\)", re.DOTALL)
+_NOT_IN_NAMES: Final = lazy_pattern(r"[|*?^$\[\]{}\\,\s]")
 
 
 class BadMatcher(ValueError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -46,7 +45,7 @@ from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass, replace
-from hookline.patterns.expressions import BadExpression, expression
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
 
@@ -60,7 +59,7 @@ EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
 }
 SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
 _COMMAND_MATCHERS: Final = ("command", "starts")  # they are matched against each command of a shell text
-_PLAIN_NAME: Final = re.compile(r"[\w.:-]+")  # means the same as a glob
+_PLAIN_NAME: Final = lazy_pattern(r"[\w.:-]+")  # means the same as a glob
 
 _TEST: Final[Schema] = {"$ref": "#/$defs/test"}
 _LONG_TEST: Final[Schema] = {"allOf": [_TEST, OBJECT]}
@@ -319,6 +318,8 @@ def _write_error_code(condition: Condition) -> Any:
 
 def _parse_expr(at: Node, info: HookInfo) -> Condition | None:
     """The expression, or `{formula: expression, false_on_error: true}`."""
+    from hookline.patterns.expressions import BadExpression, expression  # imports ast, and few files have one
+
     values = read_mapping(at, _EXPR_KEYS, "expr", info) if isinstance(at.value, dict) else {"formula": at.text()}
     text = None if values is None else values.get("formula")
     if values is None or text is None:

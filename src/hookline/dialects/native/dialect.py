@@ -13,7 +13,7 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import format_duration, long_duration_pattern
 from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible, write_each
-from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
+from hookline.dialects.dialect import LoadResult, NamedFolder, WriteResult
 from hookline.dialects.native.actions import (
     ACTIONS,
     may_fail,
@@ -72,12 +72,6 @@ ON_PROBLEM: Final = ("open", "closed")
 
 class NativeDialect:
     name = NAME
-    places = (
-        ConfigLocation(".config/hookline/hookline.yaml", user=True),
-        ConfigLocation("hookline.yaml"),
-        ConfigLocation(".hookline/*.yaml"),
-        ConfigLocation("hookline.local.yaml", local=True),
-    )
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).name in ("hookline.yaml", "hookline.yml", "hookline.local.yaml", "hookline.json"):

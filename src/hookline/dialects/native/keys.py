@@ -6,7 +6,6 @@ loader, the writer, the JSON Schema and the tables of the documentation are loop
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -28,6 +27,7 @@ from hookline.hooks.templates import (
 )
 from hookline.hooks.tools import Vocabulary
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 
 Schema = dict[str, Any]
 
@@ -41,7 +41,7 @@ DURATION: Final[Schema] = {"type": "string", "pattern": duration_pattern()}
 FACT: Final[Schema] = {"type": "string", "pattern": rf"^\.*({'|'.join(sorted(FACT_ROOTS))})(?![^.])"}
 CUSTOM: Final[Schema] = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
 
-_LINK: Final = re.compile(r"\[([^]]+)\]\([^)]*\)")
+_LINK: Final = lazy_pattern(r"\[([^]]+)\]\([^)]*\)")
 
 NOT_WRITTEN: Final = object()
 """For a key to be left out: null is a value."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.node import Node
 from hookline.dialects.native.keys import Key, enum_schema, key_table
 from hookline.hooks.record_settings import RecordedFacts, RecordSettings
+from hookline.lazy_imports import lazy_pattern
 
-_KEEP: Final = re.compile(r"([1-9][0-9]{0,3})(d|h)")
+_KEEP: Final = lazy_pattern(r"([1-9][0-9]{0,3})(d|h)")
 _KEEP_HINT: Final = "Write a number of days or hours: 30d or 12h."
 RECORD_KEYS: Final = key_table(
     Key(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -21,6 +20,7 @@ from hookline.dialects.native.keys import (
     mapping_schema,
     object_schema,
 )
+from hookline.lazy_imports import json
 
 _LEAST_SHARED: Final = 150  # characters: a reference to something shorter saves little
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import copy
-import json
-import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -20,6 +18,7 @@ from hookline.hooks.actions.python_function import ReturnValueError
 from hookline.hooks.event import MISSING, REMOVED, Changes, Event, FactPath, deep_equal, read_path
 from hookline.hooks.host import Abort, Host
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import json, lazy_logger
 from hookline.standard_agents.definitions import Definitions
 from hookline.standard_agents.messages import HookMessage, HookToolResult, LLMMessage, find_message_error
 from hookline.standard_agents.signatures import HookName
@@ -45,7 +44,7 @@ _RESULT_PARTS: Final[dict[str, FactPath]] = {
 }
 _STATE_PATHS: Final[tuple[FactPath, ...]] = (("thread",), ("session", "id"), ("agent",), ("user",), ("execution",))
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 
 @dataclass(frozen=True, slots=True)

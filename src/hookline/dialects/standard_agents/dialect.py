@@ -10,7 +10,7 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem
 from hookline.dialects.conversion import hook_label
-from hookline.dialects.dialect import ConfigLocation, LoadResult, NamedFolder, WriteResult
+from hookline.dialects.dialect import LoadResult, NamedFolder, WriteResult
 from hookline.hooks.actions.python_function import RunPython
 from hookline.hooks.hook import Hook
 from hookline.hooks.wording import Wording
@@ -23,7 +23,6 @@ class StandardAgentsDialect:
     """It has no config file. Its document is the folder's path, the value of `standard_agents:` in a native file."""
 
     name = NAME
-    places: tuple[ConfigLocation, ...] = ()
 
     def recognises(self, document: Document) -> bool:
         return False

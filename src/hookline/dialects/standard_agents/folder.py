@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import stat
 import traceback
@@ -18,6 +17,7 @@ from hookline.dialects.standard_agents.static_definitions import StaticDefinitio
 from hookline.errors import HooklineError
 from hookline.hooks.actions.python_function import describe_exception
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import ast
 from hookline.standard_agents.define import check_hook
 from hookline.standard_agents.definitions import DefinitionError, Definitions, HookDefinition
 

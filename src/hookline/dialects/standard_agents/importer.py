@@ -8,7 +8,6 @@ are read, never compiled ones.
 from __future__ import annotations
 
 import builtins
-import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
@@ -22,6 +21,7 @@ from threading import RLock
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from hookline.lazy_imports import hashlib
 from hookline.standard_agents.definitions import Definitions, collecting
 
 _PREFIX: Final = "_hookline_folder_"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from hookline.errors import UnavailableError
+from hookline.lazy_imports import ast
 from hookline.standard_agents.definitions import (
     AgentDefinition,
     DefinitionError,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
@@ -19,8 +18,9 @@ from hookline.hooks.outcome import NOT_APPLIED, SILENT, ActionError, FailureKind
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, as_text
 from hookline.lazy_dataclasses import dataclass, field, replace
+from hookline.lazy_imports import lazy_logger, logging
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 
 class TellWhen(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import reduce
@@ -16,8 +15,9 @@ from hookline.hooks.host import Host, current_hook
 from hookline.hooks.outcome import SILENT, ActionError, Failure, Outcome, Verdict
 from hookline.hooks.protocols import Action, May, may_of
 from hookline.lazy_dataclasses import dataclass, field, replace
+from hookline.lazy_imports import lazy_logger, logging
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 FAILURES_PATH: FactPath = (*METADATA_PATH, "hook_failures")
 _DEFAULT_STEP_TIMEOUT = timedelta(hours=1)  # for a step without a timeout: the hook's own ends it long before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -16,6 +15,7 @@ from hookline.hooks.protocols import May, TextPattern
 from hookline.hooks.templates import DataTemplate, Template
 from hookline.hooks.tool_input import restore_command_list, tool_field_names
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import json
 
 _REPLACE_SECONDS = 1.0  # a long result with many matches takes longer than a search
 _MAX_DEPTH = 100

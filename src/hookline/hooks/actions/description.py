@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,8 +12,9 @@ from hookline.hooks.event import REMOVED, path_text
 from hookline.hooks.outcome import Outcome
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template
 from hookline.lazy_dataclasses import field_names
+from hookline.lazy_imports import json, lazy_pattern
 
-_IDENTIFIER: Final = re.compile(r"\w*", re.ASCII)
+_IDENTIFIER: Final = lazy_pattern(r"\w*", re.ASCII)
 
 
 def describe_outcome(outcome: Outcome) -> Iterator[tuple[str, str]]:

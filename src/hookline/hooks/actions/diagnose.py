@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import stat
 from collections.abc import Iterator
@@ -19,8 +18,9 @@ from hookline.hooks.protocols import May
 from hookline.hooks.templates import as_text
 from hookline.hooks.tool_input import field_value
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_logger
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 NOTIFY_CHANGE_TOOL: Final = "lsp.notify_change"
 DIAGNOSTICS_TOOL: Final = "lsp.diagnostics"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Collection
-from difflib import get_close_matches
 from typing import Any, Final
 
 from hookline.hooks.actions.notify import current_hook_id
@@ -15,8 +12,9 @@ from hookline.hooks.host import current_hook
 from hookline.hooks.masking import mask
 from hookline.hooks.outcome import ActionError, Audience, FailureKind, Note, Outcome, Verdict
 from hookline.hooks.protocols import May
+from hookline.lazy_imports import difflib, json, lazy_logger
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 MAX_REASON_CHARS: Final = 20_000  # characters of a program's output in a reason
 _MAX_SHOWN_CHARS: Final = 60
@@ -73,7 +71,7 @@ def log_answer_warnings(answer: dict[str, Any], keys: Collection[str]) -> None:
 
 
 def _suggest_key(key: str, keys: Collection[str]) -> str:
-    close = get_close_matches(key[:_MAX_SHOWN_CHARS], keys, 1)
+    close = difflib.get_close_matches(key[:_MAX_SHOWN_CHARS], keys, 1)
     return f"; {close[0]} is" if close else ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,10 +11,11 @@ from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import Template
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_logger
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
-LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}  # the numbers of logging.DEBUG to logging.ERROR
 
 
 def current_hook_id() -> str:

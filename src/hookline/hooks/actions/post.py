@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
@@ -16,8 +15,9 @@ from hookline.hooks.outcome import ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 
-URL_PATTERN: Final = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
+URL_PATTERN: Final = lazy_pattern(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
 
 
 @dataclass(frozen=True, slots=True)

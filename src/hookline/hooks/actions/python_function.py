@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
-import logging
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Protocol
 
@@ -17,6 +15,7 @@ from hookline.hooks.masking import mask
 from hookline.hooks.outcome import SILENT, ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import May, may_of
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import asyncio, lazy_logger
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class CustomAction:
         return returned
 
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 _MAX_ERROR_CHARS: Final = 500  # characters of an exception in a message
 
 

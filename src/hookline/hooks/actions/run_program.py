@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import shlex
 from collections.abc import Iterator
 from datetime import timedelta
@@ -17,8 +16,9 @@ from hookline.hooks.outcome import NOT_APPLIED, ActionError, Outcome
 from hookline.hooks.protocols import May
 from hookline.hooks.templates import DataTemplate, ShellTemplate, Template, as_text
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_logger
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Final, NoReturn, Protocol
 
@@ -12,6 +11,7 @@ from hookline.hooks.host import Host
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
 from hookline.hooks.protocols import Action, May
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import asyncio
 
 _SETTLE_SECONDS: Final = 0.03
 _SETTLE_TRIES: Final = 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
@@ -14,6 +13,7 @@ from hookline.hooks.event import Event, FactPath, path_text
 from hookline.hooks.protocols import NO_DEADLINE, Need
 from hookline.hooks.tool_input import holds_for_values, value_at
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_logger
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "above": operator.gt,
@@ -106,7 +106,7 @@ class MultipleOf:
         return f"{path_text(self.path)} is {format_fact(value_at(event, self.path))}, not a multiple of {self.number}"
 
 
-_log = logging.getLogger("hookline")
+_log = lazy_logger("hookline")
 
 
 class Formula(Protocol):

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from typing import Final
 
 from hookline.hooks.host import Command
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 
 Environment = Mapping[bytes, bytes]
 
 _WORD: Final = r"""(?:[A-Za-z0-9_@%+:,./=-]|'[^']*'|"[^"$`\\]*")+"""
-_SIMPLE_COMMAND: Final = re.compile(rf"[ \t]*{_WORD}(?:[ \t]+{_WORD})*[ \t]*")
-_WORDS: Final = re.compile(_WORD)
-_WORD_PIECES: Final = re.compile(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_PYTHON: Final = re.compile(r"python(?:3(?:\.\d+)?)?")
-_SHEBANG: Final = re.compile(
+_SIMPLE_COMMAND: Final = lazy_pattern(rf"[ \t]*{_WORD}(?:[ \t]+{_WORD})*[ \t]*")
+_WORDS: Final = lazy_pattern(_WORD)
+_WORD_PIECES: Final = lazy_pattern(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
+_CONTROLS: Final = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
+_PYTHON: Final = lazy_pattern(r"python(?:3(?:\.\d+)?)?")
+_SHEBANG: Final = lazy_pattern(
     rb"#! ?(?:/usr/bin/env +(python(?:3(?:\.[0-9]+)?)?)|(/[!-~]*/python(?:3(?:\.[0-9]+)?)?))\n"
 )
 _MAX_SHEBANG_BYTES: Final = 127  # Linux cuts a longer one
@@ -35,7 +35,7 @@ _BASH_VARIABLES: Final = frozenset(
     b"FUNCNAME HISTCMD LINENO PIPESTATUS RANDOM SRANDOM SECONDS REPLY EXECIGNORE GLOBIGNORE".split()
 )
 
-_STARTUP_VARIABLES: Final = re.compile(
+_STARTUP_VARIABLES: Final = lazy_pattern(
     rb"(?:PYTHON|LC_|LD_|GLIBC_|MALLOC_|COV|SETUPTOOLS_|OPENSSL_|SSL_).*|LANG|LANGUAGE|LOCPATH|TZ|TZDIR|HOME|PATH|SHLVL"
 )
 """Read while Python starts: a warm interpreter must have been started with the same values."""

@@ -10,14 +10,11 @@ one hook and exits does not pay for it.
 
 from __future__ import annotations
 
-import asyncio
 import functools
-import json
 import os
 import re
 import shlex
 import socket
-import subprocess
 import sys
 import threading
 import weakref
@@ -29,9 +26,10 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import asyncio, json, lazy_pattern, subprocess
 from hookline.runners.warm.command import PythonFile
 
-_STATUS_LINES: Final = re.compile(
+_STATUS_LINES: Final = lazy_pattern(
     rb"^(?:Umask|Uid|Gid|Groups|NoNewPrivs|Seccomp|SigBlk|SigIgn|CapInh|CapAmb|Cpus_allowed):.*", re.MULTILINE
 )
 

@@ -1,0 +1,108 @@
+"""Modules, patterns and the log, made when they are first used.
+
+A process that decides about one event needs neither an event loop nor a log, and a tenth of the regular expressions that
+the modules it imports define. Import the name from here and use it as usual: `from hookline.lazy_imports import asyncio`.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+    import asyncio
+    import dataclasses
+    import decimal
+    import difflib
+    import hashlib
+    import inspect
+    import json
+    import logging
+    import shutil
+    import subprocess
+    import tempfile
+    from logging import getLogger as lazy_logger
+    from re import compile as lazy_pattern
+
+else:
+
+    class _LazyModule:
+        def __init__(self, name):
+            self.__name__ = name
+
+        def __getattr__(self, attribute):
+            module = import_module(self.__name__)
+            self.__dict__ = module.__dict__  # the same namespace, so what somebody patches there holds here
+            return getattr(module, attribute)
+
+    ast = _LazyModule("ast")
+    asyncio = _LazyModule("asyncio")
+    dataclasses = _LazyModule("dataclasses")
+    decimal = _LazyModule("decimal")
+    difflib = _LazyModule("difflib")
+    hashlib = _LazyModule("hashlib")
+    inspect = _LazyModule("inspect")
+    json = _LazyModule("json")
+    logging = _LazyModule("logging")
+    shutil = _LazyModule("shutil")
+    subprocess = _LazyModule("subprocess")
+    tempfile = _LazyModule("tempfile")
+
+    class _LazyLogger:
+        def __init__(self, name):
+            self._name = name
+
+        def __getattr__(self, attribute):
+            return getattr(logging.getLogger(self._name), attribute)
+
+    lazy_logger = _LazyLogger
+
+    class _LazyPattern:
+        """A compiled pattern's methods, each fetched once."""
+
+        __slots__ = (
+            "_flags",
+            "findall",
+            "finditer",
+            "flags",
+            "fullmatch",
+            "groupindex",
+            "groups",
+            "match",
+            "pattern",
+            "scanner",
+            "search",
+            "split",
+            "sub",
+            "subn",
+        )
+
+        def __init__(self, pattern, flags=0):
+            self.pattern = pattern
+            self._flags = flags
+
+        def __getattr__(self, attribute):
+            value = getattr(re.compile(self.pattern, self._flags), attribute)
+            setattr(self, attribute, value)
+            return value
+
+    lazy_pattern = _LazyPattern
+
+__all__ = [
+    "ast",
+    "asyncio",
+    "dataclasses",
+    "decimal",
+    "difflib",
+    "hashlib",
+    "inspect",
+    "json",
+    "lazy_logger",
+    "lazy_pattern",
+    "logging",
+    "shutil",
+    "subprocess",
+    "tempfile",
+]
