@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookline.shell.expansion import Environment, mark_globs, printed_texts, visible_text
-from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS
 from hookline.shell.simple_commands import parse_commands
 
 
@@ -29,6 +29,7 @@ def expand(line: str, environment: Environment) -> list[tuple[str, ...]]:
         ("${x:+y}", [(), ("y",)]),
         ("${x#b}", [(UNKNOWN_WORDS,)]),
         ("${!x}", [(UNKNOWN_WORDS,)]),
+        ("$HOME/x", [(f"{UNKNOWN_PATH}/x",)]),
         ("a$()b", [("ab",)]),
         ("$(echo p q)", [("p", "q")]),
         ('"$(echo p q)"', [("p q",)]),
@@ -82,7 +83,7 @@ def test_a_pattern_for_files_is_unknown_only_where_it_is_not_quoted() -> None:
         (["printf", "%5s", "a"], [UNKNOWN]),
         (["which", "git"], ["git\n"]),
         (["command", "-v", "git"], ["git\n"]),
-        (["mktemp"], ["/" + UNKNOWN]),
+        (["mktemp"], [UNKNOWN_PATH]),
         (["date"], [UNKNOWN]),
     ],
 )

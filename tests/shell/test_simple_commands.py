@@ -62,7 +62,7 @@ def test_input_and_pipes_are_known() -> None:
 
 def test_what_a_loop_or_an_array_holds_is_an_assignment() -> None:
     loop, _ = parse_commands("for x in a {b,c}; do d; done").commands
-    assert loop.assignments == [Assignment("x", "a"), Assignment("x", "b"), Assignment("x", "c")]
+    assert loop.assignments == [Assignment("x", word, is_loop=True) for word in "abc"]
     (array,) = parse_commands("a+=(b 'c d')").commands
     assert array.assignments == [Assignment("a", "", ["b", "c d"], appends=True)]
 

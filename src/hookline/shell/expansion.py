@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS
 from hookline.shell.simple_commands import Expansion, ParsedCommand, ParsedText, restore_characters
 
 Fields = tuple[str, ...]
@@ -24,6 +24,7 @@ _TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
 _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
 _GLOB: Final = lazy_pattern("[\ue013\ue014]|\ue015[^\\]]*\\]")
 _SPECIAL_NAMES: Final = frozenset("#?$!-0_")
+_PATH_VARIABLES: Final = frozenset(("HOME", "PWD", "OLDPWD"))
 _CONVERSION: Final = lazy_pattern(r"%(?:(%)|([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z]))")
 _ESCAPE: Final = lazy_pattern(r"\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "c": ""}
@@ -39,7 +40,9 @@ def visible_text(field: str) -> str:
 
 def mark_globs(field: str) -> str:
     """The field with any text in the place of a pattern for file names."""
-    return field if field.isascii() else _GLOB.sub(UNKNOWN, field).translate(_FROM_GLOB)
+    if field.isascii():
+        return field
+    return _GLOB.sub(UNKNOWN, field).replace(UNKNOWN_PATH, "/" + UNKNOWN).translate(_FROM_GLOB)
 
 
 @dataclass(slots=True)
@@ -163,6 +166,9 @@ class Environment:
         if name == "IFS" and name not in self.variables:
             yield " \t\n"
             return
+        if name in _PATH_VARIABLES and name not in self.variables:
+            yield UNKNOWN_PATH
+            return
         yield from self.variables.get(name, ())
         yield from (fields[0] if fields else "" for fields in self.arrays.get(name, ()))
         if name not in self.certain or name in _SPECIAL_NAMES:
@@ -207,7 +213,7 @@ def printed_texts(name: str, arguments: Sequence[str]) -> list[str]:
         is_path = name == "which" or any(each in ("-v", "-p", "-P") for each in arguments[:-1])
         return [arguments[-1] + "\n" if is_path else UNKNOWN]
     if name in _ABSOLUTE_PATH_PRINTERS and not arguments:
-        return ["/" + UNKNOWN]
+        return [UNKNOWN_PATH]
     return ["" if name in (":", "true", "cd", "set", "") else UNKNOWN]
 
 

@@ -13,6 +13,8 @@ UNKNOWN: Final = "\ue00f"
 """Any text within one word."""
 UNKNOWN_WORDS: Final = "\ue010"
 """Any text, which may also end the word and begin others."""
-HAS_UNKNOWN: Final = lazy_pattern("[\ue00f\ue010]")
+UNKNOWN_PATH: Final = "\ue011"
+"""An absolute path within one word."""
+HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue011]")
 PRIVATE_CHARACTERS: Final = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 """Characters that have a meaning of ours in a word. A text must not have them before it is parsed."""

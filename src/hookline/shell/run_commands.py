@@ -176,15 +176,17 @@ class _Reader:
 
     def _assign(self, place: _Place) -> None:
         parsed, environment = place.parsed, self.environment
-        is_loop = not place.command.words and len({each.name for each in place.command.assignments}) == 1
         for assigned in place.command.assignments:
             if assigned.items is not None:
-                environment.assign_items(
-                    assigned.name, environment.expand_words(parsed, assigned.items), appends=assigned.appends
-                )
+                items = environment.expand_words(parsed, assigned.items)
+                environment.assign_items(assigned.name, items, appends=assigned.appends)
+                continue
+            if assigned.is_loop:
+                fields = (each for fields in environment.expand(parsed, assigned.value) for each in fields)
+                environment.assign(assigned.name, [mark_globs(each) for each in fields], is_certain=True)
                 continue
             values = environment.expand_text(parsed, assigned.value)
-            is_certain = place.command.is_certain or (is_loop and len(place.command.assignments) > 1)
+            is_certain = place.command.is_certain
             environment.assign(assigned.name, values, appends=assigned.appends, is_certain=is_certain)
             self._note_setting(assigned.name, parsed.unquote(assigned.value), assigned.appends)
 

@@ -75,6 +75,7 @@ class Assignment:
     value: str  # a word
     items: list[str] | None = None  # of an array
     appends: bool = False
+    is_loop: bool = False  # one of the words of `for name in …`
 
 
 @dataclass(slots=True)
@@ -583,8 +584,8 @@ class _CommandList:
         if not self._loop_variable:
             self._loop_variable = read
         elif read != "in":
-            assigned = (Assignment(self._loop_variable, word) for word in _expand_braces(read))
-            self._command.assignments += assigned
+            words = _expand_braces(read)
+            self._command.assignments += [Assignment(self._loop_variable, word, is_loop=True) for word in words]
 
     def _handle_keyword(self, written: str) -> bool:
         """Whether the word in front of a command is not the command itself."""

@@ -1,0 +1,242 @@
+"""Whether a command is of a certain program, with a certain subcommand and certain flags.
+
+An answer is True, False, or None where only the shell can know: `rm $x` may have the flag `-r`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.shell.expansion import mark_globs
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.run_commands import RunCommand
+
+Answer = bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class OptionTable:
+    """The options of a program or subcommand. A letter is a short option, a word a long one."""
+
+    same: tuple[tuple[str, ...], ...] = ()  # spellings of one flag; `+` and `:` are how an operand begins
+    values: frozenset[str] = frozenset()  # options that take the next word
+    flags: frozenset[str] = frozenset()  # options before a subcommand that never do
+
+
+def _table(*same: str, values: str = "", flags: str = "") -> OptionTable:
+    return OptionTable(tuple(tuple(each.split()) for each in same), frozenset(values.split()), frozenset(flags.split()))
+
+
+_RECURSIVE: Final = _table("R recursive", "f silent quiet", "v verbose")
+_CONTAINER_RUN: Final = _table(
+    *("v volume mount", "p publish", "d detach", "e env", "i interactive", "t tty", "u user", "w workdir"),
+    *("net network", "P publish-all"),
+    values="v volume mount p publish e env u user w workdir net network name entrypoint label l hostname h pid",
+)
+OPTIONS: Final[dict[str, OptionTable]] = {
+    "rm": _table("r R recursive", "f force", "d dir", "i I interactive", "v verbose"),
+    **dict.fromkeys(("chmod", "chown", "chgrp"), _RECURSIVE),
+    "cp": _table("r R recursive a archive", "f force", "n no-clobber", "i interactive", values="t S target-directory"),
+    "mv": _table("f force", "n no-clobber", "i interactive", values="t S target-directory suffix"),
+    "ln": _table("s symbolic", "f force", values="t S target-directory suffix"),
+    "git": _table(
+        values="C c git-dir work-tree namespace super-prefix config-env attr-source exec-path",
+        flags="p P paginate no-pager bare no-replace-objects literal-pathspecs no-optional-locks no-advice",
+    ),
+    "git push": _table(
+        *("f force force-with-lease +", "d delete :", "n dry-run", "u set-upstream", "q quiet", "v verbose"),
+        values="o push-option receive-pack exec repo",
+    ),
+    "git clean": _table("f force", "n dry-run", "q quiet", "i interactive", values="e exclude"),
+    "git branch": _table("d D delete", "f D force", "m M move", values="u set-upstream-to"),
+    "git commit": _table("a all", "n no-verify", "s signoff", values="m message F file C c author date t template"),
+    "git add": _table("A all", "f force", "u update", "n dry-run", "p patch"),
+    **dict.fromkeys(
+        ("git checkout", "git switch"), _table("f force discard-changes", "B C force-create", values="b c B C")
+    ),
+    "git fetch": _table("f force +", "p prune", "a append", "t tags"),
+    "git tag": _table("d delete", "f force", "a annotate", values="m message F file u local-user"),
+    "curl": _table(
+        *("d data data-raw data-binary data-ascii data-urlencode json", "F form form-string", "T upload-file"),
+        *("X request", "o output", "O remote-name", "k insecure", "L location", "s silent", "H header", "u user"),
+        *("x proxy", "K config", "I head"),
+        values="d F T X o H u x K A b c e m w r y Y z E C D P Q U",
+    ),
+    "wget": _table(
+        *("O output-document", "q quiet", "i input-file", "P directory-prefix", "r recursive", "m mirror"),
+        values="O o i P U e t T w Q A R D l",
+    ),
+    "docker": _table(values="H host context c config l log-level", flags="D debug tls tlsverify"),
+    "podman": _table(values="url connection c log-level root runroot"),
+    **dict.fromkeys(
+        (f"{program} {command}" for program in ("docker", "podman") for command in ("run", "create", "exec")),
+        _CONTAINER_RUN,
+    ),
+    **dict.fromkeys(
+        (f"{program} {command}" for program in ("docker", "podman") for command in ("rm", "rmi")),
+        _table("f force", "v volumes", "l link", "a all"),
+    ),
+    "kubectl": _table(values="n namespace context kubeconfig cluster user s server token as as-group request-timeout"),
+    "kubectl delete": _table("f filename", "A all-namespaces", "l selector", "R recursive", values="f l n"),
+    "kubectl apply": _table("f filename", "k kustomize", "R recursive", values="f l n k"),
+}
+"""By program, and by program and subcommand."""
+_NO_OPTIONS: Final = OptionTable()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandQuery:
+    programs: tuple[str, ...]
+    subcommands: tuple[str, ...] = ()  # one of these; each may be several words
+    flags: tuple[str, ...] = ()  # all of these, in any spelling
+    names: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", frozenset(name for each in self.programs for name in program_names(each)))
+
+    def answer(self, command: RunCommand) -> Answer:
+        words = [mark_globs(word) for word in command.words]
+        is_program = self.is_program(command)
+        if not is_program:
+            return is_program
+        program = normalize_program(words[0])
+        if not self.subcommands:
+            return self._flags_answer(program, "", words[1:])
+        answers = [self._subcommand_answer(program, each, words[1:]) for each in self.subcommands]
+        return True if True in answers else None if None in answers else False
+
+    def is_program(self, command: RunCommand) -> Answer:
+        return _program_answer(mark_globs(command.words[0]), self.names)
+
+    def _subcommand_answer(self, program: str, subcommand: str, arguments: Sequence[str]) -> Answer:
+        is_found, rest = _find_subcommand(program, subcommand.split(), list(arguments))
+        if is_found is False:
+            return False
+        answer = self._flags_answer(program, subcommand, rest)
+        return None if answer and is_found is None else answer
+
+    def _flags_answer(self, program: str, subcommand: str, arguments: Sequence[str]) -> Answer:
+        table = OPTIONS.get(f"{program} {subcommand}".strip()) or OPTIONS.get(
+            f"{program} {subcommand.partition(' ')[0]}", _NO_OPTIONS
+        )
+        answers = [_has_flag(flag.lstrip("-"), table, arguments) for flag in self.flags]
+        return False if False in answers else None if None in answers else True
+
+
+def normalize_program(word: str) -> str:
+    """`/usr/bin/Git.exe` → `git`. Some file systems ignore the case of a name."""
+    return program_name(word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].lower().removesuffix(".exe"))
+
+
+def program_names(program: str) -> Iterator[str]:
+    """The names of a program in a query: `sh` stands for every shell."""
+    yield normalize_program(program)
+    if program == "sh":
+        yield from SHELLS
+        yield from ("fish", "csh", "tcsh")
+
+
+def _program_answer(word: str, names: frozenset[str]) -> Answer:
+    base = word.rsplit("/", 1)[-1]
+    if UNKNOWN_WORDS in word:
+        start = word[: word.index(UNKNOWN_WORDS)]
+        base = start.rsplit("/", 1)[-1] + UNKNOWN if start else UNKNOWN
+    if UNKNOWN not in base:
+        return normalize_program(base) in names
+    pattern = re.compile(".*".join(map(re.escape, base.lower().split(UNKNOWN))), re.DOTALL)
+    return None if any(pattern.fullmatch(name) for name in names) or base == UNKNOWN else False
+
+
+def _find_subcommand(program: str, wanted: list[str], arguments: list[str]) -> tuple[Answer, list[str]]:
+    """Whether these words are the first operands, and the arguments without them."""
+    table = OPTIONS.get(program, _NO_OPTIONS)
+    before: list[str] = []  # options of the program itself may be those of the subcommand
+    may_be_value = False
+    while arguments:
+        word = arguments.pop(0)
+        if HAS_UNKNOWN.search(word):
+            may_be = _may_be_option(word) or UNKNOWN_WORDS in word or _fits(word, wanted[0])
+            if may_be:
+                return None, [*before, word, *arguments]
+            if not may_be_value:
+                return False, []
+            may_be_value = False
+        elif word.startswith("-") and len(word) > 1:
+            before.append(word)
+            name = word.lstrip("-")
+            if name in table.values and "=" not in word:
+                before += arguments[:1]
+                del arguments[:1]
+                may_be_value = False
+            else:
+                is_known = "=" in word or name in table.flags or word == "--"
+                may_be_value = not is_known
+        elif word == wanted[0]:
+            if len(wanted) == 1:
+                return True, [*before, *arguments]
+            found, rest = _find_subcommand(f"{program} {word}", wanted[1:], arguments)
+            return found, [*before, *rest]
+        elif may_be_value:  # the value of an option that is not in the table
+            may_be_value = False
+        else:
+            return False, []
+    return False, []
+
+
+def _fits(word: str, wanted: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, HAS_UNKNOWN.split(word))), wanted, re.DOTALL) is not None
+
+
+def _has_flag(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:
+    spellings = {flag, *(name for same in table.same if flag in same for name in same)}
+    starts = tuple(spellings & {"+", ":"})
+    maybe = dashed = False
+    for word in arguments:
+        if HAS_UNKNOWN.search(word):
+            operand = UNKNOWN_WORDS in word or (starts and HAS_UNKNOWN.match(word) is not None)
+            maybe |= bool(operand) or (not dashed and _may_be_option(word))
+        if word == "--":
+            dashed = True
+        elif (starts and word.startswith(starts)) or (not dashed and _is_flag(word, spellings, table)):
+            return True
+    return None if maybe else False
+
+
+def _is_flag(word: str, spellings: set[str], table: OptionTable) -> bool:
+    if not word.startswith("-") or len(word) < 2:
+        return False
+    name = HAS_UNKNOWN.split(word.lstrip("-"))[0].partition("=")[0]
+    longs = [each for each in spellings if len(each) > 1]
+    if word.startswith("--"):  # programs accept the beginning of a long option
+        return bool(name) and (name in spellings or any(each.startswith(name) for each in longs))
+    if name in longs:
+        return True
+    for letter in name:
+        if letter in spellings:
+            return True
+        if letter in table.values:  # the rest is its value
+            return False
+    return False
+
+
+def _may_be_option(word: str) -> bool:
+    """Whether a word with unknown parts may be an option."""
+    if UNKNOWN_WORDS in word or word.startswith("-"):
+        return True
+    return HAS_UNKNOWN.match(word) is not None and re.fullmatch(r"[\w=-]*", HAS_UNKNOWN.sub("", word)) is not None
+
+
+def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> Answer:
+    """Whether a program of the first query feeds one of the second, through pipes or substitutions."""
+    first = [(command, answer) for command in commands if (answer := sources.is_program(command)) is not False]
+    second = [(command, answer) for command in commands if (answer := targets.is_program(command)) is not False]
+    pairs = [(from_answer, to_answer) for one, from_answer in first for two, to_answer in second if one.feeds(two)]
+    if (True, True) in pairs:
+        return True
+    has_source = any(answer for _, answer in first)
+    runs_unknown_code = any(command.words == (UNKNOWN_WORDS,) for command in commands)
+    return None if pairs or (has_source and runs_unknown_code) else False

@@ -1,0 +1,99 @@
+"""Conditions on the commands that a shell tool runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline import Event, Verdict
+from hookline.engine.book import Book
+from hookline.hooks.conditions.shell_commands import RUN_PROGRAMS, UNKNOWN_PROGRAM
+from hookline.project import load_text
+
+
+def book(when: str, then: str = "{deny: No.}") -> Book:
+    return load_text(f"hooks: [{{id: h, on: tool.before, when: {when}, then: {then}}}]", "hookline.yaml")
+
+
+def shell(command: Any, name: str = "bash", field: str = "command") -> Event:
+    return Event("tool.before", {"tool": {"name": name, "input": {field: command}}})
+
+
+RM = "{runs: {program: rm, flags: [r, f]}}"
+
+
+@pytest.mark.parametrize(
+    ("event", "denied"),
+    [
+        (shell("cd x && rm -fr y"), True),
+        (shell(["bash", "-lc", "rm -rf y"]), True),
+        (shell("rm -rf y", "run_in_terminal"), True),
+        (shell("rm -rf y", "some_terminal", "cmd"), True),
+        (shell("rm -rf y", "write_file"), False),
+        (shell("rm y"), False),
+        (shell("eval $x"), True),
+        (shell(5), False),
+        (Event("tool.before", {"tool": {"name": "bash", "input": {}}}), False),
+    ],
+)
+def test_a_guard_holds_for_the_commands_of_a_shell(event: Event, denied: bool) -> None:
+    assert book(RM).decide_now(event).denied is denied
+
+
+def test_what_is_unknown_can_be_ignored() -> None:
+    ignoring = book("{runs: {program: rm, flags: [r, f], unparsed: ignored}}")
+    assert not ignoring.decide_now(shell("eval $x")).denied
+    assert ignoring.decide_now(shell("rm -rf x")).denied
+
+
+@pytest.mark.parametrize(
+    ("event", "verdict"),
+    [
+        (shell("ls x; ls y"), Verdict.ALLOW),
+        (shell("ls x; rm y"), Verdict.SILENT),
+        (shell("ls $(rm y)"), Verdict.SILENT),
+        (shell("$x"), Verdict.SILENT),
+        (shell("ls; eval $x"), Verdict.SILENT),
+        (shell("ls", "some_terminal", "cmd"), Verdict.SILENT),
+    ],
+)
+def test_an_allow_needs_every_command_and_no_guess(event: Event, verdict: Verdict) -> None:
+    assert book("{runs: ls}", "allow").decide_now(event).verdict is verdict
+
+
+def test_conditions_of_one_hook_are_about_the_same_command() -> None:
+    push = book("{runs: {program: git, subcommand: push}, not: {runs: {program: git, flags: [dry-run]}}}")
+    assert not push.decide_now(shell("cd x && git push --dry-run")).denied
+    assert push.decide_now(shell("git push --dry-run; git push")).denied
+
+
+def test_a_denylist_holds_for_every_other_command() -> None:
+    only_ls = book("{kind: shell, not: {runs: [ls, cat]}}")
+    assert not only_ls.decide_now(shell("ls; cat x")).denied
+    assert only_ls.decide_now(shell("ls; rm x")).denied
+    assert only_ls.decide_now(shell("$x")).denied
+
+
+def test_pipes_hold_from_one_program_to_another() -> None:
+    pipe = book("{pipes: {from: [curl, wget], to: sh}}")
+    assert pipe.decide_now(shell("curl x | sudo bash")).denied
+    assert pipe.decide_now(shell("curl x | $SHELL")).denied
+    assert not pipe.decide_now(shell("curl x | jq .; sh y")).denied
+    assert not book("{pipes: {from: curl, to: sh, unparsed: ignored}}").decide_now(shell("curl x | $SHELL")).denied
+
+
+def test_the_index_knows_the_programs() -> None:
+    assert RUN_PROGRAMS.texts(shell("sudo /bin/RM x; python3 y; $z")) == ("sudo", "rm", "python", UNKNOWN_PROGRAM)
+    many = ", ".join(f"{{id: h{n}, on: tool.before, when: {{runs: p{n}}}, then: {{deny: No {n}.}}}}" for n in range(40))
+    indexed = load_text(f"hooks: [{many}]", "hookline.yaml")
+    assert indexed.decide_now(shell("x=p7; sudo $x")).reason.startswith("No 7.")
+    assert indexed.decide_now(shell("eval $y")).denied
+    assert not indexed.decide_now(shell("p99 x")).denied
+
+
+def test_an_explanation_names_what_runs() -> None:
+    condition = book(RM).hooks[0].when
+    assert str(condition) == "input.command runs rm with r, f"
+    assert condition.why_not(shell("ls; cat x")) == "input.command does not run rm with r, f; it runs ls, cat"
+    assert condition.why_not(shell("x", "write_file")) == "the tool runs no shell command"
