@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from agents import AGENTS
 from runs import SCRIPT, end_engine, hookline, new_sandbox, run
 
@@ -28,6 +31,36 @@ def test_copilot_reads_claudes_settings_and_no_hook_fires_twice(tmp_path: Path) 
     end_engine(sandbox)
     assert ran.files.keys() == SCRIPT.keys() - {"denied"}, ran.output
     assert ran.result("reported").count("The owner reads every report") == 1
+
+
+@pytest.mark.parametrize("matcher", ["", "*"])
+def test_claudes_hooks_run_once_in_copilot_whether_it_reads_the_file_or_not(tmp_path: Path, matcher: str) -> None:
+    """Copilot rejects a file with an empty matcher."""
+    copilot, sandbox = BY_NAME["copilot-cli"], new_sandbox(tmp_path)
+    (sandbox.project / "hookline.yaml").unlink()
+    guard = 'case "$(cat)" in *secret*) echo Keep it. >&2; exit 2;; esac'
+    groups = {
+        "PreToolUse": [(matcher, 'echo any >> "$HOME/ran"'), ("Bash", f'echo guard >> "$HOME/ran"; {guard}')],
+        "UserPromptSubmit": [("", 'echo prompt >> "$HOME/ran"; echo Mind the gap.')],
+    }
+    hooks = {
+        event: [{"matcher": each, "hooks": [{"type": "command", "command": command}]} for each, command in listed]
+        for event, listed in groups.items()
+    }
+    (sandbox.project / ".claude").mkdir()
+    (sandbox.project / ".claude/settings.json").write_text(json.dumps({"hooks": hooks}), "utf-8")
+    with ModelServer(list(SCRIPT.values())) as model:
+        copilot.copy_user_files(sandbox)
+        hookline(sandbox, "trust", "--yes")
+        hookline(sandbox, "install", copilot.name, "--project")
+        ran = run(copilot, sandbox, model)
+    end_engine(sandbox)
+    assert ran.files.keys() == SCRIPT.keys() - {"denied"}, ran.output
+    calls = Counter((sandbox.home / "ran").read_text("utf-8").split())
+    assert calls == {"any": len(SCRIPT), "guard": len(SCRIPT), "prompt": 1}
+    if matcher == "":  # hookline runs them as Claude Code does
+        assert "Keep it." in ran.result("denied")
+        assert "Mind the gap." in ran.known_after("denied")
 
 
 def test_untrusted_project_can_deny_but_not_run_anything(tmp_path: Path) -> None:

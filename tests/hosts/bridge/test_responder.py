@@ -243,13 +243,14 @@ def test_files_that_the_agent_obeys_itself_are_left_to_it(desk: BridgeSandbox) -
 
 
 @pytest.mark.parametrize(("matcher", "denied"), [("", True), ("*", False), ("Bash", False), (None, False)])
-def test_a_hook_that_copilot_ignores_is_run_for_it_and_no_other(
+def test_hooks_of_a_file_that_copilot_rejects_are_run_for_it_and_no_other(
     desk: BridgeSandbox, matcher: str | None, denied: bool
 ) -> None:
     ran = desk.root / "ran"
-    group = {"hooks": [{"type": "command", "command": f"echo x >> {ran}; echo Never. >&2; exit 2"}]}
-    settings = {"hooks": {"PreToolUse": [group if matcher is None else {"matcher": matcher, **group}]}}
-    _trust_claude_settings(desk, settings)
+    guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": f"echo x >> {ran}; echo Never. >&2; exit 2"}]}
+    beside = {"hooks": [{"type": "command", "command": "true"}]}
+    groups = [beside if matcher is None else {"matcher": matcher, **beside}, guard]
+    _trust_claude_settings(desk, {"hooks": {"PreToolUse": groups}})
     reply = decided(desk.call(event="preToolUse", agent="copilot-cli"))
     assert ("Never." in reply.stdout) is denied
     assert ran.exists() is denied

@@ -10,6 +10,7 @@ from typing import Any, Final
 from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
+from hookline.dialects.claude_code.copilot import COPILOT, is_rejected_by_copilot
 from hookline.dialects.claude_code.handlers import parse_handler, warn_unknown_handler_keys
 from hookline.dialects.claude_code.matchers import TOOL_FAILED, parse_matcher, parse_permission_rule
 from hookline.dialects.claude_code.names import (
@@ -136,6 +137,8 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
         for handler, hook in _parse_group(entry):
             key = f"{entry.event_name} {_handler_key(handler)}"
             hooks[key] = _merge_hooks(hooks[key], hook) if key in hooks else hook
+    if is_rejected_by_copilot(document):
+        hooks = {key: replace(hook, ignored_by=(COPILOT,)) for key, hook in hooks.items()}
     rules = tuple(parse_permissions(document, problems))
     if _disables_all_hooks(document, problems):
         return [*(replace(hook, enabled=False) for hook in hooks.values()), *rules]
@@ -228,16 +231,7 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
         wait=not _runs_in_background(at),
         on_error=_parse_on_failure(at, entry.event_name),
         limit=limit,
-        ignored_by=("copilot-cli",) if _is_ignored_by_copilot(at, entry) else (),
     )
-
-
-def _is_ignored_by_copilot(at: Node, entry: EventEntry) -> bool:
-    """Copilot runs the commands of Claude Code's settings, but for it an empty matcher matches nothing."""
-    type_ = at.value.get("type")
-    if type_ == "prompt" and entry.event_name == "SessionStart":  # the only prompts that it runs
-        return False
-    return entry.at.value.get("matcher") == "" or type_ in ("prompt", "agent", "mcp_tool")
 
 
 def _parse_on_failure(at: Node, event_name: str) -> Outcome:
