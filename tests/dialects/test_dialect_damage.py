@@ -14,6 +14,9 @@ from hookline.config.problem import Severity
 from hookline.config.reader import read_text
 from hookline.engine.book import Book
 from hookline.errors import ConfigError
+from hookline.hooks.actions.failing import InvalidAction
+from hookline.hooks.actions.hold import HoldCall
+from hookline.hooks.hook import Hook
 from hookline.project import load_text
 from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, load_session_hooks
 
@@ -175,8 +178,13 @@ def _dump_value(value: Any, too_large: KeyPath | None, duplicate: KeyPath | None
     return "{" + ", ".join([f'"{next(iter(value))}": 0', *entries] if path == duplicate else entries) + "}"
 
 
+def active_hooks(hooks: Iterable[Hook]) -> list[Hook]:
+    """Those that still act. A hook that holds what it would have seen does not."""
+    return [hook for hook in hooks if not isinstance(hook.then, (HoldCall, InvalidAction))]
+
+
 def hook_lines(book: Book) -> set[int]:
-    return {hook.origin.line for hook in book.hooks}
+    return {hook.origin.line for hook in active_hooks(book.hooks)}
 
 
 def error_codes(book: Book) -> list[str]:
@@ -215,10 +223,10 @@ def test_a_duplicate_top_level_key_disables_the_whole_file(sample: Sample) -> No
 def test_a_stored_session_keeps_its_other_hooks() -> None:
     text = dump_json(FLO.value, too_large=("hooks", "Stop", 0, "timeout"))
     loaded = load_session_hooks(dump_session_hooks([StoredHooksFile("flo", "hub.json", text)]))
-    assert {hook.id for hook in loaded.hooks} == {"rule", "first", "second"}
+    assert {hook.id for hook in active_hooks(loaded.hooks)} == {"rule", "first", "second"}
     assert [problem.code for problem in loaded.problems] == ["number-too-large"]
 
 
 def test_a_damaged_file_is_still_recognised_by_its_shape() -> None:
     book = load_text(dump_json({"hooks": FLO.value["hooks"]}, duplicate=("hooks", "PreToolUse", 0)), "rules.json")
-    assert {hook.id for hook in book.hooks} == {"first", "second", "stop"}
+    assert {hook.id for hook in active_hooks(book.hooks)} == {"first", "second", "stop"}

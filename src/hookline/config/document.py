@@ -31,6 +31,18 @@ class ConflictingKeys(dict[str, Any]):
         super().__init__(value)
         self.problems = tuple(problems)
 
+    def duplicate_keys(self) -> frozenset[str] | None:
+        """The keys that occur twice; None if something else is wrong with its keys."""
+        if any(not problem.what.startswith(_DUPLICATE_KEY) for problem in self.problems):
+            return None
+        return frozenset(
+            problem.what.removeprefix(_DUPLICATE_KEY).rpartition(_FIRST_USED)[0] for problem in self.problems
+        )
+
+
+_DUPLICATE_KEY: Final = 'Duplicate key "'
+_FIRST_USED: Final = '", first used on line '
+
 
 def problems_of(value: Any) -> Sequence[Problem]:
     if type(value) is ConflictingKeys:
@@ -189,7 +201,7 @@ class SourceText:
         raise UnreadableError
 
     def add_duplicate_key(self, key: str, position: int, first: int) -> Problem:
-        what = f'Duplicate key "{shorten(key)}", first used on line {self.line(first)}.'
+        what = f"{_DUPLICATE_KEY}{shorten(key)}{_FIRST_USED}{self.line(first)}."
         return self.add_problem("duplicate-key", position, what, "Keep one of them.")
 
     def fail_too_deep(self, position: int) -> NoReturn:

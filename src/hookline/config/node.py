@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
 
-from hookline.config.document import Document, KeyPath, problems_of, problems_within
+from hookline.config.document import ConflictingKeys, Document, KeyPath, problems_of, problems_within
 from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import parse_duration
 from hookline.formatting import MAX_SHOWN_LENGTH, closest_match, is_typo, shorten
@@ -57,6 +57,22 @@ class Node:
         found = problems_within(self.value) if self.document.syntax_problems else ()
         self.problems.extend(found)
         return bool(found)
+
+    def readable_part(self, guarding: Collection[str]) -> tuple[Node, frozenset[str]] | None:
+        """This mapping without the keys whose value cannot be read, and those keys; adds the problems of those parts.
+
+        None if that leaves open what is guarded: one of the `guarding` keys cannot be read, or any key may be meant.
+        """
+        if not self.has_unreadable_parts():
+            return self, frozenset()
+        duplicates = self.value.duplicate_keys() if type(self.value) is ConflictingKeys else frozenset()
+        if duplicates is None or not isinstance(self.value, dict):
+            return None
+        bad = duplicates | {key for key, value in self.value.items() if problems_within(value)}
+        if bad & set(guarding) or "<<" in bad:
+            return None
+        readable = {key: value for key, value in self.value.items() if key not in bad}
+        return Node(self.document, self.path, self.problems, readable), bad
 
     def check_keys(self, known: Collection[str], what: str, hints: Mapping[str, str] = _NO_HINTS) -> None:
         """Adds a problem for each unknown key. `what` names the owner of the keys: "a hook".

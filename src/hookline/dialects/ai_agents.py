@@ -133,11 +133,16 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
 def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook | None:
     """None after a problem."""
     before = len(at.problems)
-    if at.has_unreadable_parts():
+    part = at.readable_part(())
+    if part is None:
         return None
+    at, damaged = part
+    unknown = len(at.problems)
     at.warn_unknown_keys(HOOK_KEYS, "a hook")
-    if has_errors(at.problems[before:]):
+    if has_errors(at.problems[unknown:]):
         return None
+    if damaged:
+        return _build_hook(at, entry, when, id, HoldCall(str(at.problems[before]), written=at.value), DEFAULT_TIMEOUT)
     command, timeout = _parse_command(at), _parse_timeout(at)
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]
     action: Action = (
@@ -145,6 +150,10 @@ def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook |
         if command is None or errors
         else RunProgram(_build_program(command, entry.event), RESULT_PARSER, timeout, hold_if_broken=True)
     )
+    return _build_hook(at, entry, when, id, action, timeout)
+
+
+def _build_hook(at: Node, entry: EventEntry, when: Condition, id: str, action: Action, timeout: timedelta) -> Hook:
     return Hook(
         id=id,
         event=entry.event,

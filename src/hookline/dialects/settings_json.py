@@ -71,8 +71,13 @@ def has_readable_hooks(document: Document) -> bool:
     return type(hooks) is dict and all(entries is None or type(entries) is list for entries in hooks.values())
 
 
-def parse_entries(document: Document, problems: list[Problem], events: Mapping[str, str]) -> Iterator[EventEntry]:
-    """Every mapping in an event's list. `events` maps the dialect's event names to hookline's."""
+def parse_entries(
+    document: Document, problems: list[Problem], events: Mapping[str, str], *, with_conflicts: bool = False
+) -> Iterator[EventEntry]:
+    """Every mapping in an event's list. `events` maps the dialect's event names to hookline's.
+
+    With `with_conflicts` also those in which a key occurs twice.
+    """
     at = Node.of(document, problems)
     if at.mapping() is None:
         return
@@ -88,7 +93,7 @@ def parse_entries(document: Document, problems: list[Problem], events: Mapping[s
             place.add_problem("unknown-event", f"{place.location}: there is no event {name!r}.", hint, at_key=True)
             continue
         for index, each in enumerate(place.items() if place.value is not None else ()):
-            if each.mapping() is not None:
+            if (with_conflicts and isinstance(each.value, dict)) or each.mapping() is not None:
                 yield EventEntry(each, name, events[name], index)
 
 

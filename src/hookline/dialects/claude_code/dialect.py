@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
 
-from hookline.config.document import Document
+from hookline.config.document import Document, problems_within
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.claude_code.copilot import COPILOT, is_rejected_by_copilot
@@ -135,7 +135,7 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterable[Hook]:
             _warn_unsupported_event(entry)
             continue
         for handler, hook in _parse_group(entry):
-            key = f"{entry.event_name} {_handler_key(handler)}"
+            key = f"{entry.event_name} {hook.id if problems_within(handler) else _handler_key(handler)}"
             hooks[key] = _merge_hooks(hooks[key], hook) if key in hooks else hook
     if is_rejected_by_copilot(document):
         hooks = {key: replace(hook, ignored_by=(COPILOT,)) for key, hook in hooks.items()}
@@ -202,11 +202,15 @@ def _parse_group_matcher(entry: EventEntry) -> Condition | None:
 
 def _parse_hook(at: Node, entry: EventEntry, when: Condition, id: str) -> Hook | None:
     """None after a problem."""
-    if at.has_unreadable_parts() or at.mapping() is None:
-        return None
-    warn_unknown_handler_keys(at)
     before = len(at.problems)
-    parsed, rule = parse_handler(at, entry.event_name), _parse_rule(at, entry.event_name)
+    part = at.readable_part(("if",))
+    if part is None or part[0].mapping() is None:
+        return None
+    at, damaged = part
+    if not damaged:
+        warn_unknown_handler_keys(at)
+        before = len(at.problems)
+    parsed, rule = None if damaged else parse_handler(at, entry.event_name), _parse_rule(at, entry.event_name)
     once = at.get("once")
     limit = Limit(max_fires=1) if once is not None and once.flag() else UNLIMITED
     errors = [problem for problem in at.problems[before:] if problem.severity is Severity.ERROR]

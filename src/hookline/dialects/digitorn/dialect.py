@@ -168,13 +168,17 @@ def _parse_hook(at: Node, scope: Scope) -> Hook | None:
     it runs.
     """
     before = len(at.problems)
-    if at.has_unreadable_parts() or at.mapping() is None:
+    part = at.readable_part(("on", "condition"))
+    if part is None or part[0].mapping() is None:
         return None
+    at, damaged = part
+    readable = len(at.problems)
     at.warn_unknown_keys(HOOK_KEYS, "a hook")
     event = _parse_event(at)
     when = parse_condition(at.get("condition"))
-    is_readable = not has_errors(at.problems[before:])
-    id, then = at.require("id", "Write id: name."), at.require("action", "Write action: {type: …}.")
+    is_readable = not has_errors(at.problems[readable:])
+    id = at.get("id") if "id" in damaged else at.require("id", "Write id: name.")
+    then = at.get("action") if "action" in damaged else at.require("action", "Write action: {type: …}.")
     name = None if id is None else id.text()
     parsed = None if then is None else parse_action(then)
     settings = _parse_settings(at, parsed)

@@ -94,7 +94,7 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
         yield from parse_rule(Node.of(document, problems), "tool.before", hook_id(document, "PreToolUse", 0))
         return
     counts: dict[str, int] = {}
-    for entry in parse_entries(document, problems, EVENTS):
+    for entry in parse_entries(document, problems, EVENTS, with_conflicts=True):
         index = counts.get(entry.event_name, 0)
         counts[entry.event_name] = index + 1
         yield from parse_rule(entry.at, entry.event, hook_id(document, entry.event_name, index))

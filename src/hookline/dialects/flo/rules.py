@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from hookline.config.node import Node
-from hookline.config.problem import Severity
+from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import parse_duration
 from hookline.dialects.dialect import has_errors
 from hookline.dialects.flo.names import (
@@ -74,6 +74,14 @@ class RuleAction:
 
 def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
     """The rule's valid hooks; the others become problems."""
+    syntax = len(at.problems)
+    if type(at.value) is not dict or "hooks" not in at.value:
+        part = at.readable_part(("matcher", "inputMatchers", "hooks"))
+        if part is None:
+            return
+        if part[1]:
+            yield from _parse_damaged_rule(part[0], event, id, at.problems[syntax])
+            return
     before = _warn_unknown_keys(at)
     when = _parse_condition(at, event)
     is_readable = not has_errors(at.problems[before:])  # otherwise nobody can say what it guards
@@ -82,13 +90,22 @@ def parse_rule(at: Node, event: str, id: str) -> Iterator[Hook]:
     entries = at.get("hooks")
     if entries is not None:
         hooks = list(_parse_entries(at, entries, rule, settings))
-    elif at.has_unreadable_parts():
-        return
     else:
         action = _parse_rule_action(at, event, rule.on_error)
         hooks = [_build_hook(at, rule, _hold_if_broken(at, settings, rule, action))]
     if is_readable:
         yield from hooks
+
+
+def _parse_damaged_rule(at: Node, event: str, id: str, problem: Problem) -> Iterator[Hook]:
+    """A rule with a key that occurs twice, but not in what it matches."""
+    before = len(at.problems)
+    when = _parse_condition(at, event)
+    if has_errors(at.problems[before:]):
+        return
+    rule = _parse_rule_settings(at, event, id, when)
+    may_deny = at.value.get("action") not in ("log", "allow")
+    yield _build_hook(at, rule, _broken_action(at, str(problem), event, rule.on_error, may_deny))
 
 
 def _warn_unknown_keys(at: Node) -> int:
@@ -146,8 +163,14 @@ def _written_action(at: Node) -> dict[str, Any]:
 
 
 def _parse_entry(at: Node, rule: RuleSettings, id: str) -> Hook | None:
-    if at.has_unreadable_parts():
+    syntax = len(at.problems)
+    part = at.readable_part(())
+    if part is None:
         return None
+    at, damaged = part
+    if damaged:
+        own_rule = replace(rule, id=id, on_error=_parse_on_error(at, rule.on_error))
+        return _build_hook(at, own_rule, _broken_action(at, str(at.problems[syntax]), rule.event, own_rule.on_error))
     at.warn_unknown_keys(ENTRY_KEYS, "an entry of hooks", essential=("continueOnError",))
     before = len(at.problems)
     if at.mapping() is None:

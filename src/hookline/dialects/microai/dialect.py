@@ -35,6 +35,7 @@ from hookline.hooks.outcome import SILENT, Audience, Outcome, Verdict
 from hookline.hooks.placeholders import PlaceholderResolver
 from hookline.hooks.protocols import Condition, May
 from hookline.hooks.templates import DataTemplate, Template, parse_template
+from hookline.lazy_dataclasses import replace
 
 NAME: Final = "microai"
 EVENTS: Final = events_by_name(NAME)
@@ -102,7 +103,7 @@ DIALECT: Final = MicroaiDialect()
 
 
 def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
-    for entry in parse_entries(document, problems, EVENTS):
+    for entry in parse_entries(document, problems, EVENTS, with_conflicts=True):
         hook = _parse_hook(entry, hook_id(document, entry.event_name, entry.index))
         if hook is not None:
             yield hook
@@ -110,11 +111,16 @@ def _parse_hooks(document: Document, problems: list[Problem]) -> Iterator[Hook]:
 
 def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     """None after a problem."""
-    at = entry.at
-    if at.has_unreadable_parts():
+    syntax = len(entry.at.problems)
+    part = entry.at.readable_part(("matcher", "condition"))
+    if part is None:
         return None
+    at, damaged = part
+    entry = replace(entry, at=at)
     at.warn_unknown_keys(ENTRY_KEYS, "a microai hook", essential=("continueOnFailure",))
     before = len(at.problems)
+    if damaged:
+        return _hold_if_damaged(entry, id, damaged, at.problems[syntax])
     when, condition = _parse_condition(entry), at.get("condition")
     only_if = None if condition is None else condition.text()
     is_readable = not has_errors(at.problems[before:])
@@ -124,15 +130,7 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
     if when is None or not is_readable or (errors and not blocks):
         return None
     if command is None or errors:  # it could have blocked, so it does
-        return Hook(
-            id=id,
-            event=entry.event,
-            when=when,
-            then=InvalidAction(f"cannot run: {errors[0]}", May.DENY, written=at.value),
-            origin=Origin(at.document.file, at.line, NAME, wording=WORDING),
-            group=NAME,
-            on_error=BLOCK_OUTCOME,
-        )
+        return _broken_hook(entry, id, when, errors[0])
     run = RunProgram(
         build_program(command, entry.event),
         BLOCKING_RESULT_PARSER if blocks else result_parser(entry.event),
@@ -151,6 +149,28 @@ def _parse_hook(entry: EventEntry, id: str) -> Hook | None:
         wait=entry.event != "tool.after",
         on_error=BLOCK_OUTCOME if blocks else SILENT if continues else END_GROUP_OUTCOME,
     )
+
+
+def _broken_hook(entry: EventEntry, id: str, when: Condition, problem: Problem) -> Hook:
+    return Hook(
+        id=id,
+        event=entry.event,
+        when=when,
+        then=InvalidAction(f"cannot run: {problem}", May.DENY, written=entry.at.value),
+        origin=Origin(entry.at.document.file, entry.at.line, NAME, wording=WORDING),
+        group=NAME,
+        on_error=BLOCK_OUTCOME,
+    )
+
+
+def _hold_if_damaged(entry: EventEntry, id: str, damaged: frozenset[str], problem: Problem) -> Hook | None:
+    """A hook with a key that occurs twice; it blocks if it could have blocked."""
+    errors = len(entry.at.problems)
+    when = _parse_condition(entry)
+    could_block = "continueOnFailure" in damaged or not _parse_continue_on_failure(entry.at)
+    if when is None or has_errors(entry.at.problems[errors:]) or entry.event != "tool.before" or not could_block:
+        return None
+    return _broken_hook(entry, id, when, problem)
 
 
 def _parse_condition(entry: EventEntry) -> Condition | None:

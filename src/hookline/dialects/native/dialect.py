@@ -68,6 +68,8 @@ from hookline.lazy_dataclasses import field_names, replace
 NAME: Final = "native"
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
 ON_PROBLEM: Final = ("open", "closed")
+_GUARDING_KEYS: Final = ("on", "when", "scope", "names")  # without them nobody can say what a hook guards
+_MAY_STOP: Final = May.DENY | May.ASK
 
 
 class NativeDialect:
@@ -168,15 +170,17 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
     If only its action or its settings cannot be read, the hook stays and its action fails, so that its `on_error` applies.
     """
     before = len(at.problems)
-    if at.has_unreadable_parts():
+    part = at.readable_part(_GUARDING_KEYS)
+    if part is None:
         return
+    at, damaged = part
     at.check_keys(HOOK_KEYS, "a hook", _HOOK_HINTS)
     if at.mapping() is None:
         return
     written = [(name, place) for name, place in at.entries() if name in HOOK_KEYS and place.value is not None]
     read = {name: HOOK_KEYS[name].read(place, None) for name, place in written if name not in ("when", "then")}
     values = {name: value for name, value in read.items() if value is not None}
-    unreadable = read.keys() - values.keys()
+    unreadable = (read.keys() - values.keys()) | damaged
     is_known = at.value.keys() <= HOOK_KEYS.keys() and not unreadable & {"names", "scope"}
     if at.get("on") is None and not any(_HOOK_HINTS.get(key) == EVENT_HINT for key in at.value):
         at.add_problem("missing-key", f"{at.location}: on is missing.", _ON_HINT)
@@ -189,7 +193,7 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
         id = values.get("id") or f"{PurePath(at.document.file).name}:{event}[{index}]"
         own: list[Problem] = []  # a problem that another event noted first is this one's too
         place = at if event == events[0] else Node(at.document, at.path, own, at.value)
-        hook = _build_hook(place, id, event, values)
+        hook = _build_hook(place, id, event, values, damaged)
         at.problems.extend(problem for problem in own if problem not in at.problems[before:])
         if hook is not None and is_known:
             yield _break_hook(hook, sorted(unreadable), at.value.get("then")) if unreadable else hook
@@ -202,12 +206,16 @@ def _check_without_event(at: Node, values: dict[str, Any]) -> None:
     at.problems.extend(each for each in found if each.severity is Severity.ERROR and each.code != "unknown-fact")
 
 
-def _build_hook(at: Node, id: str, event: str, values: dict[str, Any]) -> Hook | None:
+def _build_hook(
+    at: Node, id: str, event: str, values: dict[str, Any], damaged: frozenset[str] = frozenset()
+) -> Hook | None:
     timeout = values.get("timeout", DEFAULT_TIMEOUT)
     written = values.get("on_error")
     info = HookInfo(event, VOCABULARIES[values.get("names", NAME)], timeout, id, fails_closed(written))
     when = parse_condition(at.get("when"), info)
-    then = _parse_then(at, info)
+    then = (
+        InvalidAction("cannot run: its then cannot be read", _MAY_STOP) if "then" in damaged else _parse_then(at, info)
+    )
     if when is None or then is None:
         return None
     place = at.get("on_error")
@@ -239,7 +247,7 @@ def _parse_then(at: Node, info: HookInfo) -> Action | None:
     if any(_HOOK_HINTS.get(key, "").startswith(ACTION_HINT_STARTS) for key in at.value):
         return None  # the unknown key was meant to be the action
     at.add_problem("missing-key", f"{at.location}: then is missing.", "Write then: {deny: reason}, or another action.")
-    return InvalidAction("has no action", May.DENY | May.ASK)
+    return InvalidAction("has no action", _MAY_STOP)
 
 
 def _break_hook(hook: Hook, unreadable: Sequence[str], written: Any) -> Hook:
