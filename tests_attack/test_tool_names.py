@@ -47,6 +47,43 @@ def test_a_renamed_shell_is_still_guarded(attempt: Attempt) -> None:
             attempt("a renamed shell", _verdict(guard, tool, dialect) != "DENY", f"{dialect}: {tool}")
 
 
+def test_a_guessed_field_is_not_allowed(attempt: Attempt) -> None:
+    """An allow that names a field, but no tool."""
+    tests = ("^ls", {"starts": "ls *"}, {"command": "ls"}, {"is": "ls x"}, {"exists": True}, {"exactly": "ls x"})
+    conditions = [*({"input": {"command": test}} for test in tests), {"runs": "ls"}, {"runs": {"program": "ls"}}]
+    inputs = [{name: "ls x"} for name in ("cmd", "script", "command_line", "keys", "chars", "code", "text")]
+    for name, input, when in itertools.product(
+        ("my_terminal", "send_keys", "run_code", "exec_cmd"), inputs, conditions
+    ):
+        allow = {"hooks": [{"id": "a", "on": "tool.before", "when": when, "then": "allow"}]}
+        tool = {"name": name, "input": input}
+        attempt("an allow through a guess", _verdict(allow, tool) == "ALLOW", f"{when}: {tool}")
+
+
+def test_typed_text_and_code_are_guarded(attempt: Attempt) -> None:
+    inputs = [
+        {"keys": "rm -rf /"}, {"keys": ["rm -rf /", "Enter"]}, {"chars": "rm -rf /\n"}, {"code": "rm -rf /", "language": "bash"},
+        {"text": "rm -rf /", "session": 1}, {"input": "rm -rf /"}, {"data": "ls; rm -rf /"},
+    ]  # fmt: skip
+    names = (
+        "send_keys",
+        "write_stdin",
+        "run_in_terminal",
+        "terminal",
+        "sendKeys",
+        "pty_write",
+        "interact_with_process",
+    )
+    for name, input in itertools.product(names, inputs):
+        for when in (
+            {"tool": "bash", "input": {"command": {"starts": "rm *"}}},
+            {"runs": {"program": "rm", "flags": ["r"]}},
+        ):
+            guard = {"hooks": [{"id": "g", "on": "tool.before", "when": when, "then": {"deny": "No."}}]}
+            tool = {"name": name, "input": input}
+            attempt("text typed into a shell", _verdict(guard, tool) != "DENY", f"{when}: {tool}")
+
+
 def test_a_renamed_shell_is_not_allowed(attempt: Attempt) -> None:
     known = {name for vocabulary in VOCABULARIES.values() for names in vocabulary.names.values() for name in names}
     for words in WORDS:

@@ -94,12 +94,13 @@ class ConditionError(Exception):
 class AmbiguousField(Exception):
     """A field can be read in several ways, with different answers.
 
-    `source` is a key of Event.choices, and `count` the number of ways. hookline.hooks.readings tries each of them.
+    `source` is a key of Event.choices, and `count` the number of ways. hookline.hooks.readings tries each of them. The last
+    one may be that a guess about the tool is wrong (`has_guess`): a guard relies on the guess, an allow does not.
     """
 
-    def __init__(self, why: str, source: Hashable, count: int) -> None:
+    def __init__(self, why: str, source: Hashable, count: int, *, has_guess: bool = False) -> None:
         super().__init__(why)
-        self.source, self.count = source, count
+        self.source, self.count, self.has_guess = source, count, has_guess
 
 
 class BadTemplate(ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hookline.hooks.kind_guess import guess_kind, words_of
+from hookline.hooks.kind_guess import code_signal, guess_kind, words_of
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,8 @@ def test_the_words_of_a_name_in_any_style(name: str, words: tuple[str, ...]) -> 
         "run_terminal_cmd", "run_terminal_command", "runTerminalCommand", "run_in_terminal", "execute_command", "shell_exec",
         "localShell", "local_shell", "powershell", "terminal", "exec", "Execute", "execute", "run_command", "runCommand",
         "run_commands", "command", "my_bash", "BASH", "zsh", "write_bash", "bash_tool", "shell_command", "cmd", "run",
-        "execute_bash_command", "start_process", "run_script", "execute_program", "sh",
+        "execute_bash_command", "start_process", "run_script", "execute_program", "sh", "send_keys", "tmux_send", "write_stdin", "pty_write", "write_to_process", "interact_with_process", "console_exec",
+        "execute_code", "run_code",
     ],
 )  # fmt: skip
 def test_a_shell_by_its_name(name: str) -> None:
@@ -110,3 +111,18 @@ def test_a_servers_word_adds_a_kind_but_takes_none_away() -> None:
     assert kind("wipe", ("path",), destroys=True) == "write"
     assert kind("write_file", ("path", "content"), reads_only=True) == "write"
     assert kind("shell", (), reads_only=True) == "shell"
+
+
+def test_the_language_of_code_says_whether_it_is_a_shells() -> None:
+    shell = guess_kind("snippet", (code_signal({"language": "Bash"}) or "",))
+    assert shell is not None
+    assert (shell.kind, shell.why) == ("shell", "the language of its code")
+    assert guess_kind("execute_code", (code_signal({"language": "python"}) or "",)) is None
+    assert code_signal({"code": "x", "language": 3}) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["browser_send_keys", "send_message", "type_text", "press_element_keys", "review_code"]
+)
+def test_a_tool_that_types_elsewhere_is_no_shell(name: str) -> None:
+    assert guess_kind(name) is None

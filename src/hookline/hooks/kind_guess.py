@@ -6,9 +6,9 @@ there too. It may be wrong, so a hook that only allows never relies on it.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from hookline.hooks.tools import FIELD_NAMES, ToolKind
 from hookline.lazy_dataclasses import dataclass
@@ -41,13 +41,24 @@ SIGNAL_FIELDS: Final = tuple(
     dict.fromkeys((*_COMMAND_FIELDS, *_PATH_FIELDS, *_CONTENT_FIELDS, *_OLD_FIELDS, *_URL_FIELDS))
 )
 """The fields that a guess depends on."""
+LANGUAGE_FIELDS: Final = frozenset(("language", "lang", "runtime", "interpreter", "kernel"))
+"""The fields that say in which language code is written."""
+_SHELL_LANGUAGES: Final = frozenset(
+    ("bash", "sh", "shell", "zsh", "dash", "ksh", "fish", "powershell", "pwsh", "cmd", "bat", "console", "terminal")
+)
+SHELL_CODE: Final = "code in a shell's language"
+OTHER_CODE: Final = "code in another language"
+"""Signals beside the names of fields."""
 
 _SHELLS: Final = frozenset(
-    ("bash", "zsh", "sh", "shell", "powershell", "pwsh", "terminal", "cmd", "subprocess", "stdin")
+    ("bash", "zsh", "sh", "shell", "powershell", "pwsh", "terminal", "cmd", "subprocess", "stdin", "tmux", "pty", "tty")
 )
 _RUN_WORDS: Final = frozenset(("run", "exec", "execute", "executor", "launch", "spawn", "start", "invoke"))
+_TYPE_WORDS: Final = frozenset(("send", "type", "write", "press", "interact", "input", "feed", "paste"))
+_TYPED_WORDS: Final = frozenset(("keys", "keystrokes", "process", "console"))
+_BROWSER_WORDS: Final = frozenset(("browser", "page", "element", "dom", "web", "selenium", "playwright"))
 _SHELL_WORDS: Final = _SHELLS | _RUN_WORDS
-_COMMAND_WORDS: Final = frozenset(("command", "commands", "process", "program", "script"))
+_COMMAND_WORDS: Final = frozenset(("command", "commands", "process", "program", "script", "console"))
 _WATCH_WORDS: Final = frozenset(
     ("read", "get", "list", "show", "view", "output", "kill", "stop", "close", "status", "help", "history", "wait", "log",
      "logs", "info", "describe", "selection", "last")
@@ -112,7 +123,9 @@ def guess_kind(
         return KindGuess(by_name, f"its name ({', '.join(words)}) and its field {path}")
     if command:
         return KindGuess(ToolKind.SHELL, f"its field {command}")
-    if _names_a_shell(words):
+    if SHELL_CODE in fields:
+        return KindGuess(ToolKind.SHELL, "the language of its code")
+    if _names_a_shell(words) or (_runs_code(words) and OTHER_CODE not in fields):
         return KindGuess(ToolKind.SHELL, f"its name ({', '.join(words)})")
     if by_name is not None:
         return KindGuess(by_name, f"its name ({', '.join(words)})")
@@ -139,11 +152,27 @@ def _guess_from_fields(
     return None
 
 
+def code_signal(input: Mapping[str, Any]) -> str | None:
+    """What a field such as `language` says about the code beside it."""
+    for name in LANGUAGE_FIELDS.intersection(input):
+        if isinstance(input[name], str):
+            return SHELL_CODE if input[name].strip().lower() in _SHELL_LANGUAGES else OTHER_CODE
+    return None
+
+
+def _runs_code(words: tuple[str, ...]) -> bool:
+    """`execute_code`: in which language, only its input says."""
+    found = set(words)
+    return "code" in found and not found.isdisjoint(_RUN_WORDS) and found <= _RUN_WORDS | _NEUTRAL_WORDS | {"code"}
+
+
 def _names_a_shell(words: tuple[str, ...]) -> bool:
     found = set(words)
     if not found or not found.isdisjoint(_WATCH_WORDS):
         return False
     if not found.isdisjoint(_SHELLS):
+        return True
+    if not found.isdisjoint(_TYPE_WORDS) and not found.isdisjoint(_TYPED_WORDS) and found.isdisjoint(_BROWSER_WORDS):
         return True
     runs, commands = not found.isdisjoint(_RUN_WORDS), not found.isdisjoint(_COMMAND_WORDS)
     rest = found - _RUN_WORDS - _COMMAND_WORDS - _NEUTRAL_WORDS

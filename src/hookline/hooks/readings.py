@@ -20,6 +20,14 @@ from hookline.hooks.protocols import NO_DEADLINE, AmbiguousTexts, Condition, Rea
 _NO_TEXT: Final[Readings] = ((),)
 _MAX_TRIES: Final = 256
 
+
+class _WrongGuess(tuple[str, ...]):
+    __slots__ = ()
+
+
+WRONG_GUESS: Final = _WrongGuess()
+"""The last reading of a field that was found by a guess about the tool: the guess is wrong, and there is no text."""
+
 _T = TypeVar("_T")
 
 
@@ -51,6 +59,8 @@ def holds_in_readings(condition: Condition, event: Event, deadline: float = NO_D
             return condition.holds(EventReading(event, choices), deadline)
         except AmbiguousField as ambiguous:
             source, count = ambiguous.source, ambiguous.count
+            if ambiguous.has_guess and not every:
+                count -= 1
         if source in choices:
             return not every
         answers = (holds_with({**choices, source: choice}) for choice in range(count))
@@ -69,15 +79,23 @@ def texts_of(readings: Readings, event: Event, source: Hashable) -> tuple[str, .
     return AmbiguousTexts(dict.fromkeys(text for reading in readings for text in reading))
 
 
-def unanimous(what: str, answers: Iterable[bool], source: Hashable, event: Event) -> bool:
-    """The answer, if it is the same for all readings, or that of the reading that counts. Raises AmbiguousField."""
+def unanimous(what: str, answers: Iterable[bool], source: Hashable, event: Event, *, has_guess: bool = False) -> bool:
+    """The answer, if it is the same for all readings, or that of the reading that counts. Raises AmbiguousField.
+
+    With `has_guess`, the last answer is the one if a guess about the tool is wrong.
+    """
     found = tuple(answers)
     choice = event.choices.get(source)
     if choice is not None and choice < len(found):
         return found[choice]
     if True in found and False in found:
-        raise AmbiguousField(f"{what} can be read in several ways, and not all of them match", source, len(found))
+        why = f"{what} can be read in several ways, and not all of them match"
+        raise AmbiguousField(why, source, len(found), has_guess=has_guess)
     return True in found
+
+
+def ends_in_guess(readings: Readings) -> bool:
+    return bool(readings) and readings[-1] is WRONG_GUESS
 
 
 def compute_once(event: Event, key: Hashable, compute: Callable[[Event], _T]) -> _T:

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all, read_path
 from hookline.hooks.further_values import COMMAND_SOURCES, PATH_SOURCES, further_commands, further_paths
+from hookline.hooks.kind_guess import LANGUAGE_FIELDS
 from hookline.hooks.path_spellings import path_readings
 from hookline.hooks.protocols import Readings
-from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
-from hookline.hooks.tool_name import likely_kind
+from hookline.hooks.readings import WRONG_GUESS, compute_once, texts_of, unanimous, value_readings
+from hookline.hooks.tool_name import guessed_kind, likely_kind
 from hookline.hooks.tools import FIELD_NAMES, NATIVE, VOCABULARIES, ToolKind, Vocabulary, is_path_field
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
@@ -79,7 +80,8 @@ class ToolField:
                     readings += path_readings(texts[0], event)
                 else:
                     readings.append(texts)
-        return tuple(dict.fromkeys(readings)) or ((),)
+        found = tuple(dict.fromkeys(readings)) or ((),)
+        return (*found, WRONG_GUESS) if found != ((),) and is_guessed_field(event, self.path) else found
 
     def reads(self) -> tuple[FactPath, ...]:
         return (
@@ -139,7 +141,18 @@ def values_at(event: Event, path: FactPath) -> tuple[Any, ...]:
 
 def holds_for_values(event: Event, path: FactPath, test: Callable[[Any], bool]) -> bool:
     """Whether the test holds for the fact at `path`. Raises AmbiguousField if it holds for some of its values only."""
-    return unanimous(path_text(path), map(test, values_at(event, path)), ("values", path), event)
+    answers = [test(value) for value in values_at(event, path)]
+    has_guess = path[:2] == ("tool", "input") and is_guessed_field(event, path[2:])
+    if has_guess:
+        answers.append(test(MISSING))
+    return unanimous(path_text(path), answers, ("values", path), event, has_guess=has_guess)
+
+
+def is_guessed_field(event: Event, path: FactPath) -> bool:
+    """Whether the field is known only because the tool's kind was guessed: `cmd` for `command`."""
+    tool = event.facts.get("tool")
+    input = tool.get("input") if isinstance(tool, dict) else None
+    return bool(path) and isinstance(input, dict) and path[0] not in input and guessed_kind(tool) is not None
 
 
 def value_at(event: Event, path: FactPath) -> Any:
@@ -233,7 +246,10 @@ def _unnamed_commands(event: Event) -> tuple[Any, ...]:
     tool = event.facts.get("tool")
     input = tool.get("input") if isinstance(tool, dict) else None
     fields = input.items() if isinstance(input, dict) else ()
-    return tuple(value for name, value in fields if name not in _SYNONYMS[ToolKind.SHELL])
+    skipped = _SYNONYMS[ToolKind.SHELL].keys() | LANGUAGE_FIELDS
+    values = [value for name, value in fields if name not in skipped]
+    keys = (item for value in values if isinstance(value, list) for item in value if isinstance(item, str))
+    return (*values, *keys)  # text that is typed comes in pieces: ["git push", "Enter"]
 
 
 def _own_name(event: Event, name: str | int) -> str | int:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from hookline.errors import UndecidedError
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import current_hook
-from hookline.hooks.kind_guess import SIGNAL_FIELDS, KindGuess, guess_kind
+from hookline.hooks.kind_guess import LANGUAGE_FIELDS, SIGNAL_FIELDS, KindGuess, code_signal, guess_kind
 from hookline.hooks.protocols import AmbiguousTexts, Readings, TextPattern
 from hookline.hooks.tools import (
     KIND_BY_VALUE,
@@ -193,7 +193,10 @@ def guessed_kind(tool: Any) -> KindGuess | None:
 
 def _signal_fields(tool: dict[str, Any]) -> tuple[str, ...]:
     input = tool.get("input")
-    return tuple(sorted(_SIGNAL_FIELDS.intersection(input))) if isinstance(input, dict) else ()
+    if not isinstance(input, dict):
+        return ()
+    signal = None if LANGUAGE_FIELDS.isdisjoint(input) else code_signal(input)
+    return (*sorted(_SIGNAL_FIELDS.intersection(input)), *(() if signal is None else (signal,)))
 
 
 def likely_kind(tool: Any) -> ToolKind:

@@ -97,7 +97,8 @@ class RunsCommand:
         answers = [each for command in commands for each in self._answers(command)]
         if True not in answers:
             return False
-        return unanimous(str(self), [*answers, False] if _is_guess(event) else answers, _COMMANDS, event)
+        has_guess = _is_guess(event)
+        return unanimous(str(self), [*answers, False] if has_guess else answers, _COMMANDS, event, has_guess=has_guess)
 
     def _answers(self, command: RunCommand) -> tuple[bool, ...]:
         """One answer, or two if something in the command is unknown: it may match or not."""
@@ -142,8 +143,9 @@ class PipesCommand:
         answer = pipes_answer(self.sources, self.targets, commands_run(event))
         if not (answer or (answer is None and self.holds_unparsed)):
             return False
-        answers = (True, False) if answer is None or _is_guess(event) else (True,)
-        return unanimous(str(self), answers, self, event)
+        has_guess = _is_guess(event)
+        answers = (True, False) if answer is None or has_guess else (True,)
+        return unanimous(str(self), answers, self, event, has_guess=has_guess and answer is True)
 
     def needs(self) -> tuple[Need, ...]:
         return () if self.names is None else (Need(RUN_PROGRAMS, self.names),)

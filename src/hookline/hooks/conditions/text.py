@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
 from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, Subject, TextPattern
-from hookline.hooks.readings import compute_once, texts_of, unanimous, value_readings
+from hookline.hooks.readings import WRONG_GUESS, compute_once, ends_in_guess, texts_of, unanimous, value_readings
 from hookline.hooks.tool_input import ToolField, holds_for_values, value_at
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.shell.command_readings import command_readings, is_one_plain_command
@@ -107,7 +107,8 @@ class ShellCommands:
     def _read(self, event: Event) -> Readings:
         lines = self.subject.readings(event) or (self.subject.texts(event),)
         found = (reading for texts in lines for text in texts for reading in command_readings(text))
-        return tuple(dict.fromkeys(found)) or ((),)
+        readings = tuple(dict.fromkeys(found)) or ((),)
+        return (*readings, WRONG_GUESS) if ends_in_guess(lines) else readings
 
     def reads(self) -> tuple[FactPath, ...]:
         return self.subject.reads()
@@ -131,8 +132,9 @@ class Matches:
         return type(texts) is tuple or self._matches_all_readings(event, deadline)
 
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
-        answers = [self._any_match(texts, deadline) for texts in self.subject.readings(event)]
-        return unanimous(str(self.subject), answers, self.subject, event)
+        readings = self.subject.readings(event)
+        answers = [self._any_match(texts, deadline) for texts in readings]
+        return unanimous(str(self.subject), answers, self.subject, event, has_guess=ends_in_guess(readings))
 
     def _cached_match(self, texts: tuple[str, ...], deadline: float) -> bool:
         known = self._cache.get(texts)
@@ -178,7 +180,8 @@ class Equals:
             field = ToolField(self.path[2:])
             if field.has_spellings:
                 readings = field.readings(event)
-                return unanimous(str(field), [self.value in texts for texts in readings], field, event)
+                answers = [self.value in texts for texts in readings]
+                return unanimous(str(field), answers, field, event, has_guess=ends_in_guess(readings))
         return holds_for_values(event, self.path, lambda value: deep_equal(value, self.value))
 
     def needs(self) -> tuple[Need, ...]:
