@@ -24,8 +24,9 @@ pytestmark = pytest.mark.slow
 CASES = Path(__file__).parent.parent / "cases"
 FILES = sorted(path for path in CASES.rglob("*.yaml") if path.parent.name != "standard_agents")
 
-_VARYING = re.compile(r"hookline-case-\w+|\d\d:\d\d:\d\d|within [\d.]+ \w+")
-"""The directory and time of a run, and a timeout, which each dialect says in its own unit."""
+_VARYING = re.compile(r"hookline-case-\w+|\d\d:\d\d:\d\d|within [\d.]+ \w+|not a decision for [\w.]+")
+"""The directory and time of a run, and what each dialect says in its own unit and with its own name."""
+_DECIDES_OTHERWISE = "is also matched if it is not text"  # flo matches only text
 
 
 def _convert(case: Case) -> Case | None:
@@ -73,9 +74,11 @@ def test_a_case_decides_the_same_in_native(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [("native", "flo"), ("native", "digitorn"), ("flo", "digitorn"), ("digitorn", "flo")]
+    ("source", "target", "least"),
+    [("native", "flo", 5), ("native", "digitorn", 5), ("flo", "digitorn", 12), ("digitorn", "flo", 11)],
 )
-def test_what_another_dialect_accepts_decides_the_same(source: str, target: str) -> None:
+def test_what_another_dialect_accepts_decides_the_same(source: str, target: str, least: int) -> None:
+    """Even where something beside the decision is lost, such as the environment of a program."""
     accepted = 0
     for case in load_cases(CASES / source):
         if case.config is None or not case.steps:
@@ -83,10 +86,12 @@ def test_what_another_dialect_accepts_decides_the_same(source: str, target: str)
         file = default_file_name(source)
         hooks = load_text(config_text(case.config), file, source).hooks
         written = get_dialect(target).write(with_vocabulary(target, hooks))
-        if not hooks or written.not_expressible:
+        written_hooks = load_text(config_text(written.value), default_file_name(target), target).hooks
+        if not hooks or len(written_hooks) < len(hooks) or _DECIDES_OTHERWISE in str(written.not_expressible):
             continue
+        keys = ("verdict", "reason", "facts", *(() if written.not_expressible else ("log_contains",)))
         accepted += 1
         result = run_case(replace(case, config=written.value, dialect=target))
-        differences = [each for step, each in result.differences if step and each.key in ("verdict", "reason", "facts")]
+        differences = [each for step, each in result.differences if step and each.key in keys]
         assert differences == [], f"{case.name}: {written.value}"
-    assert accepted
+    assert accepted >= least

@@ -55,27 +55,29 @@ EVERYTHING = Outcome(
 def documents(dialect: str) -> Iterator[Document]:
     for path in sorted((CASES / dialect).rglob("*.yaml")):
         case, _ = salvage_text(path.read_text(), path.name)
-        for file, config in configs(case.value, FILES[dialect]) if case is not None else ():
+        for file, config in configs(case.value, dialect) if case is not None else ():
             text = config if isinstance(config, str) else json.dumps(config)
             document, _ = salvage_text(text, file)
             if document is not None:
                 yield document
 
 
-def configs(value: Any, usual: str) -> Iterator[tuple[str, Any]]:
-    """Every config in a case file, at any depth: of the key `config`, and of `files` with the suffix of the dialect's."""
+def configs(value: Any, dialect: str, around: str = "native") -> Iterator[tuple[str, Any]]:
+    """The configs of this dialect in a case file, at any depth: of the key `config`, and in `files`."""
+    usual = FILES[dialect]
     if isinstance(value, dict):
-        if value.get("config") is not None:
+        around = value.get("dialect", around)
+        if value.get("config") is not None and around == dialect:
             yield usual, value["config"]
         files = value.get("files")
         for name, text in files.items() if isinstance(files, dict) else ():
-            if Path(name).name == Path(usual).name:
+            if name.endswith(usual):
                 yield name, text
         for part in value.values():
-            yield from configs(part, usual)
+            yield from configs(part, dialect, around)
     elif isinstance(value, list):
         for part in value:
-            yield from configs(part, usual)
+            yield from configs(part, dialect, around)
 
 
 def messages(dialect: str, document: Document) -> Iterator[str]:

@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from hookline.dialects.tool_names import match_tool_name
+from hookline.errors import AmbiguousField
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.actions.notify import Log, Notify
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Not
 from hookline.hooks.conditions.text import Matches, ShellCommands
+from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
+from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import NATIVE, VOCABULARIES, Vocabulary
 from hookline.hooks.wording import Wording
-from hookline.lazy_dataclasses import replace
+from hookline.lazy_dataclasses import field_names, replace
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
 
 _ANCHORED_NAMES: Final = lazy_pattern(r"\^(?:\((?:\?:)?)?([\w.|-]+?)\)?\$")  # ^bash$, ^(bash|write_file)$
+_PLAIN_REGEX: Final = lazy_pattern(r"(\^?)([A-Za-z0-9_-]+)(\$?)")
+_ANY_TEXT: Final = ("", ".*", "(?:)")
 
 
 def with_vocabulary(name: str, hooks: Iterable[Hook]) -> Iterator[Hook]:
@@ -65,7 +70,9 @@ def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condit
             names = _exact_names(pattern)
             translated = [name for each in names if (name := translate_tool_name(each, source, vocabulary)) is not None]
             if not names or len(translated) < len(names):
-                return match_tool_name(pattern, vocabulary) if _has_same_words(source, vocabulary) else condition
+                if _has_same_words(source, vocabulary):
+                    return match_tool_name(pattern, vocabulary)
+                return _translate_pattern(condition, source, vocabulary)
             if len(translated) == 1:
                 return match_tool_name(shorthand("exactly", translated[0]), vocabulary)
             return match_tool_name(shorthand("tool", "|".join(translated)), vocabulary)
@@ -75,6 +82,41 @@ def _translate_condition(condition: Condition, vocabulary: Vocabulary) -> Condit
             return Matches(ShellCommands(_translate_field(field, vocabulary)), pattern)
         case _:
             return condition
+
+
+def _translate_pattern(condition: Matches, source: Vocabulary, target: Vocabulary) -> Condition:
+    """The same tools as globs of names in another vocabulary; the condition itself if that would match other tools."""
+    globs = _globs(condition.pattern)
+    if globs is None:
+        return condition
+    kinds = [kind for kind, names in source.names.items() if any(condition.pattern.search(name) for name in names)]
+    known = [name for kind in kinds for name in target.names.get(kind, ()) if globs != ["*"]]
+    translated = match_tool_name(shorthand("tool", "|".join(dict.fromkeys([*known, *globs]))), target)
+    parts = [glob.strip("*") for glob in globs]
+    names = {name for vocabulary in VOCABULARIES.values() for name in vocabulary.known_names} | {"unrelated"}
+    names |= {form.format(part) for part in parts for form in ("{}", "x{}", "{}x", "a_{}_b", "mcp__s__{}", "{}.x")}
+    return translated if all(_holds(condition, name) == _holds(translated, name) for name in names) else condition
+
+
+def _globs(pattern: TextPattern) -> list[str] | None:
+    """The alternatives of a pattern of tools as globs; None if it has more than names, `*`, `^` and `$`."""
+    if isinstance(pattern, Shorthand):
+        is_glob = pattern.word == "tool" and not set(pattern.text) & set("?[")
+        return [part.strip() for part in pattern.text.split("|")] if is_glob else None
+    if pattern.source in _ANY_TEXT:
+        return ["*"]
+    found = [_PLAIN_REGEX.fullmatch(part) for part in pattern.source.split("|")]
+    if not all(found):
+        return None
+    return [f"{'' if each[1] else '*'}{each[2]}{'' if each[3] else '*'}" for each in found if each is not None]
+
+
+def _holds(condition: Matches, name: str) -> bool | None:
+    """None if it depends on how the event is read."""
+    try:
+        return condition.holds(Event("tool.before", {"tool": {"name": name, "input": {}}}))
+    except AmbiguousField:
+        return None
 
 
 def _vocabulary_of(subject: Subject) -> Vocabulary:
@@ -116,6 +158,19 @@ def _translate_field(field: ToolField, target: Vocabulary) -> ToolField:
     first, *rest = field.path
     native = next((native for native, other in field.vocabulary.fields.items() if other == first), str(first))
     return replace(field, path=(target.fields.get(native, native), *rest), vocabulary=target)
+
+
+def renders_other_names(value: Any, target: Vocabulary) -> bool:
+    """Whether a template in it renders the name of a tool or of a field that the target calls otherwise."""
+    if isinstance(value, FactPlaceholder):
+        own = value.vocabulary
+        is_field = value.path[:2] == ("tool", "input") and dict(own.fields) != dict(target.fields)
+        return is_field or (value.path == ("tool", "name") and dict(own.names) != dict(target.names))
+    if isinstance(value, dict):
+        return renders_other_names(list(value.values()), target)
+    if isinstance(value, (list, tuple)):
+        return any(renders_other_names(part, target) for part in value)
+    return any(renders_other_names(getattr(value, name), target) for name in field_names(value))
 
 
 def flatten_all(condition: Condition) -> list[Condition]:

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from dialect_conversion import load_hooks, round_trip_native, write_hooks
 from hookline.cli.yaml_dump import dump_yaml
 from hookline.config.reader import read_text
+from hookline.dialects.conversion import with_vocabulary
 from hookline.dialects.dialect import get_dialect
 from hookline.engine.book import Book, Layer
+from hookline.hooks.actions.chain import Chain
 from hookline.hooks.event import Event
 from hookline.hooks.events import events_by_name
 from hookline.hooks.hook import Hook
@@ -322,7 +324,7 @@ def test_a_whole_app_comes_back_as_it_was() -> None:
         ("{on: tool.before, then: allow}", "the answer allow"),
         ("{on: tool.before, then: ask}", "the answer ask"),
         ("{on: tool.before, then: halt}", "halt"),
-        ("{on: tool.before, then: {deny: 'no {{tool.name}}'}}", "the tool's name in another dialect"),
+        ("{on: tool.before, then: {log: 'no {{tool.name}}'}}", "the tool's name in its text"),
         ("{on: tool.before, then: {deny: 'no {{input.path}}'}}", "placeholders in an answer"),
         ("{on: tool.before, when: {input: {path: x}}, then: deny}", "the condition that input.path matches x"),
         ("{on: tool.before, when: {tool: 'write_*'}, then: deny}", "the tool names write_* of native"),
@@ -333,7 +335,10 @@ def test_a_whole_app_comes_back_as_it_was() -> None:
         ("{on: turn.end, background: true, then: {log: x}}", "does not wait for it"),
         ("{on: turn.end, then: {run: x}}", "the stdin or environment"),
         ("{on: turn.end, then: {run: [x], stdin: none, reads: error}}", "a program without a shell"),
-        ("{on: turn.end, then: {run: x, stdin: none, reads: never}}", "how its result is read (never)"),
+        (
+            "{on: turn.end, then: {run: x, stdin: none, reads: never}}",
+            "how the exit code and the output of its command count",
+        ),
         ("{on: turn.end, then: {run: x, stdin: none, reads: error}, on_error: stop}", "what its failure counts as"),
         ("{on: turn.end, then: {script: 'return 1'}}", "the action script"),
         ("{on: turn.end, then: {tell: {text: x, to: user}}}", "a message to the user"),
@@ -410,3 +415,29 @@ def test_native_says_it_exactly(hook: dict[str, Any]) -> None:
         before.on_error,
         before.timeout,
     )
+
+
+@pytest.mark.parametrize("on_error", ["ignore", "log"])
+def test_a_pipe_keeps_whether_its_failure_is_logged(on_error: str) -> None:
+    pipe = {"type": "pipe", "to": "a.b", "on_error": on_error}
+    for action in (pipe, {"type": "chain", "actions": [pipe, {**pipe, "on_error": "raise"}]}):
+        app = {"runtime": {"hooks": [{"id": "x", "on": "tool_end", "action": action}]}}
+        (hook,) = load_hooks("digitorn", write_hooks("digitorn", load_hooks("digitorn", app)))
+        first = hook.then.steps[0] if isinstance(hook.then, Chain) else hook.then
+        assert first.is_quiet == (on_error == "ignore")
+
+
+@pytest.mark.parametrize(
+    ("matcher", "match"),
+    [("bash", "shell.run|*bash*"), ("fetch|web_fetch", "web.fetch|*fetch*|*web_fetch*"), (".*", "*")],
+)
+def test_a_pattern_of_flo_s_tool_names_becomes_a_glob_of_digitorn_s(matcher: str, match: str) -> None:
+    hooks = load_hooks("flo", {"hooks": {"PreToolUse": [{"matcher": matcher, "action": "deny"}]}}, "hub.json")
+    (hook,) = write_hooks("digitorn", list(with_vocabulary("digitorn", hooks)))["runtime"]["hooks"]
+    assert hook["condition"] == {"type": "tool_name", "match": match}
+
+
+def test_a_pattern_that_would_match_other_tools_is_refused() -> None:
+    rules = [{"matcher": matcher, "action": "deny"} for matcher in ("write_", "^Bash$", "^(?!bash$)")]
+    hooks = load_hooks("flo", {"hooks": {"PreToolUse": rules}}, "hub.json")
+    assert len(get_dialect("digitorn").write(with_vocabulary("digitorn", hooks)).not_expressible) == 3

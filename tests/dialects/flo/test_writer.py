@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialect_conversion import decision_summaries, load_hooks, round_trip_native, write_hooks
+from hookline.dialects.conversion import with_vocabulary
+from hookline.dialects.dialect import get_dialect
+from hookline.testing.case_runner import capture_log
 
 MATCHERS = (
     "",
@@ -137,3 +142,44 @@ def test_a_rule_comes_back_as_it_was() -> None:
     back = write_hooks("flo", round_trip_native(load_hooks("flo", {"hooks": {"PreToolUse": rules}}, "hub.json")))
     rules[3]["command"] = "echo {{toolName}} '{{input.a.b}}' {{sandbox}} {{result}}"
     assert back == {"hooks": {"PreToolUse": rules}}
+
+
+def digitorn_rule(**keys: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A digitorn hook as a flo rule, and what is lost of it."""
+    hooks = load_hooks("digitorn", {"runtime": {"hooks": [{"id": "x", **keys}]}}, "app.yaml")
+    written = get_dialect("flo").write(with_vocabulary("flo", hooks))
+    (rules,) = written.value["hooks"].values()
+    return rules[0], written.not_expressible
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("got it", "got it"),
+        ("got {{tool.params.text}}!", "got a 'b' \"c\"!"),
+        ("{{tool.params.n}} and {{tool.params.none}}", "[1,2] and "),
+    ],
+)
+def test_a_log_message_becomes_a_script(message: str, line: str, tmp_path: Path) -> None:
+    rule, losses = digitorn_rule(on="tool_start", action={"type": "log", "message": message})
+    assert losses == ()
+    tool = {"name": "bash", "input": {"text": "a 'b' \"c\"", "n": [1, 2]}}
+    hooks = load_hooks("flo", {"hooks": {"PreToolUse": [rule]}}, "hub.json")
+    with capture_log() as log:
+        ((_, _, _, _, _, failures),) = decision_summaries(hooks, [("tool.before", {"tool": tool})], tmp_path)
+    assert failures == []
+    assert any(each.endswith(line) for each in log), log
+
+
+def test_a_shell_action_becomes_a_command_that_denies_nothing() -> None:
+    rule, losses = digitorn_rule(on="tool_start", action={"type": "shell", "command": "wc {{tool.params.path}}"})
+    assert rule == {"id": "x", "command": "wc {{input.path}}", "timeout": 30000, "continueOnError": True}
+    assert [line.partition(": ")[2].partition(";")[0] for line in losses] == [
+        "the environment of its program",
+        "the session's directory as that of its program",
+    ]
+
+
+def test_a_glob_of_digitorn_s_tool_names_becomes_a_matcher() -> None:
+    rule, _ = digitorn_rule(on="tool_start", condition={"type": "tool_name", "match": "*"}, action={"type": "gate"})
+    assert rule["matcher"] == "^(?:[\\s\\S]*)$"

@@ -9,6 +9,7 @@ from typing import Any, Final
 from hookline.dialects.conversion import (
     NotExpressible,
     event_not_expressible,
+    renders_other_names,
     write_duration,
     write_each,
 )
@@ -53,11 +54,10 @@ from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import Hook
 from hookline.hooks.outcome import SILENT, Audience, Compact, Note, NotePlace, Outcome, Verdict
-from hookline.hooks.placeholders import FactPlaceholder
 from hookline.hooks.protocols import Action, Condition
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind, Vocabulary
-from hookline.lazy_dataclasses import dataclass, field, field_names
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
 
 _SECOND: Final = timedelta(seconds=1)
@@ -100,12 +100,15 @@ def _write_hook(hook: Hook, context: WriteContext) -> dict[str, Any]:
         raise NotExpressible("a scope of one prompt or session")
     if not hook.wait:
         raise NotExpressible("that the agent does not wait for it")
-    if _uses_other_vocabulary(hook.then):
-        raise NotExpressible("the tool's name in another dialect")
+    action = write_action(hook.then, hook.on_error, context)
     value: dict[str, Any] = {"id": hook.id, "on": event}
     if not isinstance(hook.when, Always):
         value["condition"] = write_condition(hook.when)
-    value["action"] = write_action(hook.then, hook.on_error, context)
+    value["action"] = action
+    if renders_other_names(hook.then, VOCABULARY):
+        if not isinstance(hook.then, (Log, Notify)):
+            raise NotExpressible("the tool's name in another dialect")
+        context.losses.append("the tool's name in its text, which is digitorn's")
     if not hook.then.instant and not isinstance(hook.then, (RunProgram, Chain)) and hook.timeout != DEFAULT_TIMEOUT:
         context.losses.append(f"its timeout of {write_duration(hook.timeout, _SECOND)} s")
     return value | _write_settings(hook, value["action"])
@@ -135,17 +138,6 @@ def _compacts(action: dict[str, Any]) -> bool:
     )
 
 
-def _uses_other_vocabulary(value: Any) -> bool:
-    """Whether it renders a tool's name in another vocabulary. Fields have the same names in both."""
-    if isinstance(value, FactPlaceholder):
-        return value.path == ("tool", "name") and value.vocabulary.name != VOCABULARY.name
-    if isinstance(value, dict):
-        return _uses_other_vocabulary(list(value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(_uses_other_vocabulary(part) for part in value)
-    return any(_uses_other_vocabulary(getattr(value, name)) for name in field_names(value))
-
-
 def write_action(action: Action, on_error: Outcome, context: WriteContext, name: str = "") -> dict[str, Any]:
     """`name` is the step's name in a chain. It decides how a call is written."""
     if on_error != SILENT and isinstance(action, (Notify, ChangeFacts, CallTool, Chain, Diagnose, CustomAction)):
@@ -162,7 +154,7 @@ def write_action(action: Action, on_error: Outcome, context: WriteContext, name:
         case ChangeFacts(edits):
             return _write_change(edits)
         case RunProgram():
-            return _write_run(action, on_error)
+            return _write_run(action, on_error, context)
         case CallTool():
             return _write_call(action, name, context)
         case Chain():
@@ -261,14 +253,16 @@ def _write_change(edits: tuple[Edit, ...]) -> dict[str, Any]:
     return {"type": "transform_params", "transformation": transformation}
 
 
-def _write_run(action: RunProgram, on_error: Outcome) -> dict[str, Any]:
+def _write_run(action: RunProgram, on_error: Outcome, context: WriteContext) -> dict[str, Any]:
     program = action.program
     if program.shell is None or action.only_if is not None:
         raise NotExpressible("a program without a shell" if program.shell is None else "only_if")
-    if program != CommandTemplate(program.shell, cwd=program.cwd):
+    if program != CommandTemplate(program.shell, inherit_env=program.inherit_env, cwd=program.cwd):
         raise NotExpressible("the stdin or environment of its program")
     if action.result_parser != ResultParser(ResultFormat.ERROR):
-        raise NotExpressible(f"how its result is read ({action.result_parser.format})")
+        raise NotExpressible("how the exit code and the output of its command count")
+    if program.inherit_env is not True:
+        context.losses.append("that its program gets few environment variables; it gets all")
     if on_error not in (SILENT, INJECT_ON_ERROR):
         raise NotExpressible("what its failure counts as")
     value: dict[str, Any] = {"type": "shell", "command": write_template(program.shell)}
@@ -288,7 +282,9 @@ def _write_call(call: CallTool, name: str, context: WriteContext) -> dict[str, A
     if name == "module_action" and module and dot and rest and not call.literal:
         return {"type": name, "module": module, "action": rest, "action_params": write_data(call.input)}
     value: dict[str, Any] = {"type": "pipe", "to": call.tool, "map": write_data(call.input)}
-    return value | ({"extra": dict(call.literal)} if call.literal else {})
+    if call.literal:
+        value["extra"] = dict(call.literal)
+    return value if call.is_quiet else {**value, "on_error": "log"}
 
 
 def _write_call_inject(call: CallTool, context: WriteContext) -> dict[str, Any]:
@@ -324,7 +320,8 @@ def _write_append_and_note(chain: Chain) -> dict[str, Any] | None:
 
 
 def _write_step(step: ChainStep, context: WriteContext) -> dict[str, Any]:
-    value = write_action(step.action, step.on_error or SILENT, context, step.name)
+    action = replace(step.action, is_quiet=step.is_quiet) if isinstance(step.action, CallTool) else step.action
+    value = write_action(action, step.on_error or SILENT, context, step.name)
     if step.ends_chain and value["type"] != "pipe":
         raise NotExpressible("a step other than a pipe whose failure ends the chain")
     if not step.action.instant and not isinstance(step.action, (RunProgram, Chain)) and step.timeout != DEFAULT_TIMEOUT:

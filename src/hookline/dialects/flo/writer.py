@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from hookline.dialects.conversion import (
     NotExpressible,
     event_not_expressible,
     flatten_all,
+    renders_other_names,
     write_duration,
     write_each,
 )
@@ -22,7 +25,6 @@ from hookline.dialects.flo.names import (
     TOOL_EVENTS,
     VOCABULARY,
     OnError,
-    flo_template,
     log_template,
     outcome_on_error,
     result_parser,
@@ -40,9 +42,13 @@ from hookline.hooks.events import event_name_in
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook
 from hookline.hooks.outcome import Outcome, Verdict
 from hookline.hooks.protocols import Condition
+from hookline.hooks.templates import DOUBLE_BRACES, OPEN_BRACES, Template
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import Vocabulary
+
+_INPUT_FIELD: Final = re.compile(r"(?:tool\.)?input\.([A-Za-z_][A-Za-z0-9_]*)")
+_EMPTY_TEXT: Final = '""'
 
 
 def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
@@ -52,7 +58,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
         event_name = event_name_in(NAME, hook.event)
         if event_name is None:
             raise event_not_expressible(hook)
-        rule = _write_rule(hook)
+        rule = _write_rule(hook, losses)
         rules.setdefault(event_name, []).append(rule)
         losses += [f"that {field} is also matched if it is not text" for field in _fields_of_any_type(hook.when)]
 
@@ -70,12 +76,12 @@ def _fields_of_any_type(condition: Condition) -> Iterator[str]:
             yield str(field)
 
 
-def _write_rule(hook: Hook) -> dict[str, Any]:
+def _write_rule(hook: Hook, losses: list[str]) -> dict[str, Any]:
     _check_expressible(hook)
     rule: dict[str, Any] = {"id": hook.id, **_write_condition(hook)}
     if hook.order:
         rule["priority"] = -hook.order
-    rule |= _write_action(hook)
+    rule |= _write_action(hook, losses)
     if not hook.enabled:
         rule["enabled"] = False
     return rule
@@ -151,7 +157,7 @@ def _has_flo_names(vocabulary: Vocabulary) -> bool:
     return dict(vocabulary.names) == dict(VOCABULARY.names) and dict(vocabulary.fields) == dict(VOCABULARY.fields)
 
 
-def _write_action(hook: Hook) -> dict[str, Any]:
+def _write_action(hook: Hook, losses: list[str]) -> dict[str, Any]:
     match hook.then:
         case FixedAnswer(outcome):
             if outcome != Outcome(outcome.verdict, outcome.reason) or outcome.verdict in (Verdict.SILENT, Verdict.ASK):
@@ -159,28 +165,62 @@ def _write_action(hook: Hook) -> dict[str, Any]:
             reason = {"reason": outcome.reason} if outcome.reason else {}
             return {"action": outcome.verdict.word, **reason}
         case Log(text, level):
-            if text.source != log_template(hook.event).source or level != "info":
-                raise NotExpressible("a log message of its own")
-            return {"action": "log"}
+            if level != "info":
+                losses.append(f"the level {level} of its message")
+            if text.source == log_template(hook.event).source:
+                return {"action": "log"}
+            return {"action": "script", "script": _log_script(text)}
         case RunScript(source, variables, timeout):
             if variables != script_variables(hook.event):
                 raise NotExpressible("a script with other variables")
             return {"action": "script", "script": source, **_write_failure_keys(hook, timeout, None)}
         case RunProgram():
-            return _write_command(hook, hook.then)
+            return _write_command(hook, hook.then, losses)
         case _:
             raise NotExpressible(action=hook.then)
 
 
-def _write_command(hook: Hook, run: RunProgram) -> dict[str, Any]:
+def _log_script(text: Template) -> str:
+    """flo's own log has no text, but a script can write any line."""
+    pieces, at = [], 0
+    for found in DOUBLE_BRACES.finditer(text.source) if text.names else ():
+        pieces += [_script_text(text.source[at : found.start()]), _script_value(found[1].strip())]
+        at = found.end()
+    pieces.append(_script_text(text.source[at:]))
+    return f"log({' + '.join(piece for piece in pieces if piece) or _EMPTY_TEXT});"
+
+
+def _script_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False) if text else ""
+
+
+def _script_value(name: str) -> str:
+    """A field of the tool's input as a template shows it: absent is empty, and what is not text is JSON."""
+    if name == OPEN_BRACES:
+        return _script_text("{{")
+    found = _INPUT_FIELD.fullmatch(name)
+    if found is None:
+        raise NotExpressible(f"{{{{{name}}}}} in a log message")
+    field = f"toolInput.{found[1]}"
+    return f'(typeof {field} === "string" ? {field} : {field} === undefined ? "" : JSON.stringify({field}))'
+
+
+def _write_command(hook: Hook, run: RunProgram, losses: list[str]) -> dict[str, Any]:
     program = run.program
     command = None if program.shell is None else write_command_text(program.shell.source)
     if program.shell is None or command is None:
         raise NotExpressible("its program: flo runs shell text with flo's own placeholders")
-    if program != CommandTemplate(program.shell, inherit_env=ENVIRONMENT_VARIABLES, cwd=flo_template(SANDBOX)):
+    cwd, inherited = program.cwd, program.inherit_env
+    if program != CommandTemplate(program.shell, inherit_env=inherited, cwd=cwd) or (cwd and cwd.source != SANDBOX):
         raise NotExpressible(
             "the stdin, environment or directory of its program: flo gives no stdin, six variables and the sandbox"
         )
+    if renders_other_names(program.shell, VOCABULARY):
+        raise NotExpressible("the tool's name in another dialect")
+    if inherited != ENVIRONMENT_VARIABLES:
+        losses.append(f"the environment of its program; it gets {', '.join(ENVIRONMENT_VARIABLES)}")
+    if cwd is None:
+        losses.append("the session's directory as that of its program; it runs in the workspace")
     if run.only_if is not None:
         raise NotExpressible("only_if")
     return {"command": command, **_write_failure_keys(hook, run.timeout, run)}
