@@ -57,6 +57,35 @@ def test_classes_behave_like_standard_dataclasses(frozen: bool, slots: bool) -> 
                 cls(**wrong)
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_first_objects_are_like_the_later_ones(frozen: bool) -> None:
+    ours, _ = both(frozen=frozen, slots=True)
+    made = [ours("a", n, items=[n]) for n in range(50)]
+    assert [(each.name, each.hidden, each.items, each.late) for each in made] == [("a", n, [n], 9) for n in range(50)]
+    assert "__init__" in vars(ours)
+    assert inspect.isfunction(vars(ours)["__init__"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda cls: cls(),
+        lambda cls: cls("a", 1, 2),
+        lambda cls: cls("a", name="b"),
+        lambda cls: cls("a", late=1),
+        lambda cls: cls("a", other=1),
+        lambda cls: cls("a", 3, hidden=4),
+    ],
+)
+def test_wrong_arguments_are_refused_from_the_first_object_on(call: Callable[[Any], Any]) -> None:
+    messages = []
+    for cls in both(frozen=True, slots=True):
+        with pytest.raises(TypeError) as refused:
+            call(cls)
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
+
+
 def test_a_frozen_object_refuses_changes_and_has_a_hash() -> None:
     for cls in both(frozen=True, slots=True):
         value = cls("a", items=())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 Value = TypeVar("Value")
 _FIELDS = "__lazy_fields__"
 _MISSING: Any = object()
+_FEW_OBJECTS = 20
 
 
 class _Field:
@@ -81,6 +82,54 @@ class _Lazy:
         return value if bind is None else bind(value, instance, owner)
 
 
+class _LazyInit(_Lazy):
+    """`__init__`, compiled only for classes with many objects: it takes longer than making the first ones without."""
+
+    __slots__ = ("calls",)
+
+    def __init__(self, make: Callable[[type], Any]) -> None:
+        super().__init__("__init__", make)
+        self.calls = 0
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None or self.calls >= _FEW_OBJECTS:
+            return super().__get__(instance, owner)
+        self.calls += 1
+
+        def init(*args: Any, **keywords: Any) -> None:
+            values = _field_values(_fields_of(self.owner), args, keywords)
+            if values is None:
+                super(_LazyInit, self).__get__(instance, owner)(*args, **keywords)  # raises the usual TypeError
+                return
+            for name, value in values.items():
+                object.__setattr__(instance, name, value)
+            if hasattr(instance, "__post_init__"):
+                instance.__post_init__()
+
+        return init
+
+
+def _field_values(fields: tuple[_Field, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any] | None:
+    """What each field of a new object is set to; None if the arguments do not fit."""
+    given = iter(args)
+    values: dict[str, Any] = {}
+    used = 0
+    for each in fields:
+        value = next(given, _MISSING) if each.init and not each.kw_only else _MISSING
+        if each.init and each.name in keywords:
+            if value is not _MISSING:
+                return None
+            value = keywords[each.name]
+            used += 1
+        if value is _MISSING:
+            value = each.default if each.default_factory is _MISSING else each.default_factory()
+        if value is not _MISSING:
+            values[each.name] = value
+        elif each.init:
+            return None
+    return None if used < len(keywords) or next(given, _MISSING) is not _MISSING else values
+
+
 def _dataclass(cls: type | None = None, /, **options: bool) -> Any:
     if cls is not None:
         return _add_members(cls, _Options())
@@ -129,7 +178,7 @@ def _add_members(cls: type, options: _Options) -> type:
     added = {_FIELDS: fields, **_make_members(cls, tuple(fields.values()), options)}
     made = _recreate(cls, own, added) if options.slots else _extend(cls, own, added)
     for member in added.values():
-        if type(member) is _Lazy:
+        if isinstance(member, _Lazy):
             member.owner = made
     return made
 
@@ -151,8 +200,6 @@ def _make_members(cls: type, fields: tuple[_Field, ...], options: _Options) -> d
         "__dataclass_fields__": _make_standard_fields,
         "__dataclass_params__": lambda cls: _make_standard_params(options),
     }
-    if options.init and "__init__" not in written:
-        made["__init__"] = _make_frozen_init if options.frozen else _make_init
     if options.repr and "__repr__" not in written:
         made["__repr__"] = _make_repr
     if options.eq and "__eq__" not in written:
@@ -160,6 +207,8 @@ def _make_members(cls: type, fields: tuple[_Field, ...], options: _Options) -> d
     if options.frozen:
         made |= {"__setattr__": _make_setattr, "__delattr__": _make_delattr}
     members: dict[str, Any] = {name: _Lazy(name, make) for name, make in made.items()}
+    if options.init and "__init__" not in written:
+        members["__init__"] = _LazyInit(_make_frozen_init if options.frozen else _make_init)
     members["__match_args__"] = tuple([each.name for each in fields if each.init and not each.kw_only])
     members["__replace__"] = _replace
     if options.eq and written.get("__hash__") is None:
