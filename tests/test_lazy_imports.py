@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -43,7 +44,10 @@ _NATIVE = r"""hooks:
 
 def _modules_after(code: str, directory: Any) -> set[str]:
     script = f"{code}\nprint(' '.join(sorted(loaded)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=directory)
+    environment = {**os.environ, "HOME": str(directory / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=directory, env=environment
+    )
     return set(done.stdout.split())
 
 
@@ -61,6 +65,21 @@ def test_a_json_file_needs_no_yaml(tmp_path: Any) -> None:
     )
     loaded = _modules_after(_DECIDE.format(file="hub.json", text=text), tmp_path)
     assert sorted(loaded & {*_HEAVY, "yaml"} - {"json"}) == []
+
+
+def test_fire_imports_no_event_loop_and_no_other_dialect(tmp_path: Any) -> None:
+    (tmp_path / "hookline.yaml").write_text(_NATIVE.replace("\\\\", "\\"))
+    code = (
+        "import sys\n"
+        "from hookline.cli.main import cli\n"
+        "call = ['fire', 'tool.before', '--tool', 'bash', '--input', '{\"command\": \"rm -rf x\"}']\n"
+        "assert cli.main(call, standalone_mode=False) == 2\n"
+        "loaded = set(sys.modules)\n"
+    )
+    loaded = _modules_after(code, tmp_path)
+    assert sorted(loaded & {"asyncio", "concurrent.futures", "dataclasses", "pydantic", "regex", "socket"}) == []
+    assert "hookline.dialects.native" in loaded
+    assert not {f"hookline.dialects.{name}" for name in ("ai_agents", "claude_code", "digitorn", "flo")} & loaded
 
 
 def test_a_lazy_module_is_the_module(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Coroutine
@@ -10,6 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from hookline.errors import HooklineError
+from hookline.lazy_imports import asyncio
 
 T = TypeVar("T")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import time
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +21,7 @@ from hookline.config.problem import errors_of
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, background_time
 from hookline.engine.limits import FireCounts
+from hookline.errors import MustWait
 from hookline.hooks.event import Event
 from hookline.hooks.events import EVENTS, event_named
 from hookline.hooks.session_facts import SessionInfo, session_facts
@@ -71,7 +72,7 @@ def verb(event: str, **options: Any) -> int:
     show_problems(book.problems)
     name = event_named(event, chosen.dialect) or event
     before = Event(name, session_facts(name, given, _new_session()))
-    decision = run_async(_decide_and_drain(book, before, host, chosen.explain))
+    decision = _decide(book, before, host, chosen.explain)
     if chosen.as_json:
         out_json(decision.as_json())
     else:
@@ -92,7 +93,14 @@ def _what_is_missing(book: Book, event: Event) -> str:
 
 
 def _new_session() -> SessionInfo:
-    return SessionInfo(f"fire-{uuid.uuid4().hex[:12]}", user_name(), current_directory(), time.time())
+    return SessionInfo(f"fire-{os.urandom(6).hex()}", user_name(), current_directory(), time.time())
+
+
+def _decide(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:
+    try:
+        return book.decide_now(event, host, explain)  # most hooks need no event loop, which takes long to import
+    except MustWait:
+        return run_async(_decide_and_drain(book, event, host, explain))
 
 
 async def _decide_and_drain(book: Book, event: Event, host: RecordingHost | LocalHost, explain: bool) -> Decision:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Final, TextIO
 
 from hookline.formatting import printable
+from hookline.lazy_imports import shutil
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAX_NESTING: Final = 200
