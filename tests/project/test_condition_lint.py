@@ -116,3 +116,8 @@ def test_a_regular_expression_in_digitorn_is_a_glob() -> None:
     text = "runtime: {hooks: [{id: x, on: tool_start, condition: {type: tool_name, match: '^Write$'}, action: {type: gate}}]}"
     (found,) = lint(text, "app.yaml", "digitorn")
     assert (found.code, found.hint) == ("glob-or-regex", "Write Write.")
+
+
+@pytest.mark.parametrize("rule", ["Read(./.env.*)", "Edit(src/index.*)", "Read(./secrets/**)"])
+def test_a_glob_for_any_suffix_is_no_regular_expression(rule: str) -> None:
+    assert lint(json.dumps({"permissions": {"deny": [rule]}}), ".claude/settings.json", "claude_code") == []

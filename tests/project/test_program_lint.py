@@ -129,3 +129,23 @@ def test_a_variable_in_a_url_must_be_listed() -> None:
     (found,) = lint(hook % "", "hookline.yaml", "native")
     assert (found.code, found.hint) == ("not-expanded", "Add TOKEN to variables.")
     assert lint(hook % ", variables: [TOKEN]", "hookline.yaml", "native") == []
+
+
+def test_scripts_below_a_directory_that_the_hook_is_told_are_looked_for(tmp_path: Path) -> None:
+    (tmp_path / ".claude/hooks").mkdir(parents=True)
+    (tmp_path / ".claude/hooks/there.sh").write_text("exit 0")
+    commands = (
+        '"$CLAUDE_PROJECT_DIR"/.claude/hooks/there.sh',
+        "python3 ${CLAUDE_PROJECT_DIR}/.claude/hooks/there.sh",
+        "$CLAUDE_PROJECT_DIR/.claude/hooks/gone.sh",
+        'python3 "$CLAUDE_PROJECT_DIR/.claude/hooks/gone.py" --check',
+        "$OTHER/.claude/hooks/gone.sh",
+    )
+    groups = [{"hooks": [{"type": "command", "command": command}]} for command in commands]
+    text = json.dumps({"hooks": {"PreToolUse": groups}})
+    book = load_text(text, str(tmp_path / ".claude/settings.json"), "claude_code")
+    found = [each for hook in book.hooks for each in lint_programs(hook, list(leaf_actions(hook.then)), find_program)]
+    assert [each.what.split(" runs ")[1] for each in found] == [
+        "./.claude/hooks/gone.sh, but there is no such file here.",
+        "./.claude/hooks/gone.py, but there is no such file here.",
+    ]

@@ -45,6 +45,7 @@ _CONTROL_CHARACTERS: Final = {
 }
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
 _LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
+_ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=/|$)")  # .env.*
 _MODULE_STAR: Final = lazy_pattern(r"([\w.]+)\.\*")
 _LOOKS_LIKE_GLOB: Final = lazy_pattern(r"[\w./-]*\w\*(?:\.\w+)?")
 _PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
@@ -164,7 +165,7 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
     field = _field_of(match)
     is_path = field is not None and is_path_field(field)
     if isinstance(match.pattern, Shorthand):
-        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else text
+        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else _ANY_SUFFIX.sub("", text)
         if match.pattern.word in _GLOB_WORDS and _LOOKS_LIKE_REGEX.search(searched):
             what = f"{hook.id} takes {_quote(text)} for a glob, but it looks like a regular expression."
             yield hook_problem("glob-or-regex", hook, what, _glob_hint(hook, text, is_name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path, PurePath
@@ -14,7 +15,7 @@ from hookline.hooks.actions.run_program import CommandTemplate, RunProgram
 from hookline.hooks.event import FactPath
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Action
-from hookline.hooks.templates import DOUBLE_BRACES, ShellTemplate
+from hookline.hooks.templates import DOUBLE_BRACES
 from hookline.lazy_imports import lazy_pattern
 from hookline.project.hook_problem import hook_problem
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
@@ -42,6 +43,7 @@ _TESTS_FOR_PROGRAMS: Final = lazy_pattern(
 _SCRIPT_SUFFIX: Final = lazy_pattern(r"\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua)$")
 
 _VARIABLE: Final = lazy_pattern(r"\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*)\b)")
+_DIRECTORY_TEMPLATES: Final = ("{{workspace}}", "{{cwd}}")
 _SESSION_DIRECTORIES: Final[set[FactPath]] = {("cwd",), ("workspace",)}
 
 FindProgram = Callable[[str], str | None]
@@ -126,7 +128,7 @@ def _command_words(command: CommandTemplate) -> Iterator[list[str]]:
         yield [part.source if not part.reads() else "" for part in command.argv]
         return
     try:
-        commands = _scan(command.shell)
+        commands = _scan(command)
     except BadTemplate:
         return
     if _TESTS_FOR_PROGRAMS.search(command.shell.source):
@@ -135,9 +137,23 @@ def _command_words(command: CommandTemplate) -> Iterator[list[str]]:
         yield [word.text if word.static and not word.has_placeholder else "" for word in _without_assignments(each)]
 
 
-def _scan(shell: ShellTemplate) -> Sequence[SimpleCommand]:
-    places = {found.start(): found.end() for found in DOUBLE_BRACES.finditer(shell.source)} if shell.names else {}
-    return scan(shell.source, places).commands
+def _scan(command: CommandTemplate) -> Sequence[SimpleCommand]:
+    if command.shell is None:
+        return ()
+    text, directories = command.shell.source, dict(_known_directories(command))
+    if "$" in text and directories:
+        text = _VARIABLE.sub(lambda found: directories.get(found[1] or found[2], found[0]), text)
+    places = {found.start(): found.end() for found in DOUBLE_BRACES.finditer(text)} if command.shell.names else {}
+    return scan(text, places).commands
+
+
+def _known_directories(command: CommandTemplate) -> Iterator[tuple[str, str]]:
+    """Variables of the hook's own that are a directory known now, such as CLAUDE_PROJECT_DIR."""
+    for name, template in command.env:
+        if template is not None and template.source in _DIRECTORY_TEMPLATES:
+            yield name, "."
+        elif template is not None and not template.reads() and os.path.isabs(template.source):
+            yield name, template.source
 
 
 def _without_assignments(command: SimpleCommand) -> list[Word]:

@@ -12,7 +12,7 @@ from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.claude_code.copilot import COPILOT, is_rejected_by_copilot
 from hookline.dialects.claude_code.handlers import parse_handler, warn_unknown_handler_keys
-from hookline.dialects.claude_code.matchers import TOOL_FAILED, parse_matcher, parse_permission_rule
+from hookline.dialects.claude_code.matchers import TOOL_FAILED, parse_matcher, parse_permission_rule, tool_of_rule
 from hookline.dialects.claude_code.names import (
     CONTINUE,
     EVENTS,
@@ -192,10 +192,17 @@ def _parse_group_matcher(entry: EventEntry) -> Condition | None:
         if text not in ("", "*"):
             warn_ignored_matcher(place, entry.event_name)
         return ALWAYS
+    tool = tool_of_rule(text)
+    hint = "Write names as Edit|Write, a regular expression, or *."
+    if tool is not None:
+        hint = f'A matcher is only compared with names. Write "matcher": "{tool}" and, beside command, "if": "{text}".'
     try:
-        return parse_matcher(text, entry.event_name)
+        condition = parse_matcher(text, entry.event_name)
+        if tool is not None:
+            what = f"{place.location}: {text} is a permission rule, so it matches no tool."
+            place.add_problem("never-applies", what, hint, severity=Severity.WARNING)
+        return condition
     except BadPattern as bad:
-        hint = "Write names as Edit|Write, a regular expression, or *."
         place.add_problem("bad-pattern", f"{place.location}: {bad.why}.", hint)
         return None
 

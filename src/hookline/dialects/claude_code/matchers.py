@@ -53,6 +53,17 @@ def parse_matcher(text: str, event_name: str) -> Condition:
     return AnyOf((condition, Not(Exists(path)))) if default and compiled.search(default) else condition
 
 
+def tool_of_rule(text: str) -> str | None:
+    """The tool of a rule such as `Bash(git push:*)`, which as a matcher matches no tool; None for another text."""
+    found = _RULE_PATTERN.fullmatch(text)
+    if found is None or not found[2] or _NAME_LIST.fullmatch(found[2]) or kind_of_name(found[1]) is ToolKind.OTHER:
+        return None
+    try:
+        return None if pattern(text, Syntax.JAVASCRIPT).search(found[1]) else found[1]
+    except BadPattern:
+        return found[1]
+
+
 def parse_permission_rule(text: str) -> PermissionRule:
     """Raises BadPattern if the text is not a rule."""
     found = _RULE_PATTERN.fullmatch(text)
