@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from hookline.errors import UnavailableError
 from hookline.hooks.event import Changes, Event
@@ -33,6 +33,8 @@ from hookline.hooks.protocols import Action, May, may_of
 from hookline.hooks.wording import NATIVE_WORDING, Wording
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import asyncio, lazy_logger
+
+T = TypeVar("T")
 
 
 class _PausableTimeout:
@@ -97,7 +99,7 @@ _log = lazy_logger("hookline")
 
 _MAX_ERROR_CHARS = 500  # characters of an exception in a message
 _CLEANUP_SECONDS: Final = 1.0  # for an action that was cancelled
-_abandoned_tasks: Final[set[asyncio.Task[Outcome | Failure]]] = set()  # the event loop keeps no reference to them
+_abandoned_tasks: Final[set[asyncio.Task[Any]]] = set()  # the event loop keeps no reference to them
 
 
 async def attempt(
@@ -132,6 +134,24 @@ async def _run_action(action: Action, event: Event, host: Host) -> Outcome | Fai
 
 
 async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | Failure]) -> Outcome | Failure:
+    try:
+        return await run_until(timeout, running)
+    except DeadlinePassed:
+        return Failure(FailureKind.TIMEOUT, f"did not answer within {format_duration(timeout)}")
+    except CancelledItself:
+        return Failure(FailureKind.RAISED, "CancelledError")
+
+
+class DeadlinePassed(Exception):
+    """Not a TimeoutError, which the coroutine may raise itself."""
+
+
+class CancelledItself(Exception):
+    """The coroutine raised CancelledError, but nobody cancelled it."""
+
+
+async def run_until(timeout: timedelta, running: Coroutine[Any, Any, T]) -> T:
+    """Awaits the coroutine. Raises DeadlinePassed at the deadline, also if the coroutine catches its cancellation."""
     work = _AbandonableWork(running)
     try:
         async with asyncio.timeout(timeout.total_seconds()) as deadline:
@@ -140,25 +160,26 @@ async def _run_until(timeout: timedelta, running: Coroutine[Any, Any, Outcome | 
                 await asyncio.wait({task})
     except TimeoutError:
         await work.end(task)
-        return Failure(FailureKind.TIMEOUT, f"did not answer within {format_duration(timeout)}")
+        raise DeadlinePassed from None
     except asyncio.CancelledError:
         await work.end(task)
         raise
-    # Cancelled by itself: nobody cancelled the hook.
-    return Failure(FailureKind.RAISED, "CancelledError") if task.cancelled() else task.result()
+    if task.cancelled():
+        raise CancelledItself
+    return task.result()
 
 
-class _AbandonableWork:
+class _AbandonableWork(Generic[T]):
     """A coroutine that may catch its cancellation. Once abandoned, it is dropped when it is cancelled again."""
 
-    def __init__(self, coroutine: Coroutine[Any, Any, Outcome | Failure]) -> None:
+    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
         self._coroutine = coroutine
         self._is_abandoned = False
 
-    async def run(self) -> Outcome | Failure:
+    async def run(self) -> T:
         return await self
 
-    async def end(self, task: asyncio.Task[Outcome | Failure]) -> None:
+    async def end(self, task: asyncio.Task[T]) -> None:
         """Cancels the task, and abandons it if it does not end soon."""
         task.cancel()
         try:
@@ -171,14 +192,14 @@ class _AbandonableWork:
                 who = current_hook.get()
                 _log.warning("[%s] does not end when cancelled; its result is ignored", who.hook if who else "")
 
-    def __await__(self) -> Generator[Any, Any, Outcome | Failure]:
+    def __await__(self) -> Generator[Any, Any, T]:
         """Forwards everything, so that the coroutine runs as if it were awaited."""
         resume: Callable[[], Any] = partial(self._coroutine.send, None)
         while True:
             try:
                 waiting_for = resume()
             except StopIteration as done:
-                answer: Outcome | Failure = done.value
+                answer: T = done.value
                 return answer
             try:
                 yield waiting_for
@@ -199,7 +220,7 @@ class _AbandonableWork:
             self._coroutine.close()
 
 
-def _forget_abandoned(task: asyncio.Task[Outcome | Failure]) -> None:
+def _forget_abandoned(task: asyncio.Task[Any]) -> None:
     _abandoned_tasks.discard(task)
     if not task.cancelled():
         task.exception()  # retrieved, so that it is not reported

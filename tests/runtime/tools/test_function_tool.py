@@ -5,6 +5,7 @@ import base64
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -125,6 +126,27 @@ async def test_it_has_a_deadline(place) -> None:
         result = await function_tool(function, timeout=short).perform({}, place)
         assert result.error == "it did not answer within 0.1 s"
         assert time.monotonic() - began < 2.5
+
+
+@pytest.mark.timing
+async def test_the_deadline_ends_a_function_that_catches_its_cancellation(place) -> None:
+    async def stubborn() -> str:
+        for _ in range(300):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.1)
+        return "late"
+
+    began = time.monotonic()
+    result = await function_tool(stubborn, timeout=timedelta(seconds=0.1)).perform({}, place)
+    assert result.error == "it did not answer within 0.1 s"
+    assert time.monotonic() - began < 5
+
+
+async def test_a_function_that_cancels_itself_fails(place) -> None:
+    async def gone() -> None:
+        raise asyncio.CancelledError
+
+    assert (await function_tool(gone).perform({}, place)).error == "CancelledError"
 
 
 async def test_cancelling_reaches_it(place) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import copy
 import functools
@@ -18,6 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from hookline.errors import HooklineError
 from hookline.hooks.actions.python_function import describe_exception
+from hookline.hooks.attempt import CancelledItself, DeadlinePassed, run_until
 from hookline.hooks.host import ToolResult
 from hookline.hooks.tools import ToolKind
 from hookline.lazy_dataclasses import dataclass, field
@@ -30,20 +30,25 @@ from hookline.standard_agents.state import AbortSignal, ExecutionState, ThreadSt
 async def call_function(
     function: Callable[..., Any], positional: list[Any], named: dict[str, Any], timeout: timedelta
 ) -> Any:
-    """The function's return value, or a failed ToolResult if it raises or takes too long."""
-    seconds = timeout.total_seconds()
-    timeout_result = failed_result(f"it did not answer within {seconds:g} s")
-    deadline: asyncio.Timeout | None = None
+    """The function's return value, or a failed ToolResult if it raises or takes too long, whatever it catches."""
     try:
-        async with asyncio.timeout(seconds) as deadline:
-            returned = (
-                function(*positional, **named)
-                if inspect.iscoroutinefunction(underlying_function(function))
-                else await run_blocking(lambda _: _call_in_thread(function, positional, named), seconds, "functions")
-            )
-            return await returned if inspect.isawaitable(returned) else returned
-    except TimeoutError as error:
-        return timeout_result if deadline is not None and deadline.expired() else raised_result(error)
+        return await run_until(timeout, _run_function(function, positional, named, timeout.total_seconds()))
+    except DeadlinePassed:
+        return failed_result(f"it did not answer within {timeout.total_seconds():g} s")
+    except CancelledItself:
+        return failed_result("CancelledError")
+
+
+async def _run_function(
+    function: Callable[..., Any], positional: list[Any], named: dict[str, Any], seconds: float
+) -> Any:
+    try:
+        returned = (
+            function(*positional, **named)
+            if inspect.iscoroutinefunction(underlying_function(function))
+            else await run_blocking(lambda _: _call_in_thread(function, positional, named), seconds, "functions")
+        )
+        return await returned if inspect.isawaitable(returned) else returned
     except HooklineError as error:
         return failed_result(str(error))
     except (Exception, SystemExit) as error:  # third-party code may raise anything
