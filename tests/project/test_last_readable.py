@@ -231,8 +231,16 @@ def test_on_problem_closed_in_the_users_file_holds_every_call_while_there_are_er
 
 
 def test_a_project_cannot_say_on_problem(home: Path, project: Path) -> None:
+    (project / "hookline.yaml").write_text("hooks: []\non_problem: closed\n")
+    book = load_for_directory(project, home)
+    assert [str(problem).split(":")[:2] for problem in book.problems] == [
+        ["hookline.yaml", "2  on_problem has no effect in a project's file"]
+    ]
     (project / "hookline.yaml").write_text("on_problem: closed\n" + TYPO)
     assert verdict(load_for_directory(project, home), LS) is Verdict.SILENT
+    user_file(home).write_text("on_problem: closed\n")
+    (project / "hookline.yaml").unlink()
+    assert load_for_directory(project, home).problems == ()
 
 
 def test_an_unknown_word_for_on_problem_closes(home: Path, project: Path) -> None:

@@ -111,7 +111,7 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
     if source.run_by:
         loaded = _leave_to_agent(loaded, source.run_by)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
-    wrong = _check_named_dialect(document, source, dialect, loaded)
+    wrong = (*_check_named_dialect(document, source, dialect, loaded), *_check_on_problem(document, source, loaded))
     all_problems = tuple(dict.fromkeys((*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems)))
     return ParsedFile(
         source,
@@ -125,6 +125,16 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         loaded.closes_on_problem,
         loaded.record,
     )
+
+
+def _check_on_problem(document: Document, source: Source, loaded: LoadResult) -> tuple[Problem, ...]:
+    """A warning if a project's file decides what only the user's own file can decide."""
+    if not loaded.closes_on_problem or source.layer not in (SourceLayer.PROJECT, SourceLayer.LOCAL):
+        return ()
+    what = "on_problem has no effect in a project's file: only your own file decides this."
+    hint = "Write it into ~/.config/hookline/hookline.yaml."
+    line = document.key_line(("on_problem",))
+    return (Problem("ignored", document.file, line, what, hint, Severity.WARNING),)
 
 
 def _check_named_dialect(
