@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from dataclasses import dataclass
 from enum import Enum
@@ -190,3 +191,63 @@ def test_a_result_that_could_not_be_checked_is_an_error(tmp_path: Path) -> None:
                 run(command)
             assert "123" not in str(caught.value)
             assert caught.value.__cause__ is None
+
+
+class Text(str):
+    """A string that shows itself as another."""
+
+    def __str__(self) -> str:
+        return "ls"
+
+
+def _positional(command: Any) -> str:
+    return f"ran {command!r}"
+
+
+def _other_name(cmd: Any) -> str:
+    return f"ran {cmd!r}"
+
+
+def _any_number(*command: Any) -> str:
+    return f"ran {command!r}"
+
+
+def _by_name(*, command: Any) -> str:
+    return f"ran {command!r}"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda guard: guard(_positional)("rm -rf x"),
+        lambda guard: guard(_positional)(["rm", "-rf", "x"]),
+        lambda guard: guard(_positional)(("bash", "-c", "rm -rf x")),
+        lambda guard: guard(_positional)(Text("rm -rf x")),
+        lambda guard: guard(_positional)(b"rm -rf x"),
+        lambda guard: guard(_positional)(Path("rm x")),
+        lambda guard: guard(_other_name)("rm -rf x"),
+        lambda guard: guard(_other_name)(cmd=["rm", "-rf", "x"]),
+        lambda guard: guard(_any_number)("rm", "-rf", "x"),
+        lambda guard: guard(_by_name)(command="rm -rf x"),
+    ],
+)
+def test_no_spelling_of_the_arguments_passes_a_guard(config: Path, call: Any) -> None:
+    with begun(config), pytest.raises(Denied):
+        call(lambda function: hookline.guard(name="bash")(function))
+
+
+def test_an_async_tool_is_guarded_before_it_runs(config: Path) -> None:
+    ran: list[str] = []
+
+    @hookline.guard(name="bash")
+    async def run(command: str) -> None:
+        ran.append(command)
+
+    async def use() -> None:
+        with begun(config):
+            with pytest.raises(Denied):
+                await run("rm -rf x")
+            await run("ls")
+
+    asyncio.run(use())
+    assert ran == ["ls"]
