@@ -1,5 +1,6 @@
 import pytest
 
+from hookline.patterns import re2_parser, satisfiable
 from hookline.patterns.pattern import Syntax, can_match, pattern
 
 
@@ -37,3 +38,12 @@ def test_other_syntaxes() -> None:
     assert not can_match(pattern("a^b", Syntax.JAVASCRIPT))
     assert not can_match(pattern(r"a\Ab", Syntax.PYTHON))
     assert can_match(pattern("a$\n", Syntax.PYTHON))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["abc", "^abc", "abc$", "^abc$", r"\bgit\s+push\b", "(?i)rm -rf", "a|b$", "^a|b", r"a\$", "$", "^", "x{2,3}"],
+)
+def test_a_pattern_that_is_not_parsed_has_a_tree_that_can_match(source: str) -> None:
+    assert satisfiable.can_match(re2_parser.parse(source))
+    assert can_match(pattern(source))

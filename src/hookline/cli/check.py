@@ -17,6 +17,7 @@ from hookline.cli.output import err, out, out_json
 from hookline.cli.problem_text import show_problems
 from hookline.config.problem import Problem, Severity
 from hookline.dialects.dialect import FolderDialect, get_dialect
+from hookline.engine.book import gc_paused
 from hookline.hooks.actions.script import RunScript
 from hookline.hooks.hook import Hook
 from hookline.hosts.agents import AGENT_NAMES
@@ -47,8 +48,9 @@ def verb(paths: tuple[str, ...], dialect: str | None, as_json: bool) -> int:
     """
     here = [source for source in sources() if os.path.lexists(source.path)]  # not what is only trusted
     groups = [_sources_of_path(path, dialect) for path in paths] or [_filter_by_dialect(here, dialect)]
-    read_groups = [[read_source(source) for source in group] for group in groups]
-    found = {problem for group in read_groups for problem in _find_problems(group)}
+    with gc_paused():
+        read_groups = [[read_source(source, with_document=True) for source in group] for group in groups]
+        found = {problem for group in read_groups for problem in _find_problems(group)}
     problems = sorted(found if paths or dialect else found.union(skill_problems(skill_files())))
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     files = [file for group in read_groups for file in group]

@@ -43,13 +43,17 @@ def resolve_tool_names(condition: Condition) -> Condition:
 
 @lru_cache(maxsize=4096)
 def _tool_name(compiled: TextPattern, vocabulary_name: str) -> ToolName:
-    vocabulary = VOCABULARIES[vocabulary_name]
-    known = vocabulary.known_names
+    known = _known_names(vocabulary_name)
     if not _matches_any(compiled, known):
         own_names = HOST_NAMES
     else:
         own_names = tuple(part for part in _alternatives(compiled) if not _matches_any(part, known))
     return _shared_subject(vocabulary_name, own_names, _named_servers(compiled))
+
+
+@lru_cache
+def _known_names(vocabulary_name: str) -> frozenset[str]:
+    return VOCABULARIES[vocabulary_name].known_names
 
 
 @lru_cache(maxsize=1024)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from hookline.errors import UndecidedError
 from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_imports import lazy_pattern
 from hookline.patterns import javascript_parser, python_parser, re2_parser, satisfiable
 from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
@@ -210,8 +211,13 @@ def _has_back_reference(node: RegexNode) -> bool:
     return isinstance(node, BackReference) or any(_has_back_reference(child) for child in children(node))
 
 
+_ANCHOR_OR_SET: Final = lazy_pattern(r"[\^$\[]|\\[AzZ]")
+
+
 def can_match(compiled: Pattern) -> bool:
     """False only if no text matches, because of an anchor in the middle or a set without characters."""
+    if _ANCHOR_OR_SET.search(compiled.source.removeprefix("^").removesuffix("$")) is None:
+        return True  # most patterns: they need not be parsed
     try:
         return satisfiable.can_match(_parse_source(compiled.source, compiled.syntax))
     except BadPattern:  # only RE2 itself can read it

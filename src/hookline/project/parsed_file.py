@@ -21,7 +21,7 @@ from hookline.dialects.dialect import (
 from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.sources import Source, SourceLayer
 
 
@@ -73,6 +73,7 @@ class ParsedFile:
     has_readable_hooks: bool = True
     closes_on_problem: bool = False
     record: RecordSettings | None = None
+    document: Document | None = field(default=None, compare=False, repr=False)  # if the caller reads more than hooks
 
     @property
     def is_valid(self) -> bool:
@@ -88,8 +89,11 @@ class ParsedFile:
         return not self.is_valid and (self.dialect is None or not self.has_readable_hooks)
 
 
-def read_source(source: Source) -> ParsedFile:
-    """Never raises: an unreadable or wrong file becomes problems. Imports nothing."""
+def read_source(source: Source, *, with_document: bool = False) -> ParsedFile:
+    """Never raises: an unreadable or wrong file becomes problems. Imports nothing.
+
+    A document is large: keep it only for as long as something else is read from it.
+    """
     folder = _code_folder(source)
     if folder is not None:
         problems = (*folder.dialect.check(folder.path, folder.display_path), *read_folders([folder]).problems)
@@ -97,7 +101,10 @@ def read_source(source: Source) -> ParsedFile:
     document, problems = salvage_file(source.path, source.display_path)
     if document is None and source.run_by:
         return ParsedFile(source)
-    return ParsedFile(source, problems=problems) if document is None else parse_document(document, source)
+    if document is None:
+        return ParsedFile(source, problems=problems)
+    parsed = parse_document(document, source)
+    return replace(parsed, document=document) if with_document else parsed
 
 
 def parse_document(document: Document, source: Source, *, must_exist: bool = True) -> ParsedFile:

@@ -235,7 +235,10 @@ def _read_parts(parsed: ParsedFile) -> Iterator[PartialApp]:
         if parsed.dialect is None and parsed.problems:
             yield PartialApp(problems=parsed.problems)
         return
-    document, problems = read_text(parsed.text, parsed.source.display_path)
+    document = parsed.document
+    problems: tuple[Problem, ...] = ()
+    if document is None or document.syntax_problems:
+        document, problems = read_text(parsed.text, parsed.source.display_path)
     if document is None:
         yield PartialApp(problems=problems)
     else:
