@@ -131,3 +131,30 @@ runtime:
         "not expressible in flo: f (digitorn.yaml:8): the condition context_pressure",
     ]
     assert '"id": "g"' in result.stdout
+
+
+def test_comments_go_into_json_where_the_format_has_them(hookline: Any) -> None:
+    Path("digitorn.yaml").write_text(APP.replace("Bash", "'*'"))
+    result = hookline("convert", "digitorn.yaml", "--to", "flo")
+    lines = result.stdout.splitlines()
+    rule = next(number for number, line in enumerate(lines) if '"id": "gate"' in line)
+    assert lines[0] == "// The app."
+    assert lines[rule - 2 : rule] == ["      // Never a shell.", "      {"]
+    Path("hub.json").write_text(result.stdout)
+    (hook,) = load_file("hub.json", "flo").hooks
+    assert hook.id == "gate"
+
+
+def test_comments_of_hooks_without_ids_go_to_the_top(hookline: Any) -> None:
+    text = '// team\n{"hooks": {"PreToolUse": [\n  // no shell\n  {"matcher": "Bash", "command": "exit 1"}\n]}}'
+    _write(**{"a.json": text, "b.json": MICROAI})
+    result = hookline("convert", "a.json", "b.json", "--to", "microai", "--dialect", "microai")
+    assert result.stdout.splitlines()[:3] == ["// team", "// no shell", "{"]
+
+
+def test_comments_that_have_no_place_are_named_once(hookline: Any) -> None:
+    Path("guards.yaml").write_text("# mine\nhooks:\n  # this\n  - {id: a, on: PreToolUse, then: {run: exit 2}}\n")
+    result = hookline("convert", "guards.yaml", "--to", "claude_code")
+    assert result.stderr.count("comments") == 1
+    assert "guards.yaml  comments: a claude_code file has none, so they are left out." in result.stderr
+    assert "mine" not in result.stdout

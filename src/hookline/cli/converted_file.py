@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -13,10 +14,11 @@ from hookline.config.reader import salvage_text
 from hookline.dialects.conversion import with_vocabulary
 from hookline.dialects.dialect import get_dialect
 from hookline.hooks.hook import Hook, Scope
-from hookline.lazy_dataclasses import dataclass, replace
+from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.parsed_file import ParsedFile
 
 _HOOK_KEYS: Final = {"version", "hooks", "disableAllHooks", "$schema"}
+_JSON_ID_LINE: Final = re.compile(r' *"id": (".*"),?')
 _ID_LINE: Final = re.compile(r"( *)- id: (.*)")
 
 
@@ -31,21 +33,26 @@ def convert_files(files: Sequence[ParsedFile], to: str) -> ConvertedFile:
     """A file that is in that dialect already stays as it is, with its comments and other keys."""
     if len(files) == 1 and files[0].dialect == to and files[0].text:
         return ConvertedFile(files[0].text)
-    names_folders = to == "native"
+    names_folders = get_dialect(to).has_app_keys
     hooks = list(_with_distinct_ids([hook for file in files for hook in _hooks_of(file, to)]))
     if not names_folders:
         hooks += [hook for file in files for hook in _folder_hooks(file)]
     written = get_dialect(to).write(with_vocabulary(to, hooks))
-    if written.kind == "json":
+    comments = _collect_comments(files, hooks)
+    if written.kind != "yaml":
         others = tuple(line for file in files for line in _describe_other_keys(file, kept=()))
-        return ConvertedFile(format_json(written.value), written.not_expressible, others)
+        if written.kind == "jsonc":
+            text = _insert_json_comments(format_json(written.value), comments)
+            return ConvertedFile(text, written.not_expressible, others)
+        lost = (f"{files[0].source.display_path}  comments: a {to} file has none, so they are left out.",)
+        return ConvertedFile(format_json(written.value), written.not_expressible, others + (lost if comments else ()))
     from hookline.cli.yaml_dump import dump_yaml
 
     value = dict(written.value) if isinstance(written.value, dict) else written.value
     kept: list[str] = []
     if names_folders:
-        kept = _keep_native_keys(files, value)
-    text = _insert_comments(dump_yaml(value), files, hooks)
+        kept = _keep_app_keys(files, value)
+    text = _insert_yaml_comments(dump_yaml(value), comments)
     others = tuple(line for file in files for line in _describe_other_keys(file, kept=kept))
     return ConvertedFile(text, written.not_expressible, others)
 
@@ -77,11 +84,11 @@ def _with_distinct_ids(hooks: Sequence[Hook]) -> Iterator[Hook]:
         yield hook if id == hook.id else replace(hook, id=id)
 
 
-def _keep_native_keys(files: Sequence[ParsedFile], value: dict[str, Any]) -> list[str]:
+def _keep_app_keys(files: Sequence[ParsedFile], value: dict[str, Any]) -> list[str]:
     """The other keys of native files, and the folders of Python definitions."""
     kept: list[str] = []
     for file in files:
-        others = _other_keys(file) if file.dialect == "native" else {}
+        others = _other_keys(file) if _has_app_keys(file) else {}
         for key, other in others.items():
             if key != "standard_agents" and value.setdefault(key, other) == other:
                 kept.append(key)
@@ -90,6 +97,10 @@ def _keep_native_keys(files: Sequence[ParsedFile], value: dict[str, Any]) -> lis
         value["standard_agents"] = folders[0] if len(folders) == 1 else folders
         kept.append("standard_agents")
     return kept
+
+
+def _has_app_keys(file: ParsedFile) -> bool:
+    return file.dialect is not None and get_dialect(file.dialect).has_app_keys
 
 
 def _other_keys(file: ParsedFile) -> dict[str, Any]:
@@ -101,7 +112,7 @@ def _other_keys(file: ParsedFile) -> dict[str, Any]:
 def _describe_other_keys(file: ParsedFile, kept: Sequence[str]) -> Iterator[str]:
     document, _ = salvage_text(file.text, file.source.display_path)
     for key in _other_keys(file):
-        if document is None or (file.dialect == "native" and key in kept) or _has_only_hooks(document.value[key]):
+        if document is None or (key in kept and _has_app_keys(file)) or _has_only_hooks(document.value[key]):
             continue
         what = (
             "only its hooks are converted, the rest stays in this file"
@@ -121,23 +132,52 @@ def _has_only_hooks(value: Any) -> bool:
     return bool(parts) and all(isinstance(part, dict) and {"hooks"} <= part.keys() <= {"id", "hooks"} for part in parts)
 
 
-def _insert_comments(text: str, files: Sequence[ParsedFile], hooks: Sequence[Hook]) -> str:
-    """Each hook's comments above it, and those before the first hook at the top."""
-    above: dict[str, list[str]] = {}
-    top: list[str] = []
+@dataclass(slots=True)
+class _Comments:
+    """The comments of the files: those before the first hook, and those of each hook."""
+
+    top: list[str] = field(default_factory=list)
+    by_hook: dict[str, list[str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.top) or any(self.by_hook.values())
+
+    def take(self, id: str) -> list[str]:
+        return self.by_hook.pop(id, [])
+
+
+def _collect_comments(files: Sequence[ParsedFile], hooks: Sequence[Hook]) -> _Comments:
+    collected = _Comments()
     for file in files:
         own = [hook for hook in hooks if hook.origin.file == file.source.display_path]
         comments = find_comments(file.text, is_json=file.text.lstrip()[:1] in ("{", "[", "/"))
         assigned = assign_comments(comments, file.text, sorted({hook.origin.line for hook in own}))
-        top += assigned.pop(0, [])
+        collected.top += assigned.pop(0, [])
         for hook in own:
-            said = assigned.pop(hook.origin.line, [])
-            above.setdefault(hook.id, []).extend(said)
-    lines = [f"# {comment}".rstrip() for comment in top]
+            collected.by_hook.setdefault(hook.id, []).extend(assigned.pop(hook.origin.line, []))
+    return collected
+
+
+def _insert_yaml_comments(text: str, comments: _Comments) -> str:
+    """Each hook's comments above it, and those before the first hook at the top."""
+    lines = [f"# {comment}".rstrip() for comment in comments.top]
     for line in text.splitlines():
         found = _ID_LINE.fullmatch(line)
         if found:
-            said = above.pop(found[2].strip("'\""), [])
-            lines += [f"{found[1]}# {comment}".rstrip() for comment in said]
+            lines += [f"{found[1]}# {comment}".rstrip() for comment in comments.take(found[2].strip("'\""))]
         lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def _insert_json_comments(text: str, comments: _Comments) -> str:
+    """Each hook's comments above it; those of hooks that have no id in this format at the top."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        found = _JSON_ID_LINE.fullmatch(line)
+        if found and lines[-1].strip() == "{":
+            indent = lines[-1][:-1]
+            above = [f"{indent}// {comment}".rstrip() for comment in comments.take(json.loads(found[1]))]
+            lines[-1:] = [*above, lines[-1]]
+        lines.append(line)
+    others = [comment for said in comments.by_hook.values() for comment in said]
+    return "\n".join([*(f"// {comment}".rstrip() for comment in (*comments.top, *others)), *lines]) + "\n"

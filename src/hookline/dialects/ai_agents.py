@@ -98,6 +98,7 @@ _STDIN_KEYS_BY_EVENT: Final = {
 
 class AiAgentsDialect:
     name = NAME
+    has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).parent.name == ".ai_agents":

@@ -60,13 +60,17 @@ class WriteResult:
     """Hooks as a file of a dialect, and one line for each thing that the dialect cannot express."""
 
     value: Any  # the file's content as plain data
-    kind: str  # json or yaml
+    kind: str  # json, jsonc (with comments) or yaml
     not_expressible: tuple[str, ...] = ()
 
 
 class Dialect(Protocol):
     @property
     def name(self) -> str: ...
+    @property
+    def has_app_keys(self) -> bool:
+        """True if the keys beside its hooks are hookline's own too: a model, an agent, folders of Python definitions."""
+
     def recognises(self, document: Document) -> bool:
         """True if this could be a file of this dialect, judging by its name or shape."""
 

@@ -65,6 +65,7 @@ _OWN_KEYS: Final = {key for keys in HANDLER_KEYS.values() for key in keys} - {"t
 
 class ClaudeCodeDialect:
     name = NAME
+    has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
         folder = PurePath(document.file).parent.name

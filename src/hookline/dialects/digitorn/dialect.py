@@ -32,6 +32,7 @@ MAX_COOLDOWN_SECONDS: Final = 1_000_000_000
 
 class DigitornDialect:
     name = NAME
+    has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
         path, value = PurePath(document.file), document.value

@@ -31,6 +31,7 @@ _OWN_EVENTS: Final = {"Stop", "AgentStart", "AgentEnd"}
 
 class FloDialect:
     name = NAME
+    has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
         path = PurePath(document.file)

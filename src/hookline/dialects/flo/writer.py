@@ -63,7 +63,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
         losses += [f"that {field} is also matched if it is not text" for field in _fields_of_any_type(hook.when)]
 
     not_expressible = write_each(hooks, write)
-    return WriteResult({"hooks": rules}, "json", not_expressible)
+    return WriteResult({"hooks": rules}, "jsonc", not_expressible)
 
 
 def _fields_of_any_type(condition: Condition) -> Iterator[str]:

@@ -77,6 +77,7 @@ END_GROUP_OUTCOME: Final = Outcome(final=True)
 
 class MicroaiDialect:
     name = NAME
+    has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).parent.name == ".microai":

@@ -40,7 +40,7 @@ def write_hooks(hooks: Iterable[Hook]) -> WriteResult:
         entries.setdefault(event_name, []).extend(_write_entries(hook, losses))
 
     not_expressible = write_each(hooks, write)
-    return WriteResult({"hooks": entries}, "json", not_expressible)
+    return WriteResult({"hooks": entries}, "jsonc", not_expressible)
 
 
 def _write_entries(hook: Hook, losses: list[str]) -> list[dict[str, Any]]:

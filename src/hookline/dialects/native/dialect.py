@@ -74,6 +74,7 @@ _MAY_STOP: Final = May.DENY | May.ASK
 
 class NativeDialect:
     name = NAME
+    has_app_keys = True
 
     def recognises(self, document: Document) -> bool:
         if PurePath(document.file).name in ("hookline.yaml", "hookline.yml", "hookline.local.yaml", "hookline.json"):

@@ -23,6 +23,7 @@ class StandardAgentsDialect:
     """It has no config file. Its document is the folder's path, the value of `standard_agents:` in a native file."""
 
     name = NAME
+    has_app_keys = False
 
     def recognises(self, document: Document) -> bool:
         return False
