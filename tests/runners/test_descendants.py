@@ -95,3 +95,16 @@ def test_a_program_that_cannot_be_started_is_not_waited_for() -> None:
     process.wait()
     assert wait_for_orphans(mine)
     end_orphans(mine)
+
+
+def test_a_process_with_another_parent_may_come_to_us_until_it_is_reaped() -> None:
+    process, own = start_shell("exit 0")
+    forked = Descendants.of_waiting(process.pid)
+    try:
+        assert forked.may_become_orphan()  # it has ended or not, but nobody has reaped it
+        assert not own.may_become_orphan()  # ours to reap anyway
+        process.wait()
+        assert not forked.may_become_orphan()
+    finally:
+        forked.release()
+        own.release()

@@ -70,6 +70,10 @@ class Descendants:
         excluded = None if self._has_other_parent else self._pid
         return [pid for pid in _children() if pid != excluded and self._is_descendant(pid)]
 
+    def may_become_orphan(self) -> bool:
+        """Whether its other parent has not reaped it: if that has died, the process comes to us a moment later."""
+        return self._has_other_parent and os.path.exists(f"/proc/{self._pid}")
+
     def release(self) -> None:
         with _lock:
             if not self._is_released:

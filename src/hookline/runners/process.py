@@ -226,8 +226,10 @@ class _RunningProgram:
         finally:
             self._kill()
             self._pipes.close()
-            await self._wait_until_reaped()
-            await self._end_orphans()
+            try:
+                await self._wait_until_reaped()
+            finally:  # a second cancellation ends the wait, not the orphans
+                await self._end_orphans()
 
     def get_result(self) -> ProgramResult:
         status = self._child.status if self._child is not None else None
@@ -348,7 +350,7 @@ class _RunningProgram:
                 os.waitpid(pid, os.WNOHANG)
         now = time.monotonic()
         self._orphans_until = self._orphans_until or now + _REAP_TIMEOUT
-        if orphans and now < self._orphans_until:
+        if (orphans or self._descendants.may_become_orphan()) and now < self._orphans_until:
             return True
         if orphans:
             log.warning("processes that a program left behind have not exited")

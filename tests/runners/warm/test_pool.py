@@ -98,11 +98,7 @@ def children(pid: int | str = "self") -> list[str]:
 def belongings() -> set[str]:
     gc.collect()
     files = {f"file {fd}" for fd in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{fd}")}
-    return (
-        files
-        | {f"thread {each.ident}" for each in threading.enumerate()}
-        | {f"child {pid}" for pid in children() if alive(int(pid))}
-    )
+    return files | {f"thread {each.ident}" for each in threading.enumerate()} | {f"child {pid}" for pid in children()}
 
 
 def leaving_nothing(work: Coroutine[Any, Any, Any]) -> Any:
