@@ -68,7 +68,7 @@ def test_what_a_host_lacks_is_told_in_its_words() -> None:
         return Outcome()
 
     failure = asyncio.run(attempt(FunctionAction(needs), tool_call_event(), NO_HOST, SECOND))
-    assert failure == Failure(FailureKind.UNAVAILABLE, "there is no model here")
+    assert failure == Failure(FailureKind.UNAVAILABLE, "needs a model, and there is none here")
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ class NullHost:
         raise UnavailableError("HTTP requests cannot be sent here")
 
     async def complete(self, prompt: str) -> str:
-        raise UnavailableError("there is no model here")
+        raise UnavailableError("needs a model, and there is none here")
 
     async def publish(self, notice: Notice) -> None:
         raise UnavailableError("notifications cannot be published here")

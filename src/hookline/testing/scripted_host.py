@@ -190,7 +190,7 @@ class ScriptedHost(LocalHost):
 
     async def complete(self, prompt: str) -> str:
         if not self.answers:
-            raise UnavailableError("there is no model here")
+            raise UnavailableError("needs a model, and there is none here")
         self.prompts.append(prompt)
         return self.answers.pop(0)
 

@@ -58,7 +58,7 @@ UserModel = Callable[[AgentCall, str], Awaitable[str]]
 
 
 async def no_model(call: AgentCall, prompt: str) -> str:
-    raise UnavailableError("there is no model here")
+    raise UnavailableError("needs a model, and there is none here")
 
 
 class Engine(Protocol):
