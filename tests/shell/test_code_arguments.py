@@ -8,7 +8,8 @@ import shlex
 import pytest
 
 from hookline.shell.code_arguments import find_code_arguments, find_code_in_commands, is_code_variable
-from hookline.shell.scanner import Word, scan
+from hookline.shell.scanner import scan
+from hookline.shell.word_scanner import Word
 
 
 def argument(index: int, text: str) -> Word:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.errors import BadTemplate
-from hookline.shell.scanner import Backticks, QuoteContext, QuoteStyle, ScanResult, quote_value, scan
+from hookline.shell.quoting import Backticks, QuoteContext, QuoteStyle, quote_value
+from hookline.shell.scanner import ScanResult, scan
 
 
 def scanned(text: str) -> ScanResult:

@@ -16,7 +16,9 @@ from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath
 from hookline.hooks.json_text import json_text
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.scanner import QuoteContext, Word, quote_value, scan
+from hookline.shell.quoting import QuoteContext, quote_value
+from hookline.shell.scanner import scan
+from hookline.shell.word_scanner import Word
 
 if TYPE_CHECKING:
     from hookline.shell.code_arguments import CodeArgument

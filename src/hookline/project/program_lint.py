@@ -19,7 +19,8 @@ from hookline.hooks.templates import DOUBLE_BRACES
 from hookline.lazy_imports import lazy_pattern
 from hookline.project.hook_problem import hook_problem
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
-from hookline.shell.scanner import SimpleCommand, Word, scan
+from hookline.shell.scanner import SimpleCommand, scan
+from hookline.shell.word_scanner import Word
 
 _SHORTEST: Final = timedelta(milliseconds=100)
 """Hardly any program answers sooner."""

@@ -34,7 +34,8 @@ from hookline.shell.programs import (
     Interpreter,
     program_name,
 )
-from hookline.shell.scanner import SimpleCommand, Word
+from hookline.shell.scanner import SimpleCommand
+from hookline.shell.word_scanner import Word
 
 Words = Sequence[Word]
 

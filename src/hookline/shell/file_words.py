@@ -12,6 +12,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.grammar import ASSIGNMENT
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 from hookline.shell.words import ShellToken, find_run_patterns, tokenize
 
@@ -21,7 +22,6 @@ _OUTPUT: Final = frozenset(("&>", "&>>", ">>", ">|", ">&", ">"))
 _IGNORED_TARGET: Final = frozenset(("<<", "<<-", "<&"))  # their word is a delimiter or a descriptor
 _KEYWORDS: Final = frozenset(("if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"))
 _COMPOUND_END: Final = frozenset(("}", "done", "fi", "esac"))
-_ASSIGNMENT: Final = lazy_pattern(r"([A-Za-z_]\w*)\+?=")
 _VARIABLE_NAME: Final = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
 _SUBSTITUTION: Final = lazy_pattern(r"\$\(|`|[<>]\(")
 _LOOSE_BREAK: Final = lazy_pattern(r"""(?:\$\w+|[\s'"`;|&<>()${}=,:\[\]*?!#\\])+""")
@@ -189,7 +189,7 @@ class _Command:
     def program_at(self) -> int:
         """The position of its program, after keywords and assignments."""
         at = 0
-        while at < len(self.words) and (self.words[at] in _KEYWORDS or _ASSIGNMENT.match(self.words[at])):
+        while at < len(self.words) and (self.words[at] in _KEYWORDS or ASSIGNMENT.match(self.words[at])):
             at += 1
         return at
 
@@ -201,7 +201,7 @@ class _Command:
     @property
     def is_assignment(self) -> bool:
         """It only sets variables."""
-        return not self.inputs and bool(self.words) and all(map(_ASSIGNMENT.match, self.words))
+        return not self.inputs and bool(self.words) and all(map(ASSIGNMENT.match, self.words))
 
     @property
     def arguments(self) -> list[str]:
@@ -256,7 +256,7 @@ def _words_of_text(text: str, depth: int) -> Iterator[FileWord]:
         else:
             counted.append(command)
     variables = {name for command in counted for word in command.words for name in _VARIABLE_NAME.findall(word)}
-    used = [word for word in assignments if _ASSIGNMENT.split(word, maxsplit=1)[1] in variables]
+    used = [word for word in assignments if ASSIGNMENT.split(word, maxsplit=1)[1] in variables]
     for command in (*counted, _Command(used)):
         yield from _words_of_command(command, depth)
     yield from _inside_substitutions(assignments, depth)

@@ -12,6 +12,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
+from hookline.shell.grammar import ASSIGNMENT
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
 
 _RUNNERS: Final = frozenset((*SHELLS, *INTERPRETERS, "fish", "pwsh", "tclsh", "run-parts")) - {
@@ -25,7 +26,6 @@ _BEFORE_COMMAND: Final = frozenset(
     ("do", "then", "else", "elif", "if", "while", "until", "!", "{", "exec", "-exec", "-execdir", "-ok", "-okdir")
 )
 _ARGUMENT_FEEDERS: Final = frozenset(("xargs", "parallel"))
-_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_]\w*\+?=")
 _VARIABLE: Final = lazy_pattern(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[\w@*]+|\$|\{\}|\{[^{},]*\.\.[^{},]*\}")
 _LEADING_VARIABLE: Final = lazy_pattern(rf"(?:{_VARIABLE.pattern})/+(?=[^/])")
 GLOB_BRACKETS: Final = lazy_pattern(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
@@ -101,7 +101,7 @@ def _command_positions(words: list[str]) -> Iterator[tuple[int, str]]:
     for at, word in enumerate(words):
         if is_command:
             yield at, word
-        is_command = word in _BEFORE_COMMAND or (is_command and _ASSIGNMENT.match(word) is not None)
+        is_command = word in _BEFORE_COMMAND or (is_command and ASSIGNMENT.match(word) is not None)
 
 
 def _words_run_by(words: list[str], *, has_input: bool) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _words_run_by(words: list[str], *, has_input: bool) -> Iterator[str]:
     positions = dict(_command_positions(words))
     for at, word in enumerate(words):
         is_command = at in positions
-        if is_command and _WILDCARD.search(_LEADING_VARIABLE.sub("", word, count=1)) and not _ASSIGNMENT.match(word):
+        if is_command and _WILDCARD.search(_LEADING_VARIABLE.sub("", word, count=1)) and not ASSIGNMENT.match(word):
             yield word
         if program_name(word) in _RUNNERS or (is_command and word in _SOURCE_COMMANDS):
             run = _operands(words[at + 1 :])
