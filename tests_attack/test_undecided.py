@@ -1,6 +1,7 @@
 """Texts, numbers and functions that keep a condition or a change from being computed never switch a hook off."""
 
 import itertools
+import json
 import math
 from typing import Any
 
@@ -101,3 +102,32 @@ def test_a_closed_hook_of_any_kind_holds(attempt: Attempt) -> None:
         event = {"name": "tool.before", "tool": {"name": "bash", "input": {"command": "rm -rf /"}}}
         decision = fire({"hooks": [hook]}, event)
         attempt("past on_error: closed", not decision.denied, str(then))
+
+
+def test_no_answer_of_a_closed_hook_lets_a_result_pass(attempt: Attempt) -> None:
+    """Whatever a closed hook answers after a tool, except that it is fine."""
+    programs = [
+        "exit 1",
+        "echo no >&2; exit 2",
+        "exit 3",
+        "./missing",
+        "missing-program",
+        "true | /etc/passwd",
+        "kill -9 $$",
+    ]
+    answers = ["deny", "block", "ask", "allow", "maybe", "DENY", 1, ["deny"], {"deny": True}]
+    programs += [f"echo '{json.dumps({'decision': answer, 'reason': 'no'})}'" for answer in answers]
+    programs += ['echo \'{"decision": "allow", "decision": "deny"}\'']
+    scripts = ["return {decision: 'deny'}", "return {decision: 'ask'}", "return {decision: 'no'}", "return 1", "throw 1",
+               "return {", "return {modifiedInput: {path: 'x'}}", "return {modifiedPrompt: 'x'}", "for (;;) {}"]  # fmt: skip
+    actions: list[Any] = [{"script": script} for script in scripts]
+    for program in programs:
+        reads = ["json"] if program.startswith("echo '") else ["nonzero", "exit2", "json", "error"]
+        actions += [{"run": program, "reads": each} for each in reads]
+    actions += [{"run": program} for program in ("./missing", "missing-program", "true | /etc/passwd", "kill -9 $$")]
+    for then, event, on_error in itertools.product(actions, ("tool.after", "tool.store"), ("closed", "ask", None)):
+        hook = {"id": "h", "on": event, "then": then, "timeout": "1s", **({"on_error": on_error} if on_error else {})}
+        if on_error is None and then.get("reads") in ("error", None) and "script" not in then:
+            continue  # it is not meant to stop anything
+        decision = fire({"hooks": [hook]}, result_event(event, SECRET))
+        attempt("an answer past on_error: closed", SECRET in str(decision.event.facts), f"{event} {on_error} {then}")
