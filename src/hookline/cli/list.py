@@ -13,7 +13,7 @@ from hookline.cli.output import out, out_json, print_table
 from hookline.cli.problem_text import show_problems
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
-from hookline.hooks.actions.verified import VerifiedAction
+from hookline.hooks.actions.wrapper import ActionWrapper
 from hookline.hooks.hook import Hook, Scope
 from hookline.hooks.outcome import Outcome
 from hookline.lazy_dataclasses import replace
@@ -126,7 +126,7 @@ def _scope_json(scope: Scope) -> dict[str, str]:
 
 def _exit_code_format(hook: Hook) -> str | None:
     """How the exit code of its program is read, if it runs one. With on_error, this says what a failure means."""
-    action = hook.then.action if isinstance(hook.then, (UntrustedAction, VerifiedAction)) else hook.then
+    action = hook.then.action if isinstance(hook.then, ActionWrapper) else hook.then
     return str(action.result_parser.format) if isinstance(action, RunProgram) else None
 
 

@@ -11,10 +11,9 @@ from typing import Final, TypeAlias
 from hookline.config.problem import Problem
 from hookline.formatting import file_label
 from hookline.hooks.actions.chain import Chain
-from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.actions.script import RunScript
-from hookline.hooks.actions.verified import VerifiedAction
+from hookline.hooks.actions.wrapper import ActionWrapper
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Matches
 from hookline.hooks.event import FactPath
@@ -119,7 +118,7 @@ def leaf_actions(action: Action) -> Iterator[Action]:
         case Chain(steps):
             for step in steps:
                 yield from leaf_actions(step.action)
-        case UntrustedAction(inner) | VerifiedAction(inner):
+        case ActionWrapper(action=inner):
             yield from leaf_actions(inner)
         case _:
             yield action

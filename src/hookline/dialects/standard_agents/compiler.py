@@ -40,10 +40,10 @@ def _keep_path(file: str) -> str:
     return file
 
 
-def hooks_of(*parts: Definitions, shown: PathFormatter = _keep_path) -> LoadResult:
+def hooks_of(*parts: Definitions, format_path: PathFormatter = _keep_path) -> LoadResult:
     """The hooks that a prompt or agent lists, and a problem for each name in a list that is not defined.
 
-    Several parts may list each other's hooks. `shown` formats a file's path for messages. The hooks keep the joined
+    Several parts may list each other's hooks. `format_path` formats a file's path for messages. The hooks keep the joined
     definitions, because their functions load from them by name.
     """
     everything = parts[0] if len(parts) == 1 else Definitions.join(parts)
@@ -52,19 +52,19 @@ def hooks_of(*parts: Definitions, shown: PathFormatter = _keep_path) -> LoadResu
     fallback = _prompt_declares_no_hooks(parts)
     for definitions in parts:
         for prompt in definitions.prompts.values():
-            for hook in _listed_hooks(prompt, everything, problems, shown):
-                hooks.append(_build_hook(hook, Scope(prompt=prompt.name), ALWAYS, everything, shown))
+            for hook in _listed_hooks(prompt, everything, problems, format_path):
+                hooks.append(_build_hook(hook, Scope(prompt=prompt.name), ALWAYS, everything, format_path))
         for agent in definitions.agents.values():
-            for hook in _listed_hooks(agent, everything, problems, shown):
-                hooks.append(_build_hook(hook, Scope(agent=agent.name), fallback, everything, shown))
-    problems += _unlisted_hook_problems(parts, shown)
+            for hook in _listed_hooks(agent, everything, problems, format_path):
+                hooks.append(_build_hook(hook, Scope(agent=agent.name), fallback, everything, format_path))
+    problems += _unlisted_hook_problems(parts, format_path)
     return LoadResult(tuple(hooks), tuple(problems))
 
 
 def _build_hook(
-    definition: HookDefinition, scope: Scope, when: Condition, definitions: Definitions, shown: PathFormatter
+    definition: HookDefinition, scope: Scope, when: Condition, definitions: Definitions, format_path: PathFormatter
 ) -> Hook:
-    file = shown(definition.place.file)
+    file = format_path(definition.place.file)
     function = getattr(definition.execute, "__qualname__", type(definition.execute).__qualname__)
     return Hook(
         id=definition.id,
@@ -88,7 +88,10 @@ def _prompt_declares_no_hooks(parts: Sequence[Definitions]) -> Condition:
 
 
 def _listed_hooks(
-    owner: PromptDefinition | AgentDefinition, definitions: Definitions, problems: list[Problem], shown: PathFormatter
+    owner: PromptDefinition | AgentDefinition,
+    definitions: Definitions,
+    problems: list[Problem],
+    format_path: PathFormatter,
 ) -> Iterator[HookDefinition]:
     """In the order of the list; an id that occurs twice counts once."""
     what = f"the {'prompt' if isinstance(owner, PromptDefinition) else 'agent'} {owner.name}"
@@ -96,19 +99,21 @@ def _listed_hooks(
     for id in owner.hooks or ():
         if id in seen:
             text = f"{what} lists the hook {id} twice; it runs once."
-            problems.append(_problem_at("listed-twice", owner.place, shown, text, severity=Severity.WARNING))
+            problems.append(_problem_at("listed-twice", owner.place, format_path, text, severity=Severity.WARNING))
         elif id in definitions.hooks:
             yield definitions.hooks[id]
         else:
             guess = closest_match(id, definitions.hooks)
             hint = f"Did you mean {guess}?" if guess else f"There are {', '.join(definitions.hooks) or 'none'}."
             problems.append(
-                _problem_at("unknown-hook", owner.place, shown, f"{what} lists {id!r}, but no hook has this id.", hint)
+                _problem_at(
+                    "unknown-hook", owner.place, format_path, f"{what} lists {id!r}, but no hook has this id.", hint
+                )
             )
         seen.add(id)
 
 
-def _unlisted_hook_problems(parts: Sequence[Definitions], shown: PathFormatter) -> Iterator[Problem]:
+def _unlisted_hook_problems(parts: Sequence[Definitions], format_path: PathFormatter) -> Iterator[Problem]:
     owners: list[PromptDefinition | AgentDefinition] = []
     for part in parts:
         owners += [*part.prompts.values(), *part.agents.values()]
@@ -117,15 +122,15 @@ def _unlisted_hook_problems(parts: Sequence[Definitions], shown: PathFormatter) 
         if hook.id not in listed:
             text = f"no prompt or agent lists the hook {hook.id}, so it never runs."
             hint = "Write its id in the hooks of a prompt or an agent."
-            yield _problem_at("never-listed", hook.place, shown, text, hint, Severity.WARNING)
+            yield _problem_at("never-listed", hook.place, format_path, text, hint, Severity.WARNING)
 
 
 def _problem_at(
     code: str,
     place: SourceLocation,
-    shown: PathFormatter,
+    format_path: PathFormatter,
     what: str,
     hint: str = "",
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    return Problem(code, shown(place.file), place.line, what, hint, severity)
+    return Problem(code, format_path(place.file), place.line, what, hint, severity)

@@ -216,43 +216,43 @@ class DefinitionsFolder:
 def read_folders(folders: Sequence[DefinitionsFolder]) -> LoadResult:
     """The hooks of the folders as far as they can be read without running anything, and problems between them."""
     read = [folder.read_definitions() for folder in folders]
-    shown = _path_formatter(folders)
-    loaded = hooks_of(*(each.definitions for each in read), shown=shown)
+    format_path = _path_formatter(folders)
+    loaded = hooks_of(*(each.definitions for each in read), format_path=format_path)
     unsure = set()
     if not all(each.knows_all_hooks for each in read):
         unsure.add("unknown-hook")
     if not all(each.knows_all_lists for each in read):
         unsure.add("never-listed")
     problems = [problem for problem in loaded.problems if problem.code not in unsure]
-    twice = _ids_defined_twice([each.definitions for each in read], shown)
+    twice = _ids_defined_twice([each.definitions for each in read], format_path)
     return LoadResult(loaded.hooks, (*twice, *problems))
 
 
 def import_folders(folders: Sequence[DefinitionsFolder]) -> LoadResult:
     """Runs the folders' files; they may list each other's hooks. Call it only for trusted folders."""
     imported = [folder.load_definitions() for folder in folders]
-    definitions, shown = [each for each, _ in imported], _path_formatter(folders)
-    loaded = hooks_of(*definitions, shown=shown)
-    found = (*(problem for _, each in imported for problem in each), *_ids_defined_twice(definitions, shown))
+    definitions, format_path = [each for each, _ in imported], _path_formatter(folders)
+    loaded = hooks_of(*definitions, format_path=format_path)
+    found = (*(problem for _, each in imported for problem in each), *_ids_defined_twice(definitions, format_path))
     return LoadResult(loaded.hooks, tuple(dict.fromkeys((*found, *loaded.problems))))
 
 
 def _path_formatter(folders: Sequence[DefinitionsFolder]) -> PathFormatter:
-    def shown(file: str) -> str:
+    def format_path(file: str) -> str:
         return next((name for folder in folders if (name := folder.display_path(file)) != file), file)
 
-    return shown
+    return format_path
 
 
-def _ids_defined_twice(parts: Sequence[Definitions], shown: PathFormatter) -> Iterator[Problem]:
+def _ids_defined_twice(parts: Sequence[Definitions], format_path: PathFormatter) -> Iterator[Problem]:
     """Within one folder, a second definition is refused where it is made."""
     first: dict[str, HookDefinition] = {}
     for hook in (hook for part in parts for hook in part.hooks.values()):
         known = first.setdefault(hook.id, hook)
         if known is not hook:
-            where = f"{shown(known.place.file)}:{known.place.line}"
+            where = f"{format_path(known.place.file)}:{known.place.line}"
             text = f"the hook {hook.id} is defined twice, first in {where}. Give one of them another id."
-            yield Problem("bad-definition", shown(hook.place.file), hook.place.line, text)
+            yield Problem("bad-definition", format_path(hook.place.file), hook.place.line, text)
 
 
 def _read_bytes(file: Path, most: int) -> bytes:

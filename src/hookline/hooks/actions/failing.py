@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from hookline.hooks.actions.description import describe_json
+from hookline.hooks.actions.wrapper import ActionWrapper
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
@@ -39,26 +40,11 @@ class InvalidAction:
 
 
 @dataclass(frozen=True, slots=True)
-class UntrustedAction:
+class UntrustedAction(ActionWrapper):
     """Takes the place of `action` until its file is trusted. It always fails, so that its hook answers with its on_error."""
 
     action: Action
     instant = True
-    constant = None
-    label = "its action"
-
-    @property
-    def may(self) -> May:
-        return self.action.may
-
-    def changes(self) -> tuple[FactPath, ...]:
-        return tuple(self.action.changes())
-
-    def reads(self) -> tuple[FactPath, ...]:
-        return tuple(self.action.reads())
-
-    def describe(self) -> Iterator[tuple[str, str]]:
-        yield from self.action.describe()
 
     async def run(self, event: Event, host: Host) -> NoReturn:
         raise ActionError(FailureKind.NOT_TRUSTED, "is not trusted yet; review it with `hookline trust`")

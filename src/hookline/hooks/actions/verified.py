@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NoReturn, Protocol
 
 from hookline.hooks.actions.hold import holding_answer
-from hookline.hooks.event import Event, FactPath
+from hookline.hooks.actions.wrapper import ActionWrapper
+from hookline.hooks.event import Event
 from hookline.hooks.host import Host
 from hookline.hooks.outcome import ActionError, FailureKind, Outcome
-from hookline.hooks.protocols import Action, May
+from hookline.hooks.protocols import Action
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import asyncio
 
@@ -35,7 +35,7 @@ class FileChangedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedAction:
+class VerifiedAction(ActionWrapper):
     """The files are read just before the action runs, and again after it.
 
     If one has changed, what the action said does not count. A hook that could deny or ask then holds the event: a person
@@ -49,25 +49,6 @@ class VerifiedAction:
     @property
     def instant(self) -> bool:
         return self.action.instant
-
-    constant = None
-
-    @property
-    def label(self) -> str:
-        return self.action.label
-
-    @property
-    def may(self) -> May:
-        return self.action.may
-
-    def changes(self) -> tuple[FactPath, ...]:
-        return tuple(self.action.changes())
-
-    def reads(self) -> tuple[FactPath, ...]:
-        return tuple(self.action.reads())
-
-    def describe(self) -> Iterator[tuple[str, str]]:
-        yield from self.action.describe()
 
     async def run(self, event: Event, host: Host) -> Outcome:
         before = await self._read_files(event)

@@ -85,7 +85,7 @@ class RecentMap(Generic[T]):
         self._max_size = most
         self._values: dict[str, T] = {}
 
-    def put(self, name: str, value: T) -> None:
+    def remember(self, name: str, value: T) -> None:
         self._values.pop(name, None)
         self._values[name] = value
         if len(self._values) > self._max_size:
@@ -346,7 +346,7 @@ class Proxy:
         request = self._pending.pop(key, None)
         if request is None or not request.is_being_decided:
             if request is not None:
-                self._cancelled_requests.put(key, request)
+                self._cancelled_requests.remember(key, request)
             await self._server.send(message)
             return
         assert request.deciding is not None
@@ -425,7 +425,7 @@ class Proxy:
         assert request.call is not None
         del self._pending[request.call.message.key]
         refusal = answer.add_to_reason(_REFUSED_BY_USER)
-        self._continued.put(state, replace(request, forwarded=left, deciding=None, refusal=refusal))
+        self._continued.remember(state, replace(request, forwarded=left, deciding=None, refusal=refusal))
         await self._send(
             build_response(request.id, elicitation.input_required_result(self._elicitation_params(left, answer), state))
         )
@@ -511,11 +511,11 @@ class Proxy:
         if call.is_modern and result.get("resultType") == "input_required" and "content" not in result:
             state = result.get("requestState")
             if isinstance(state, str):
-                self._continued.put(state, replace(request, deciding=None, refusal=""))
+                self._continued.remember(state, replace(request, deciding=None, refusal=""))
             return True
         task = get_object(result, "task").get("taskId")
         if "task" in call.message.params and isinstance(task, str) and "content" not in result:
-            self._tasks.put(task, replace(request, deciding=None, refusal=""))
+            self._tasks.remember(task, replace(request, deciding=None, refusal=""))
             return True
         return False
 
