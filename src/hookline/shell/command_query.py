@@ -123,7 +123,7 @@ class CommandQuery:
         table = OPTIONS.get(f"{program} {subcommand}".strip()) or OPTIONS.get(
             f"{program} {subcommand.partition(' ')[0]}", _NO_OPTIONS
         )
-        answers = [_has_flag(flag.lstrip("-"), table, arguments) for flag in self.flags]
+        answers = [_flag_answer(flag, table, arguments) for flag in self.flags]
         return False if False in answers else None if None in answers else True
 
 
@@ -189,6 +189,18 @@ def _find_subcommand(program: str, wanted: list[str], arguments: list[str]) -> t
 
 def _fits(word: str, wanted: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, HAS_UNKNOWN.split(word))), wanted, re.DOTALL) is not None
+
+
+def _flag_answer(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:
+    """`-rf` and, for a program with such letters, `rf` are also the flags `r` and `f`."""
+    name = flag.lstrip("-")
+    answer = _has_flag(name, table, arguments)
+    known = {each for same in table.same for each in same}
+    is_group = flag.startswith("-") or (name not in known and known.issuperset(name))
+    if answer or len(name) < 2 or flag.startswith("--") or not is_group:
+        return answer
+    letters = [_has_flag(letter, table, arguments) for letter in name]
+    return answer if False in letters else None if None in letters else True
 
 
 def _has_flag(flag: str, table: OptionTable, arguments: Sequence[str]) -> Answer:

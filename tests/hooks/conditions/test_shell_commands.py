@@ -97,3 +97,16 @@ def test_an_explanation_names_what_runs() -> None:
     assert str(condition) == "input.command runs rm with r, f"
     assert condition.why_not(shell("ls; cat x")) == "input.command does not run rm with r, f; it runs ls, cat"
     assert condition.why_not(shell("x", "write_file")) == "the tool runs no shell command"
+
+
+@pytest.mark.parametrize(
+    ("when", "hint"),
+    [
+        ("{runs: git push}", "Write {program: git, subcommand: push}."),
+        ("{runs: {program: 'rm *'}}", "Write its name, such as rm."),
+        ("{pipes: {from: 'curl|wget', to: sh}}", "Write its name, such as rm."),
+    ],
+)
+def test_a_program_that_could_never_match_is_a_problem(when: str, hint: str) -> None:
+    (problem,) = book(when).problems
+    assert (problem.code, problem.hint) == ("bad-program", hint)

@@ -66,6 +66,7 @@ EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
 }
 SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
 _COMMAND_MATCHERS: Final = ("command", "starts")  # they are matched against each command of a shell text
+_PROGRAM_NAME: Final = lazy_pattern(r"[^\s*?\[\]{}$|;&<>()'\"`\\]+")
 _PLAIN_NAME: Final = lazy_pattern(r"[\w.:-]+")  # means the same as a glob
 
 _TEST: Final[Schema] = {"$ref": "#/$defs/test"}
@@ -309,11 +310,28 @@ def _write_says(condition: Condition) -> Any:
     return write_mapping(_SAYS_KEYS, condition) if isinstance(condition, RecentMessagesContain) else NOT_WRITTEN
 
 
+def _read_programs(at: Node, info: Any = None) -> tuple[str, ...] | None:
+    """Names of programs. Anything else would never match."""
+    names = at.texts()
+    for name in names or ():
+        if not _PROGRAM_NAME.fullmatch(name):
+            words = name.split()
+            is_command = len(words) > 1 and all(map(_PROGRAM_NAME.fullmatch, words))
+            hint = (
+                f"Write {{program: {words[0]}, subcommand: {words[1]}}}."
+                if is_command
+                else "Write its name, such as rm."
+            )
+            at.add_problem("bad-program", f"{at.location}: {name} is not the name of a program.", hint)
+            return None
+    return names
+
+
 def _parse_runs(at: Node, info: HookInfo) -> Condition | None:
     from hookline.shell.command_query import CommandQuery  # it takes time to load
 
     if not isinstance(at.value, dict):
-        programs = at.texts()
+        programs = _read_programs(at)
         return None if programs is None else _runs(CommandQuery(programs))
     values = read_mapping(at, _RUNS_KEYS, "runs", info, hint="Write runs: {program: rm, flags: [r, f]}.")
     if values is None:
@@ -635,8 +653,10 @@ _UNPARSED: Final = choice_key(
     write=_write_unparsed,
 )
 _RUNS_KEYS: Final = key_table(
-    texts_key(
+    Key(
         "program",
+        read=_read_programs,
+        schema=TEXTS,
         required=True,
         help="the program's name, or a list of which one must match; `sh` is every shell",
         write=lambda condition: _one_or_many(condition.query.programs),
@@ -654,14 +674,18 @@ _RUNS_KEYS: Final = key_table(
     _UNPARSED,
 )
 _PIPES_KEYS: Final = key_table(
-    texts_key(
+    Key(
         "from",
+        read=_read_programs,
+        schema=TEXTS,
         required=True,
         help="the program that prints, or a list of which one must match",
         write=lambda condition: _one_or_many(condition.sources.programs),
     ),
-    texts_key(
+    Key(
         "to",
+        read=_read_programs,
+        schema=TEXTS,
         required=True,
         help="the program that gets it, or a list of which one must match; `sh` is every shell",
         write=lambda condition: _one_or_many(condition.targets.programs),
