@@ -81,7 +81,7 @@ class ReferenceRound:
         holds = self.holds(at, hook)
         if holds is False:
             return
-        if isinstance(holds, Failure) and not hook.guards:
+        if isinstance(holds, Failure) and not hook.fires_undecided(self.event):
             if (outcome := self.counted(hook, holds)) != SILENT and hook.wait:
                 self.hear(at, hook, outcome)
             return
@@ -121,7 +121,7 @@ class ReferenceRound:
             limited = hook.limit.max_fires is not None and self.fires[hook.key] >= hook.limit.max_fires
             if at not in self.fired and limited:
                 continue
-            if isinstance(holds, Failure) and not hook.guards:
+            if isinstance(holds, Failure) and not hook.fires_undecided(self.event):
                 outcome = self.counted(hook, holds)
                 if outcome == SILENT:
                     continue

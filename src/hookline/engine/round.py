@@ -116,7 +116,7 @@ class Round:
                 if self._explain:
                     self._trace.append(TraceEntry(entry.hook, skip_reason=skip_reason))
                 continue
-            if self._undecided is not None and not entry.hook.guards:
+            if self._undecided is not None and not entry.hook.fires_undecided(self.event):
                 changes = self._add_outcome(rank, entry.hook, self._resolve_undecided(entry.hook))
             elif entry.plain and entry.answer is not None and self._undecided is None:
                 self._trace.append(TraceEntry(entry.hook, entry.answer))
@@ -382,7 +382,7 @@ class Round:
                 continue
             if rank not in self._claimed and not self._is_within_limit(hook):
                 continue
-            if self._undecided is not None and not hook.guards:
+            if self._undecided is not None and not hook.fires_undecided(self.event):
                 outcome = self._resolve_undecided(hook, again=True)
             else:
                 outcome, _ = await self._attempt(hook, again=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from hookline.hooks.event import Event, FactPath
-from hookline.hooks.events import EVENTS
+from hookline.hooks.events import ENDING_EVENTS, EVENTS
 from hookline.hooks.outcome import SILENT, Outcome
 from hookline.hooks.protocols import Action, Condition, May, may_of
 from hookline.hooks.wording import NATIVE_WORDING, Wording
@@ -109,6 +109,10 @@ class Hook:
         """Its action is instant and can only stop, so it fires if its condition cannot be evaluated."""
         stops = self.may_stop and bool(self.then.may & (May.DENY | May.ASK | May.HALT))
         return self.then.instant and stops and not self.may & (May.ALLOW | May.CHANGE)
+
+    def fires_undecided(self, event: Event) -> bool:
+        """Whether it fires if its condition cannot be evaluated. It keeps an agent from stopping only once."""
+        return self.guards and not (self.event in ENDING_EVENTS and event.read(("stop", "active")) is True)
 
     @property
     def only_allows(self) -> bool:
