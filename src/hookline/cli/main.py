@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -43,7 +44,13 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(VERBS[cmd_name][0]).verb
+        was_enabled = gc.isenabled()
+        gc.disable()  # what an import makes stays
+        try:
+            command: click.Command = import_module(VERBS[cmd_name][0]).verb
+        finally:
+            if was_enabled:
+                gc.enable()
         return command
 
     def resolve_command(
@@ -155,3 +162,5 @@ def main() -> None:
         cli.main(prog_name="hookline")
     except KeyboardInterrupt:  # before or after click handles it
         sys.exit(INTERRUPTED)
+    finally:
+        gc.freeze()  # the process ends: its memory need not be searched for garbage
