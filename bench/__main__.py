@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
-from bench import dialects
+from bench import dialects, loading, startup
 from bench.bridge import round_trips
 from bench.contenders import CONTENDERS, fresh_path
-from bench.programs import memory, python_hook, shell_hook, start_times
+from bench.programs import memory, python_hook, shell_hook
 from bench.proxy import mcp_call
 from bench.rules import Workload
 from bench.sessions import MODEL, figures
@@ -106,20 +106,39 @@ def main() -> None:
     print(
         table([{"one MCP call": "2 KB, 100 hooks", **{n: format_seconds(t) for n, t in proxied.items()}}]), end="\n\n"
     )
-    starts = {name: format_seconds(seconds) for name, seconds in start_times().items()}
-    print(table([{"start": "seconds", **starts, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n")
+    starts = startup.cpu_times()
+    shown = {name: format_seconds(seconds) for name, seconds in starts.items()}
+    print(
+        table([{"start": "processor time", **shown, "memory of 10,000 rules": f"{memory(10_000):.0f} MiB"}]), end="\n\n"
+    )
+    loads = loading.load_costs()
+    rows = [
+        {
+            "load 10,000 rules": name,
+            "processor time": format_seconds(cost.seconds),
+            "memory": f"{cost.mebibytes:.0f} MiB",
+        }
+        for name, cost in loads.items()
+    ]
+    print(table(rows), end="\n\n")
     agents = [figures(sessions) for sessions in (1, 100)]
     print(table([each.row() for each in agents]), end="\n\n")
     programs["hooks of a turn"] = max(each.hooks for each in agents)
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     programs |= calls
     programs["MCP proxy"] = proxied["added"]
-    print(table(goals({(load.name, load.rules): times for load, times in results}, programs)))
+    further = [*startup.goals(starts), *loading.goals(loads)]
+    print(table(goals({(load.name, load.rules): times for load, times in results}, programs, further)))
     if "--json" in sys.argv:
         print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
 
 
-def goals(times: dict[tuple[str, int], dict[str, float]], programs: dict[str, float]) -> list[dict[str, str]]:
+Goal = tuple[str, float, float, str]  # what, the measured value, at most, of what
+
+
+def goals(
+    times: dict[tuple[str, int], dict[str, float]], programs: dict[str, float], further: list[Goal]
+) -> list[dict[str, str]]:
     """What hookline promises, each as a ratio within this run."""
     none, last = times["none matches", 10_000], times["the last matches", 10_000]
     ten, one = times["none matches", 10], times["none matches", 1]
@@ -146,6 +165,7 @@ def goals(times: dict[tuple[str, int], dict[str, float]], programs: dict[str, fl
             "of the turn",
         ),
         *_bridge_goals(programs),
+        *further,
     ]
     return [
         {

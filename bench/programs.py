@@ -1,4 +1,4 @@
-"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; imports; memory."""
+"""A shell hook beside the same command in bare asyncio; Python hooks, warm and spawned; memory."""
 
 from __future__ import annotations
 
@@ -86,32 +86,6 @@ async def _alternate(calls: dict[str, Callable[[], Awaitable[None]]], pause: flo
             times[name].append(perf_counter() - begun)
             await asyncio.sleep(pause)
     return {name: statistics.median(taken[3:]) for name, taken in times.items()}
-
-
-def start_times() -> dict[str, float]:
-    """Seconds of an import, without Python's own start, and of the whole help command."""
-    nothing = _time_python("pass")
-    return {
-        "import hookline": _time_python("import hookline") - nothing,
-        "import hookline and decide": _time_python(
-            "from hookline.project import load_text; from hookline import Event;"
-            "load_text('hooks: []', 'hookline.yaml').decide_now(Event('stop', {}))"
-        )
-        - nothing,
-        "hookline --help": _time_python(
-            "import sys; sys.argv = ['hookline', '--help']; from hookline.cli.main import main; main()"
-        ),
-        "bare python": nothing,
-    }
-
-
-def _time_python(code: str) -> float:
-    taken = []
-    for _ in range(7):
-        begun = perf_counter()
-        subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False)
-        taken.append(perf_counter() - begun)
-    return statistics.median(taken)
 
 
 def memory(rules: int) -> float:
