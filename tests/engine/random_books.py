@@ -1,4 +1,4 @@
-"""Random configs of every text dialect and random events, from a few words that meet each other often."""
+"""Random configs of every dialect and random events, from a few words that meet each other often."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.hook_factories import FakeHost
+from engine.random_definitions import EVENTS, define_hooks, definition_event
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
 from hookline.hooks.host import Command, ProgramResult
@@ -57,6 +58,9 @@ class Chance(random.Random):
         return [make() for _ in range(self.randint(1, most))]
 
     def event(self) -> Event:
+        return definition_event(self) if self.random() < 0.4 else self._tool_or_prompt_event()
+
+    def _tool_or_prompt_event(self) -> Event:
         given: dict[str, Any] = {}
         given |= self.maybe(0.8, command=self.choice(COMMANDS)) | self.maybe(0.5, path=self.choice(PATHS))
         given |= self.maybe(0.2, file_path=self.choice(PATHS)) | self.maybe(
@@ -81,7 +85,9 @@ class Chance(random.Random):
     def native_hook(self, number: int) -> dict[str, Any]:
         return {
             "id": f"native-{number}",
-            "on": self.choice(["tool.before", "tool.before", "tool.before", "tool.after", "prompt.submit", "stop"]),
+            "on": self.choice(
+                [*["tool.before"] * 6, "tool.after", "tool.after", "prompt.submit", "stop", *EVENTS.values()]
+            ),
             "then": self.choice([self.native_action, self.native_action, lambda: self.few(self.native_action, 2)])(),
             **self.maybe(0.8, when=self.native_condition(2)),
             **self.maybe(0.4, order=self.choice([-5, 0, 5])),
@@ -200,8 +206,11 @@ FILES = {
     "claude_code": ".claude/settings.json",
     "digitorn": "digitorn.yaml",
 }
+DIALECTS = (*FILES, "standard_agents")
 
 
 def load_hooks(chance: Chance, dialect: str) -> tuple[Hook, ...]:
+    if dialect == "standard_agents":
+        return define_hooks(chance)
     text: str = getattr(chance, dialect)()
     return load_text(text, FILES[dialect], dialect).hooks

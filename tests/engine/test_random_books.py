@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine.random_books import FILES, Chance, ProgramHost, load_hooks
+from engine.random_books import DIALECTS, Chance, ProgramHost, load_hooks
 from engine.reference import ReferenceRound
 from hookline.engine import match_budget
 from hookline.engine.book import Book, Layer
@@ -61,7 +61,7 @@ def summarized(decision: Decision) -> dict[str, Any]:
 
 
 def layers_of(chance: Chance) -> list[tuple[Hook, ...]]:
-    dialects = chance.sample(list(FILES), k=chance.randint(1, len(FILES)))
+    dialects = chance.sample(DIALECTS, k=chance.randint(1, len(DIALECTS)))
     return [load_hooks(chance, dialect) for dialect in dialects]
 
 
@@ -111,16 +111,16 @@ def changes_nothing(hook: Hook) -> bool:
 async def compare_alone_and_together(seed: int) -> int:
     """Hooks of several dialects that neither change the event nor stop the agent; one dialect may also change it."""
     chance = Chance(seed)
-    changing = chance.choice(list(FILES))
+    changing = chance.choice(DIALECTS)
     layers = []
-    for dialect in FILES:
+    for dialect in DIALECTS:
         hooks = [hook for hook in load_hooks(chance, dialect) if hook.group == dialect]
         if dialect != changing:
             hooks = [hook for hook in hooks if changes_nothing(hook)]
         layers.append(tuple(hook for hook in hooks if not hook.may & May.HALT or dialect == changing))
     everyone = Book([Layer(str(n), hooks) for n, hooks in enumerate(layers)])
-    alone = {dialect: Book([Layer(dialect, hooks)]) for dialect, hooks in zip(FILES, layers, strict=True)}
-    hosts = {dialect: ProgramHost() for dialect in [*FILES, "all"]}
+    alone = {dialect: Book([Layer(dialect, hooks)]) for dialect, hooks in zip(DIALECTS, layers, strict=True)}
+    hosts = {dialect: ProgramHost() for dialect in [*DIALECTS, "all"]}
     compared = 0
     for _ in range(10):
         event = chance.event()
