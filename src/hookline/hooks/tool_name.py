@@ -135,7 +135,8 @@ class ToolName:
         return tuple(dict.fromkeys(form for name in names for form in self.vocabulary.all_forms(name)))
 
     def reads(self) -> tuple[FactPath, ...]:
-        return (("tool", "name"), ("tool", "kind"))
+        """The input too: the kind of a tool that no table knows is guessed from its fields."""
+        return (("tool", "name"), ("tool", "kind"), ("tool", "input"))
 
     def __str__(self) -> str:
         return "tool"

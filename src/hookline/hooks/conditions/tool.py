@@ -51,7 +51,7 @@ class ToolKindIs:
         return ()
 
     def reads(self) -> tuple[FactPath, ...]:
-        return (("tool", "kind"), ("tool", "name"))
+        return (("tool", "kind"), ("tool", "name"), ("tool", "input"))
 
     def __str__(self) -> str:
         return f"the tool's kind is {self.kind}"
