@@ -33,21 +33,36 @@ def lint_native(when: str) -> list[tuple[str, Severity, str]]:
         ("{input: {path: {glob: '{{workspace}}/**'}}}", "never-matches", Severity.ERROR, "write **."),
         ("{input: {path: {glob: '{{cwd}}/src/*.py'}}}", "never-matches", Severity.ERROR, "write src/*.py."),
         ("{input: {command: 'rm {{input.path}}'}}", "never-matches", Severity.WARNING, "Write the text itself."),
-        ("{tool: '^Write$'}", "glob-or-regex", Severity.WARNING, "Write Write, or a regular expression as /^Write$/."),
+        ("{tool: '^Write$'}", "glob-or-regex", Severity.ERROR, "Write Write, or a regular expression as /^Write$/."),
         (r"{input: {path: {glob: '^src/.*\.py$'}}}", "glob-or-regex", Severity.WARNING, "Write matches:"),
         ("{input: {path: 'src/file*'}}", "glob-or-regex", Severity.WARNING, "Write src/file.* if"),
         ("{tool: 'write_file|edit_file.*'}", "glob-or-regex", Severity.WARNING, "Write write_file|edit_file*, or"),
-        ("{tool: bsh}", "unknown-tool", Severity.WARNING, "Did you mean bash?"),
-        ("{tool: [bash, wirte_file]}", "unknown-tool", Severity.WARNING, "Did you mean write_file?"),
-        ("{kind: shell, input: {commnd: x}}", "unknown-field", Severity.WARNING, "Did you mean command?"),
+        ("{tool: lint}", "unknown-tool", Severity.WARNING, "Did you mean List?"),
+        ("{tool: web_searchs}", "unknown-tool", Severity.WARNING, "Did you mean web_search?"),
+        ("{tool: BASH}", "unknown-tool", Severity.ERROR, "Did you mean bash?"),
+        ("{tool: 'bash{2'}", "never-matches", Severity.ERROR, "Write the tool's name"),
+        ("{tool: '[bash'}", "never-matches", Severity.ERROR, "Write the tool's name"),
+        ("{tool: 'x^bash'}", "never-matches", Severity.ERROR, "Write the tool's name"),
+        ('{tool: "bash\\u200b"}', "never-matches", Severity.ERROR, "Remove the line break or the character."),
+        ('{input: {command: "rm\\n"}}', "never-matches", Severity.ERROR, "write |- instead of |"),
+        ("{input: {command: 'rm(?!)'}}", "never-matches", Severity.ERROR, "Write \\^"),
+        ("{tool: '/bash{2/'}", "never-matches", Severity.ERROR, "Write the tool's name"),
+        ("{tool: '{{x}}'}", "never-matches", Severity.ERROR, "Write the text itself."),
+        ("{input: {command: 1}}", "never-matches", Severity.ERROR, "in quotes"),
+        ("{input: {command: false}}", "never-matches", Severity.ERROR, "in quotes"),
+        ("{input: {commnd: x}}", "unknown-field", Severity.ERROR, "Did you mean command?"),
+        ("{input: {Command: x}}", "unknown-field", Severity.ERROR, "Did you mean command?"),
+        ("{tool: bsh}", "unknown-tool", Severity.ERROR, "Did you mean bash?"),
+        ("{tool: [bash, wirte_file]}", "unknown-tool", Severity.ERROR, "Did you mean write_file?"),
+        ("{kind: shell, input: {commnd: x}}", "unknown-field", Severity.ERROR, "Did you mean command?"),
         ("{kind: shell, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
         ("{tool: bash, input: {path: x}}", "unknown-field", Severity.WARNING, "Its fields are command, cwd, timeout."),
-        ("{kind: [read, write], input: {pth: x}}", "unknown-field", Severity.WARNING, "Did you mean path?"),
-        ("{tool: bash, not: {input: {comand: x}}}", "unknown-field", Severity.WARNING, "Did you mean command?"),
+        ("{kind: [read, write], input: {pth: x}}", "unknown-field", Severity.ERROR, "Did you mean path?"),
+        ("{tool: bash, not: {input: {comand: x}}}", "unknown-field", Severity.ERROR, "Did you mean command?"),
         (
             "{all: [{kind: shell}, {any: [{input: {cmmand: x}}]}]}",
             "unknown-field",
-            Severity.WARNING,
+            Severity.ERROR,
             "Did you mean command?",
         ),
     ],
@@ -69,6 +84,10 @@ def test_a_condition_that_does_not_do_what_it_says(when: str, code: str, severit
         "{kind: [shell, read], input: {path: x}}",
         "{tool: 'mcp*', input: {anything: x}}",
         "{tool: deploy, input: {stage: prod}}",
+        "{tool: '[b]sh'}",
+        "{input: {count: 3}}",
+        "{tool: deploy, input: {context: x}}",
+        r"{input: {command: 'rm(?! -i)'}}",
         "{tool: /^bash$/}",
         "{tool: 'write_*|edit_*'}",
         "{tool: 'mcp.github.*'}",
@@ -91,7 +110,7 @@ def test_a_backslash_of_json_is_written_twice() -> None:
     ("matcher", "hint"),
     [
         ("write_*", "Write write_.* if * should match any text."),
-        ("^bsh$", "Did you mean bash?"),
+        ("^bsh$", "Did you mean bash? If bsh is a tool of your own, write [b]sh."),
         ("Bash", "Did you mean bash?"),
     ],
 )
@@ -121,3 +140,31 @@ def test_a_regular_expression_in_digitorn_is_a_glob() -> None:
 @pytest.mark.parametrize("rule", ["Read(./.env.*)", "Edit(src/index.*)", "Read(./secrets/**)"])
 def test_a_glob_for_any_suffix_is_no_regular_expression(rule: str) -> None:
     assert lint(json.dumps({"permissions": {"deny": [rule]}}), ".claude/settings.json", "claude_code") == []
+
+
+def test_what_switches_a_guard_off_is_an_error_of_the_file() -> None:
+    """So a session refuses to start, and not only `check` finds it."""
+    for when in (
+        "{tool: bsh}",
+        "{input: {commnd: x}}",
+        "{input: {command: 'a^b'}}",
+        "{input: {command: []}}",
+        "{any: []}",
+    ):
+        problems = load_text(f"hooks: [{{id: x, on: tool.before, when: {when}, then: deny}}]", "hookline.yaml").problems
+        assert [problem.severity for problem in problems] == [Severity.ERROR], when
+
+
+def test_a_warning_does_not_keep_a_session_from_starting() -> None:
+    for when, then in (
+        ("{tool: lint}", "deny"),
+        ("{tool: bsh}", "{log: x}"),
+        ("{tool: bash, input: {path: x}}", "deny"),
+    ):
+        text = f"hooks: [{{id: x, on: tool.before, when: {when}, then: {then}}}]"
+        assert load_text(text, "hookline.yaml").problems == ()
+
+
+def test_a_disabled_hook_has_no_errors() -> None:
+    text = "hooks: [{id: x, on: tool.before, when: {tool: bsh}, then: deny, enabled: false}]"
+    assert load_text(text, "hookline.yaml").problems == ()

@@ -108,7 +108,10 @@ def test_a_fact_that_the_event_never_has_is_named_once(hook: str) -> None:
 
 @pytest.mark.parametrize("when", ["{any: []}", "{tool: bash, any: []}", "{not: {}}", "{not: {not: {any: []}}}"])
 def test_a_condition_that_never_holds(when: str) -> None:
-    assert lint_codes(f"id: x, on: tool.before, when: {when}, then: {{deny: no}}") == [("never-holds", 2)]
+    (warning,) = lint_hooks(hooks_of(f"id: x, on: tool.before, when: {when}, then: {{log: x}}"))
+    assert (warning.code, warning.severity) == ("never-holds", Severity.WARNING)
+    (error,) = load_text(f"hooks: [{{id: x, on: tool.before, when: {when}, then: deny}}]", "hookline.yaml").problems
+    assert (error.code, error.severity) == ("never-holds", Severity.ERROR)
 
 
 @pytest.mark.parametrize("when", ["{}", "{not: {any: []}}", "{any: [{tool: bash}]}", "[]"])

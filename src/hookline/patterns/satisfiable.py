@@ -9,6 +9,7 @@ from hookline.patterns.syntax_tree import (
     Boundary,
     CharacterSet,
     Group,
+    LookAround,
     RegexNode,
     Repeat,
     Sequence,
@@ -52,6 +53,8 @@ def _advance(node: RegexNode, start: _Positions) -> _Positions:
             return _repeat(part, least, most, start)
         case Group(part):
             return _advance(part, start)
+        case LookAround(Sequence(()), negative=True):
+            return frozenset()
         case _:  # look-around and back-references: taken as possible
             return start
 

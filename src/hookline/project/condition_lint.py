@@ -1,7 +1,8 @@
 r"""Finds conditions that can never hold, or that hold for something else than their author means.
 
 Patterns that no text matches, `"\b"` in double quotes, globs that look like regular expressions and the reverse, tools
-and fields with a typo, placeholders in a pattern.
+and fields with a typo, placeholders in a pattern. What certainly switches a guard off is an error, so no session starts with
+it; what only looks wrong is a warning.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Final
 
 from hookline.config.problem import Problem, Severity
 from hookline.formatting import closest_match, is_typo
-from hookline.hooks.conditions.logic import All, AnyOf, Not
-from hookline.hooks.conditions.text import Fact, Matches, ShellCommands
+from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
+from hookline.hooks.conditions.text import Equals, Fact, Matches, ShellCommands
 from hookline.hooks.conditions.tool import ToolKindIs
+from hookline.hooks.event import FactPath
 from hookline.hooks.hook import Hook
 from hookline.hooks.protocols import Condition, TextPattern
 from hookline.hooks.tool_input import ToolField
@@ -43,13 +45,33 @@ _CONTROL_CHARACTERS: Final = {
     "\x1b": ("an escape", r"\e"),
     "\x00": ("a null", r"\0"),
 }
+_CONTROL: Final = re.compile(f"[{''.join(map(re.escape, _CONTROL_CHARACTERS))}]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_INVISIBLE_EDGE: Final = re.compile(
+    "^[\ufeff\u200b\u200c\u200d\u2060\u2028]+[^]]|[^[][\ufeff\u200b\u200c\u200d\u2060\u2028]+$|.\n$"
+)
+_MAY_NEVER_MATCH: Final = re.compile(r".\^|\$.|\\[AzZ]|\[\]|\(\?<?!")
+"""Cheaper than to look closely: a pattern without an anchor inside, an empty set or a negative look-around can match."""
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.:/@ *?|!\[\]-]|(?<!\[)!|^\s|\s$|\[\]|\[(?!.*\])", re.DOTALL)
+"""What no tool's name and no glob for one has."""
+_NAME_SYNTAX: Final = lazy_pattern(
+    r"\\[./:@wWdDsSbB-]|\[[^]]*\]|\{\d+(?:,\d*)?\}|\(\?(?:<?[=!]|:|P?<\w+>|[a-z-]+[:)])|\\[pP]\{\w+\}"
+)
+_NOT_IN_NAME_PATTERNS: Final = re.compile(r"[^\w.:/@ *+?|()^$-]|^\^?/")
+"""What no regular expression for a tool's name has, besides its syntax."""
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
 _LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
-_ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=/|$)")  # .env.*
 _MODULE_STAR: Final = lazy_pattern(r"([\w.]+)\.\*")
 _LOOKS_LIKE_GLOB: Final = lazy_pattern(r"[\w./-]*\w\*(?:\.\w+)?")
 _PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
 _GLOB_WORDS: Final = ("glob", "tool", "like")
+_NAME_WORDS: Final = ("tool", "like")
+_WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
+_INPUT: Final = ("tool", "input")
+_TEXT_FIELDS: Final = ("command", "path", "content", "old_string", "new_string", "url", "query", "pattern")
+_SUSPICIOUS: Final = re.compile(
+    "|".join((_CONTROL.pattern, _SURROGATE.pattern, _INVISIBLE_EDGE.pattern, _MAY_NEVER_MATCH.pattern, r"\{\{"))
+)
 _MINOR_FIELDS: Final = frozenset(
     (
         "description", "run_in_background", "is_background", "replace_all", "edits", "cell_id", "cell_type", "edit_mode",
@@ -62,29 +84,108 @@ _MINOR_FIELDS: Final = frozenset(
     )
 )  # fmt: skip
 """Fields that tools of known agents have besides the main ones."""
+_REAL_WORDS: Final = frozenset(
+    (
+        "ask", "base", "bass", "bask", "cash", "dash", "hash", "lash", "mash", "push", "wash", "emit", "exit", "head",
+        "lead", "load", "road", "ready", "real", "reap", "red", "thread", "tread", "spread", "white", "writ", "wrote", "lint",
+        "last", "lost", "mist", "fist", "lift", "test", "text", "mask", "tank", "talk", "disk", "desk", "blob", "globe", "lob",
+        "grip", "prep", "sketch", "stretch", "etch", "catch", "match", "watch", "latch", "hatch", "path", "math", "bath",
+        "spell", "smell", "swell", "shelf", "skull", "still", "spill", "kill", "skim", "vie", "vies", "urgent", "agency",
+        "fun", "ran", "rug", "sun", "ruin", "fill", "film", "fine", "fire", "mile", "tile", "pile", "title", "dim", "dome", "dot",
+        "sql", "sqlite", "uri", "name", "content", "contest", "context", "contact", "comment", "commend", "query", "pattern",
+        "prompt", "promote", "new", "now", "save", "wave", "use", "user", "pull", "plane", "plant", "send", "mend", "spend",
+        "stop", "step", "shop", "store", "story", "free", "three", "tree", "rule", "role", "mode", "node", "code", "act", "fact",
+    )
+)  # fmt: skip
+"""Words one letter from a known name that are good names for a tool or a field of your own."""
 
 
 def lint_condition(hook: Hook) -> Iterator[Problem]:
-    for match, kinds in _matches(hook.when, frozenset()):
-        yield from _check_text(hook, match)
-        yield from _check_name(hook, match)
-        yield from _check_field(hook, match, kinds)
+    for part, kinds in _parts(hook.when, frozenset()):
+        if isinstance(part, Matches):
+            yield from _check_text(hook, part)
+            yield from _check_name(hook, part)
+        else:
+            yield from _check_type(hook, part)
+        yield from _check_field(hook, part, kinds)
 
 
-def _matches(when: Condition, kinds: frozenset[ToolKind]) -> Iterator[tuple[Matches, frozenset[ToolKind]]]:
-    """Each text condition, with the kinds of tools that the conditions beside it leave; empty: any."""
+def errors_in_condition(hook: Hook) -> list[Problem]:
+    """The errors among them. Cheap for a hook without any: it is called for every hook that is loaded."""
+    if _is_clean(hook.when):
+        return []
+    found = (*lint_condition(hook), *check_never_holds(hook))
+    return [problem for problem in found if problem.severity is Severity.ERROR]
+
+
+def _is_clean(when: Condition) -> bool:
+    """Without pattern matching, which costs several times as much."""
+    kind = type(when)
+    if kind is Matches:
+        assert isinstance(when, Matches)
+        subject, source = when.subject, when.pattern.source
+        if type(subject) is ToolName:
+            return _is_clean_name(source, type(when.pattern) is Shorthand, subject.vocabulary.name)
+        if _SUSPICIOUS.search(source) is not None:
+            return False
+        field = _field_of(subject)
+        return field is None or _is_clean_field(field)
+    if isinstance(when, All | AnyOf):
+        if not when.parts:
+            return isinstance(when, All)
+        for part in when.parts:  # noqa: SIM110
+            if not _is_clean(part):
+                return False
+        return True
+    if isinstance(when, Not):
+        return not isinstance(when.part, Always | All) and _is_clean(when.part)
+    return not isinstance(when, Equals) or when.path[:2] != _INPUT
+
+
+def check_never_holds(hook: Hook) -> Iterator[Problem]:
+    """An error for a guard of hookline.yaml; other formats say themselves what an empty list means."""
+    if _always_answers(hook.when, no=True):
+        is_error = hook.origin.dialect == NATIVE.name and hook.may_stop
+        what = f"the condition of {hook.id} can never be true."
+        severity = Severity.ERROR if is_error else Severity.WARNING
+        yield hook_problem("never-holds", hook, what, hook.origin.wording.never, severity)
+
+
+def _always_answers(when: Condition, no: bool = False) -> bool:
+    """Whether the condition is true for every event; with `no`, whether it is false for every event."""
     match when:
-        case Matches():
+        case Always():
+            return not no
+        case Never():
+            return no
+        case All(parts):
+            return (
+                any(_always_answers(part, no) for part in parts) if no else all(_always_answers(part) for part in parts)
+            )
+        case AnyOf(parts):
+            return (
+                all(_always_answers(part, no) for part in parts) if no else any(_always_answers(part) for part in parts)
+            )
+        case Not(part):
+            return _always_answers(part, not no)
+        case _:
+            return False
+
+
+def _parts(when: Condition, kinds: frozenset[ToolKind]) -> Iterator[tuple[Matches | Equals, frozenset[ToolKind]]]:
+    """Each condition on a value, with the kinds of tools that the conditions beside it leave; empty: any."""
+    match when:
+        case Matches() | Equals():
             yield when, kinds
         case All(parts):
             beside = next((found for part in parts if (found := _kinds_of(part))), kinds)
             for part in parts:
-                yield from _matches(part, beside)
+                yield from _parts(part, beside)
         case AnyOf(parts):
             for part in parts:
-                yield from _matches(part, kinds)
+                yield from _parts(part, kinds)
         case Not(part):
-            yield from _matches(part, kinds)
+            yield from _parts(part, kinds)
 
 
 def _kinds_of(when: Condition) -> frozenset[ToolKind]:
@@ -120,11 +221,18 @@ def _source(compiled: TextPattern) -> str:
 def _check_text(hook: Hook, match: Matches) -> Iterator[Problem]:
     text = _source(match.pattern)
     compiled = match.pattern.pattern if isinstance(match.pattern, Shorthand) else match.pattern
-    control = next((each for each in text if each in _CONTROL_CHARACTERS), None)
+    control = _CONTROL.search(text)
     placeholder = _PLACEHOLDER.search(text)
     if control is not None:
-        yield _control_character_problem(hook, text, control)
-    elif isinstance(compiled, Pattern) and not can_match(compiled):
+        yield _control_character_problem(hook, text, control[0])
+    elif _SURROGATE.search(text) is not None:
+        what = f"{hook.id} can never match: its pattern {_quote(text)} has half of a character."
+        yield hook_problem("never-matches", hook, what, "Write the character itself.", Severity.ERROR)
+    elif _INVISIBLE_EDGE.search(text) is not None:
+        what = f"{hook.id} hardly matches: its pattern {_quote(text)} begins or ends with a character that nobody sees."
+        hint = "Remove the line break or the character. In YAML, write |- instead of |, or quotes."
+        yield hook_problem("never-matches", hook, what, hint, Severity.ERROR)
+    elif isinstance(compiled, Pattern) and _MAY_NEVER_MATCH.search(text) and not can_match(compiled):
         what = f"{hook.id} can never match: no text matches {_quote(text)}."
         hint = "^ is the start of the text and $ is its end. Write \\^ or \\$ for the characters."
         yield hook_problem("never-matches", hook, what, hint, Severity.ERROR)
@@ -154,21 +262,23 @@ def _placeholder_problem(hook: Hook, match: Matches, text: str, name: str) -> Pr
         return hook_problem(
             "never-matches", hook, what, f"Paths are relative to the workspace: write {rest}.", Severity.ERROR
         )
-    return hook_problem(
-        "never-matches", hook, what, "Write the text itself.", Severity.ERROR if is_glob else Severity.WARNING
-    )
+    is_dead = is_glob or (isinstance(match.subject, ToolName) and hook.may_stop)
+    severity = Severity.ERROR if is_dead else Severity.WARNING
+    return hook_problem("never-matches", hook, what, "Write the text itself.", severity)
 
 
 def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
     """A glob that looks like a regular expression, or the reverse."""
     is_name = isinstance(match.subject, ToolName)
-    field = _field_of(match)
+    field = _field_of(match.subject)
     is_path = field is not None and is_path_field(field)
     if isinstance(match.pattern, Shorthand):
-        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else _ANY_SUFFIX.sub("", text)
+        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else text
         if match.pattern.word in _GLOB_WORDS and _LOOKS_LIKE_REGEX.search(searched):
             what = f"{hook.id} takes {_quote(text)} for a glob, but it looks like a regular expression."
-            yield hook_problem("glob-or-regex", hook, what, _glob_hint(hook, text, is_name))
+            is_dead = is_name and hook.may_stop and _is_impossible_name(match.pattern)
+            severity = Severity.ERROR if is_dead else Severity.WARNING
+            yield hook_problem("glob-or-regex", hook, what, _glob_hint(hook, text, is_name), severity)
     elif isinstance(match.pattern, Pattern) and (is_name or is_path) and _LOOKS_LIKE_GLOB.fullmatch(text):
         what = f"{hook.id} takes {_quote(text)} for a regular expression, in which * repeats the character before it."
         yield hook_problem("glob-or-regex", hook, what, f"Write {text.replace('*', '.*')} if * should match any text.")
@@ -191,13 +301,72 @@ def _glob_hint(hook: Hook, text: str, is_name: bool) -> str:
 def _check_name(hook: Hook, match: Matches) -> Iterator[Problem]:
     if not isinstance(match.subject, ToolName):
         return
+    text, vocabulary = _source(match.pattern), match.subject.vocabulary
+    is_glob = isinstance(match.pattern, Shorthand)
+    if _is_impossible_name(match.pattern) and not _is_reported(text, is_glob):
+        what = f"{hook.id} can never match: no tool has a name like {_quote(text)}."
+        severity = Severity.ERROR if hook.may_stop else Severity.WARNING
+        yield hook_problem("never-matches", hook, what, "Write the tool's name; * stands for any text.", severity)
+        return
     for name in _plain_names(match.pattern):
-        vocabulary = match.subject.vocabulary
-        is_part = isinstance(match.pattern, Pattern) and any(name in each for each in vocabulary.known_names)
-        meant = None if is_part else _misspelled_tool(name, vocabulary)
-        if meant is not None:
-            why = f"{vocabulary.name} has no such tool" if is_known_name(name) else "no known agent has such a tool"
-            yield hook_problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", f"Did you mean {meant}?")
+        meant = _meant_tool(name, is_glob, vocabulary)
+        if meant is None:
+            continue
+        is_error = hook.may_stop and not is_known_name(name) and not _is_word(name, meant)
+        why = f"{vocabulary.name} has no such tool" if is_known_name(name) else "no known agent has such a tool"
+        hint = f"Did you mean {meant}?"
+        if is_error:
+            hint += f" If {name} is a tool of your own, write [{name[0]}]{name[1:]}."
+        severity = Severity.ERROR if is_error else Severity.WARNING
+        yield hook_problem("unknown-tool", hook, f"{hook.id} matches {name}, but {why}.", hint, severity)
+
+
+def _is_impossible_name(pattern: TextPattern) -> bool:
+    if isinstance(pattern, Shorthand):
+        return pattern.word in _NAME_WORDS and bool(_NOT_IN_NAMES.search(pattern.text))
+    return isinstance(pattern, Pattern) and bool(_NOT_IN_NAME_PATTERNS.search(_NAME_SYNTAX.sub("", pattern.source)))
+
+
+def _is_reported(text: str, is_glob: bool) -> bool:
+    """Whether another check says the same."""
+    if is_glob and _LOOKS_LIKE_REGEX.search(text):
+        return True
+    return any(each.search(text) for each in (_INVISIBLE_EDGE, _CONTROL, _SURROGATE, _PLACEHOLDER))
+
+
+def _meant_tool(name: str, is_glob: bool, vocabulary: Vocabulary) -> str | None:
+    """A regular expression may be a part of a name."""
+    is_part = not is_glob and any(name in each for each in vocabulary.known_names)
+    return None if is_part else _misspelled_tool(name, vocabulary)
+
+
+def _is_word(name: str, meant: str) -> bool:
+    """Whether it may well be a name of its own: a plural, a number at the end, or another word."""
+    if name.rstrip("0123456789") == meant or {name, meant} in ({name, f"{name}s"}, {meant, f"{meant}s"}):
+        return True
+    written, known = _WORDS.findall(name), _WORDS.findall(meant)
+    if len(written) != len(known):
+        return False
+    other = [one.lower() for one, two in zip(written, known, strict=True) if one.lower() != two.lower()]
+    return bool(other) and all(word in _REAL_WORDS or word in _all_name_words() for word in other)
+
+
+@lru_cache(maxsize=1)
+def _all_name_words() -> frozenset[str]:
+    return frozenset(word.lower() for name in _all_names() for word in _WORDS.findall(name))
+
+
+@lru_cache(maxsize=8192)
+def _is_clean_name(source: str, is_glob: bool, vocabulary_name: str) -> bool:
+    if _SUSPICIOUS.search(source) is not None:
+        return False
+    if (
+        _NOT_IN_NAMES.search(source) if is_glob else _NOT_IN_NAME_PATTERNS.search(_NAME_SYNTAX.sub("", source))
+    ) is not None:
+        return False
+    vocabulary = VOCABULARIES.get(vocabulary_name, NATIVE)
+    found = _PLAIN_NAMES.fullmatch(source.replace(" ", ""))
+    return found is None or all(_meant_tool(name, is_glob, vocabulary) is None for name in found[1].split("|"))
 
 
 @lru_cache(maxsize=4096)
@@ -218,10 +387,25 @@ def _all_names() -> frozenset[str]:
     return frozenset(name for vocabulary in VOCABULARIES.values() for name in vocabulary.known_names)
 
 
-def _check_field(hook: Hook, match: Matches, kinds: frozenset[ToolKind]) -> Iterator[Problem]:
+def _check_type(hook: Hook, equals: Equals) -> Iterator[Problem]:
+    """A number, true or false for a field that is text in every tool."""
+    field = _field_of_path(equals.path)
+    if field in _TEXT_FIELDS and len(equals.path) == len(_INPUT) + 1 and not isinstance(equals.value, str):
+        what = f"{hook.id} can never match: {field} is text, and {equals.value!r} is not."
+        yield hook_problem("never-matches", hook, what, "Write the text or pattern in quotes.", Severity.ERROR)
+
+
+def _check_field(hook: Hook, part: Matches | Equals, kinds: frozenset[ToolKind]) -> Iterator[Problem]:
     """A field that no tool of these kinds has."""
-    field = _field_of(match)
-    if not kinds or field is None or field in _MINOR_FIELDS or any(field in _fields(kind) for kind in kinds):
+    field = _field_of(part.subject) if isinstance(part, Matches) else _field_of_path(part.path)
+    if field is None or _is_known_field(field, kinds):
+        return
+    meant = _misspelled_field(field)
+    if hook.may_stop and meant is not None and not _is_word(field, meant):
+        what = f"{hook.id} reads the field {_quote(field)}, which no known tool has."
+        yield hook_problem("unknown-field", hook, what, f"Did you mean {meant}?", Severity.ERROR)
+        return
+    if not kinds:
         return
     main = list(dict.fromkeys(name for kind in sorted(kinds) for name in FIELD_NAMES[kind]))
     is_other_field = any(field in _fields(kind) for kind in FIELD_NAMES)
@@ -231,13 +415,34 @@ def _check_field(hook: Hook, match: Matches, kinds: frozenset[ToolKind]) -> Iter
     yield hook_problem("unknown-field", hook, what, hint)
 
 
-def _field_of(match: Matches) -> str | None:
-    subject = match.subject.subject if isinstance(match.subject, ShellCommands) else match.subject
+def _is_known_field(field: str, kinds: frozenset[ToolKind]) -> bool:
+    return field in _MINOR_FIELDS or any(field in _fields(kind) for kind in kinds)
+
+
+@lru_cache(maxsize=4096)
+def _is_clean_field(field: str) -> bool:
+    return _misspelled_field(field) is None
+
+
+@lru_cache(maxsize=4096)
+def _misspelled_field(field: str) -> str | None:
+    """The field that was probably meant, if no tool of any kind has this one."""
+    known = [name for kind in FIELD_NAMES for name in FIELD_NAMES[kind]]
+    if len(field.strip()) < 3 or field in _MINOR_FIELDS or any(field in _fields(kind) for kind in FIELD_NAMES):
+        return None
+    return next((each for each in known if is_typo(field.strip("\ufeff\u200b"), each)), None)
+
+
+def _field_of(subject: object) -> str | None:
+    if isinstance(subject, ShellCommands):
+        subject = subject.subject
     if isinstance(subject, ToolField) and subject.path:
         return str(subject.path[0])
-    if isinstance(subject, Fact) and subject.path[:2] == ("tool", "input") and len(subject.path) > 2:
-        return str(subject.path[2])
-    return None
+    return _field_of_path(subject.path) if isinstance(subject, Fact) else None
+
+
+def _field_of_path(path: FactPath) -> str | None:
+    return str(path[2]) if path[:2] == _INPUT and len(path) > 2 else None
 
 
 @lru_cache(maxsize=64)

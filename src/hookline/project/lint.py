@@ -27,7 +27,7 @@ from hookline.hooks.tools import NATIVE, VOCABULARIES, ToolKind, kind_of_name
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.patterns.matchers import Shorthand
-from hookline.project.condition_lint import lint_condition
+from hookline.project.condition_lint import check_never_holds, lint_condition
 from hookline.project.hook_problem import hook_problem
 from hookline.project.program_lint import lint_command
 
@@ -154,37 +154,6 @@ def _required_facts(action: Action) -> Iterable[FactPath]:
 @lru_cache(maxsize=4096)
 def _has_fact(event: str, path: FactPath) -> bool:
     return EVENTS[event].has_fact(path)
-
-
-def _check_never_holds(hook: Hook) -> Iterator[Problem]:
-    if _always_answers(hook.when, no=True):
-        yield hook_problem(
-            "never-holds",
-            hook,
-            f"the condition of {hook.id} can never be true.",
-            hook.origin.wording.never,
-        )
-
-
-def _always_answers(when: Condition, no: bool = False) -> bool:
-    """Whether the condition is true for every event; with `no`, whether it is false for every event."""
-    match when:
-        case Always():
-            return not no
-        case Never():
-            return no
-        case All(parts):
-            return (
-                any(_always_answers(part, no) for part in parts) if no else all(_always_answers(part) for part in parts)
-            )
-        case AnyOf(parts):
-            return (
-                all(_always_answers(part, no) for part in parts) if no else any(_always_answers(part) for part in parts)
-            )
-        case Not(part):
-            return _always_answers(part, not no)
-        case _:
-            return False
 
 
 def _check_tool_names(hook: Hook) -> Iterator[Problem]:
@@ -385,7 +354,7 @@ _CHECKS: Final = (
     _check_never_acts,
     _check_on_error,
     _check_unknown_facts,
-    _check_never_holds,
+    check_never_holds,
     _check_tool_names,
     _check_values_as_code,
     lint_condition,

@@ -22,6 +22,8 @@ from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, field, replace
+from hookline.project.condition_lint import errors_in_condition
+from hookline.project.program_lint import blank_command_error
 from hookline.project.sources import Source, SourceLayer
 
 
@@ -119,7 +121,11 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         loaded = _leave_to_agent(loaded, source.run_by)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
     wrong = (*_check_named_dialect(document, source, dialect, loaded), *_check_on_problem(document, source, loaded))
-    all_problems = tuple(dict.fromkeys((*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems)))
+    active = [hook for hook in loaded.hooks if hook.enabled]
+    dead = [problem for hook in active for problem in errors_in_condition(hook)]
+    dead += [problem for hook in active if (problem := blank_command_error(hook)) is not None]
+    found = (*loaded.problems, *wrong, *_downgrade_unrelated(document, loaded), *problems, *dead)
+    all_problems = tuple(dict.fromkeys(found))
     return ParsedFile(
         source,
         loaded.hooks,

@@ -50,6 +50,14 @@ _SESSION_DIRECTORIES: Final[set[FactPath]] = {("cwd",), ("workspace",)}
 FindProgram = Callable[[str], str | None]
 
 
+def blank_command_error(hook: Hook) -> Problem | None:
+    """Cheap: it is asked about every hook that is loaded."""
+    then = hook.then
+    if not isinstance(then, RunProgram) or then.program.shell is None or then.program.shell.source.strip():
+        return None
+    return hook_problem("blank-command", hook, f"the command of {hook.id} is blank.", "", Severity.ERROR)
+
+
 def lint_command(hook: Hook, actions: Sequence[Action]) -> Iterator[Problem]:
     """What can be said without looking at the machine."""
     for action in actions:

@@ -179,7 +179,7 @@ def default_file_name(name: str) -> str:
 
 
 def _all_problems(book: Book) -> Sequence[Problem]:
-    return (*book.problems, *lint_hooks(book.hooks))
+    return tuple(dict.fromkeys((*book.problems, *lint_hooks(book.hooks))))
 
 
 def _format_difference(difference: Difference, step: int) -> list[str]:

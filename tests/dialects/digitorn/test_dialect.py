@@ -12,6 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from dialects.digitorn.digitorn_app import all_actions, all_conditions, build_hook, load, read_document
+from hookline.config.problem import errors_of
+from hookline.config.reader import read_text
 from hookline.dialects.dialect import LoadResult, recognise_dialect
 from hookline.dialects.digitorn import DIALECT
 from hookline.engine.book import Book, Layer, introspect
@@ -69,6 +71,12 @@ def test_a_hook_without_anything_has_the_defaults() -> None:
     assert (found.group, found.origin.dialect, found.origin.line) == ("digitorn", "digitorn", 1)
 
 
+def load_app(text: str) -> LoadResult:
+    document, _ = read_text(text, "app.yaml")
+    assert document is not None
+    return DIALECT.load(document)
+
+
 def test_seconds_and_fires_become_limits() -> None:
     (found,) = load(build_hook(cooldown=1.5, max_fires=3, priority=7)).hooks
     assert found.limit == Limit(3, timedelta(seconds=1.5), is_counted=True)
@@ -77,7 +85,24 @@ def test_seconds_and_fires_become_limits() -> None:
 
 def test_a_file_of_something_else_has_no_hooks_and_no_problems() -> None:
     for text in ("[]", "text", "runtime: 3.12", "runtime: {hooks: }", "agents: [{id: a}, text, 3]", "execution: []"):
-        assert load(text) == LoadResult(())
+        assert load_app(text) == LoadResult(())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "text",
+        "runtime: 3.12",
+        "runtime: text",
+        "runtim_: {hooks: [{id: a, action: {type: gate}}]}",
+        "re: {hooks: [{id: a, action: {type: gate}}]}",
+        "runtime: {hookkks: [{id: a, action: {type: gate}}]}",
+        "x: [{id: a, action: {type: gate}}]",
+    ],
+)
+def test_nothing_that_could_be_a_guard_is_passed_over(text: str) -> None:
+    assert errors_of(load(text).problems)
 
 
 @pytest.mark.parametrize("text", ["agents: {a: {hooks: []}}", "runtime: {hooks: {}}", "runtime: {hooks: [text]}"])

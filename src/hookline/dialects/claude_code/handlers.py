@@ -69,7 +69,7 @@ def parse_handler(at: Node, event_name: str) -> tuple[Action, timedelta] | None:
 def warn_unknown_handler_keys(at: Node) -> None:
     """A misspelt onFailure is an error, but the hook stays: Claude Code runs it too."""
     type_ = at.value.get("type")
-    if type_ in HANDLER_KEYS:
+    if isinstance(type_, str) and type_ in HANDLER_KEYS:
         at.warn_unknown_keys(HANDLER_KEYS[type_], f"a hook of type {type_}", essential=("onFailure",))
 
 

@@ -79,7 +79,8 @@ def _parse_registered_condition(at: Node, type: Node, name: str, inner: bool) ->
         return None
     guess = closest_match(name, (*CONDITIONS, *custom.CONDITION_REGISTRY.names()))
     what = f"{type.location}: there is no condition {name!r}; it counts as false."
-    type.add_problem("unknown-condition", what, f"Did you mean {guess}?" if guess else "", severity=Severity.WARNING)
+    severity = Severity.WARNING if guess is None else Severity.ERROR
+    type.add_problem("unknown-condition", what, f"Did you mean {guess}?" if guess else "", severity=severity)
     return Never(f"there is no condition {name!r}")
 
 

@@ -87,6 +87,8 @@ def _agents_have_hooks(value: dict[str, Any]) -> bool:
 def _parse_hooks(at: Node) -> Iterator[Hook]:
     """The app's hooks, then each agent's. Other keys of the file are ignored."""
     if not isinstance(at.value, dict):
+        if at.value is not None and _is_own_file(at):
+            at.mapping()  # adds a problem
         return
     if not any(_has_hooks(at.value.get(key)) for key in ("runtime", "execution")) and not _agents_have_hooks(at.value):
         at.report_misspelling("runtime")
@@ -122,19 +124,36 @@ def _warn_never_fired(hooks: Node) -> None:
             on.add_problem("never-fires", what, hint, severity=Severity.WARNING)
 
 
+def _is_own_file(at: Node) -> bool:
+    """No other program has a file of this name."""
+    return PurePath(at.document.file).name == "digitorn.yaml"
+
+
 def _report_misplaced_hooks(at: Node) -> None:
     for key, place in at.entries():
-        if "hooks" in key:
+        if "hooks" in key or _looks_like_hooks(place.value):
             what = f"{format_value(key)} is not read here."
             place.add_problem("not-read", what, "Write runtime: and hooks: below it.", at_key=True)
+        elif isinstance(place.value, dict):
+            for inner, block in place.entries():
+                if _looks_like_hooks(block.value):
+                    what = f"{format_value(f'{key}.{inner}')} is not read."
+                    block.add_problem("not-read", what, "Hooks are read from runtime.hooks.", at_key=True)
+
+
+def _looks_like_hooks(value: Any) -> bool:
+    """A list of mappings with an action: nothing else in such a file has that form."""
+    return isinstance(value, list) and any(isinstance(each, dict) and "action" in each for each in value)
 
 
 def _block_hooks(at: Node, key: str) -> Node | None:
     block = at.get(key)
     if block is None:
         return None
-    if isinstance(block.value, list) and block.value:
-        block.mapping()  # adds a problem; a number or a text belongs to another program
+    if not isinstance(block.value, dict | None) and (
+        _is_own_file(at) or (isinstance(block.value, list) and block.value)
+    ):
+        block.mapping()  # adds a problem; in app.yaml, a number or a text belongs to another program
     block.report_misspelling("hooks")
     return block.get("hooks")
 

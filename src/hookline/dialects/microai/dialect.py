@@ -189,7 +189,8 @@ def _parse_condition(entry: EventEntry) -> Condition | None:
         return None
     if matcher.warning:
         what = f"{place.location}: {matcher.warning}"
-        place.add_problem("never-applies", what, matcher.hint, severity=Severity.WARNING)
+        blocks = entry.at.value.get("continueOnFailure") is False
+        place.add_problem("never-applies", what, matcher.hint, severity=Severity.ERROR if blocks else Severity.WARNING)
     return matcher.condition
 
 
