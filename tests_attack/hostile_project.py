@@ -16,7 +16,7 @@ from hookline.hooks.outcome import Verdict
 from hookline.project import BookWatcher, Trust, load_all, trust_file_path
 
 SCRIPT = "tools/guard.sh"
-_SCRIPT_TEXT = 'grep -q "rm -rf" && { echo "not rm -rf" >&2; exit 2; }\nexit 0\n'
+SCRIPT_TEXT = 'grep -q "rm -rf" && { echo "not rm -rf" >&2; exit 2; }\nexit 0\n'
 _RUN = f"sh {SCRIPT}"
 
 
@@ -151,7 +151,7 @@ class HostileProject:
         self.project, self.home, self._target = root / "at" / "p", root / "home", target
         self._original = root / "original"
         self.home.mkdir(parents=True)
-        self._write(SCRIPT, _SCRIPT_TEXT)
+        self._write(SCRIPT, SCRIPT_TEXT)
         self._write("README.md", "A project.\n")
         commit = "git add -A; git -c user.name=a -c user.email=a@b commit -qm"
         self.run_as_agent(f"git init -q; {commit} before; git branch before")

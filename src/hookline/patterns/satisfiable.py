@@ -53,7 +53,7 @@ def _advance(node: RegexNode, start: _Positions) -> _Positions:
             return _repeat(part, least, most, start)
         case Group(part):
             return _advance(part, start)
-        case LookAround(Sequence(()), negative=True):
+        case LookAround(part=Sequence(parts=nothing), negative=True) if not nothing:
             return frozenset()
         case _:  # look-around and back-references: taken as possible
             return start

@@ -61,6 +61,7 @@ _NOT_IN_NAME_PATTERNS: Final = re.compile(r"[^\w.:/@ *+?|()^$-]|^\^?/")
 """What no regular expression for a tool's name has, besides its syntax."""
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*([a-zA-Z_][\w.]*)\s*(?:\|[^{}]*)?\}\}")
 _LOOKS_LIKE_REGEX: Final = lazy_pattern(r"^\^|\$$|\.\*|\.\+|\\[wdsb.]|\(\?|\[\^")
+_ANY_SUFFIX: Final = lazy_pattern(r"(?<=\w)\.\*(?=/|$)")  # .env.*
 _MODULE_STAR: Final = lazy_pattern(r"([\w.]+)\.\*")
 _LOOKS_LIKE_GLOB: Final = lazy_pattern(r"[\w./-]*\w\*(?:\.\w+)?")
 _PLAIN_NAMES: Final = lazy_pattern(r"\^?\(?(?:\?:)?([\w.]+(?:\|[\w.]+)*)\)?\$?")
@@ -273,7 +274,7 @@ def _check_syntax(hook: Hook, match: Matches, text: str) -> Iterator[Problem]:
     field = _field_of(match.subject)
     is_path = field is not None and is_path_field(field)
     if isinstance(match.pattern, Shorthand):
-        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else text
+        searched = _MODULE_STAR.sub(_keep_after_tool, text) if is_name else _ANY_SUFFIX.sub("", text)
         if match.pattern.word in _GLOB_WORDS and _LOOKS_LIKE_REGEX.search(searched):
             what = f"{hook.id} takes {_quote(text)} for a glob, but it looks like a regular expression."
             is_dead = is_name and hook.may_stop and _is_impossible_name(match.pattern)
