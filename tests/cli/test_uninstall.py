@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("claude_settings")
 def test_install_twice_then_uninstall(hookline, claude_settings):
     first = hookline("install", "claude-code")
     assert first.exit_code == 0, first.output
-    assert "Claude Code now calls hookline on 11 events: ~/.claude/settings.json" in first.stdout
+    assert "Claude Code now calls hookline on 12 events: ~/.claude/settings.json" in first.stdout
     assert os.access(claude_settings.parents[1] / ".local/share/hookline/bridge", os.X_OK)
     assert "already" in hookline("install", "claude-code").stdout
     assert "-  // mine" not in hookline("uninstall", "claude-code", "--dry-run").stdout
