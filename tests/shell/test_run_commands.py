@@ -51,6 +51,13 @@ def run(text: str) -> list[tuple[str, ...]]:
         "git -c alias.p=push p",
         "git -c alias.p='!git push' p",
         "coproc git push",
+        "at now <<< 'git push'",
+        "ssh host <<E\ngit push\nE",
+        "sudo -s <<E\ngit push\nE",
+        "bash /dev/fd/3 3<<< 'git push'",
+        "git -c core.sshCommand='git push' fetch",
+        "GIT_SSH_COMMAND='git push' git fetch",
+        "dotenvx run -- git push",
         "trap 'git push' EXIT",
     ],
 )
@@ -69,6 +76,7 @@ def test_a_hidden_command_is_found(text: str) -> None:
         'sh -c "ls $x"',
         'read x; eval "$x"',
         "cat f | xargs sh -c",
+        "exec 3<<< 'git push'; bash <&3",
     ],
 )
 def test_what_cannot_be_known_is_an_unknown_command(text: str) -> None:

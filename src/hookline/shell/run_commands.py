@@ -14,6 +14,7 @@ from itertools import count, pairwise
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import Environment, Fields, mark_globs, printed_texts, visible_text
 from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS
 from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
@@ -26,6 +27,7 @@ from hookline.shell.simple_commands import (
     parse_commands,
 )
 from hookline.shell.wrappers import (
+    OTHER_SHELLS,
     TAKES_ASSIGNMENTS,
     InnerCommand,
     add_input_words,
@@ -40,8 +42,11 @@ _MAX_STEPS: Final = 30_000
 _MAX_CHARACTERS: Final = 4_000_000
 _MAX_PASSES: Final = 4
 _CACHED_LENGTH: Final = 4_096
+_PROGRAM_VARIABLE: Final = lazy_pattern(r"\w+_COMMAND|\w*EDITOR|VISUAL|\w*PAGER")
 _DECLARATIONS: Final = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _READERS: Final = frozenset(("read", "mapfile", "readarray", "getopts"))
+_INPUT_PROGRAMS: Final = frozenset(("at", "batch", "su", "sudo", "doas", "ssh", "newgrp", "runuser"))
+"""Programs that may run what they read."""
 _STDIN_FILES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _SHELL_VALUE_OPTIONS: Final = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file"))
 
@@ -189,6 +194,9 @@ class _Reader:
             is_certain = place.command.is_certain
             environment.assign(assigned.name, values, appends=assigned.appends, is_certain=is_certain)
             self._note_setting(assigned.name, parsed.unquote(assigned.value), assigned.appends)
+            if _PROGRAM_VARIABLE.fullmatch(assigned.name):
+                for value in values:
+                    self.add_text(value, place.path, -1, place.depth + 1)
 
     def _note_setting(self, name: str, value: str, appends: bool) -> None:
         if CODE_VARIABLES.fullmatch(name):
@@ -235,6 +243,8 @@ class _Reader:
             yield from (InnerCommand(code=text) for text in _split_strings(words))
         elif name == "git":
             yield from _git_alias(words)
+        elif name in _INPUT_PROGRAMS or name in OTHER_SHELLS:
+            yield from (InnerCommand(code=text) for text in self._inputs(place) if not HAS_UNKNOWN.search(text))
         if name in ("xargs", "parallel"):
             yield from self._with_input(name, words, place)
         else:
@@ -274,7 +284,7 @@ class _Reader:
     def _file_input(self, operands: Sequence[str], place: _Place) -> Iterator[str]:
         """What a shell reads from this file, if it is its input or a process substitution."""
         for operand in operands:
-            if operand in _STDIN_FILES:
+            if operand in _STDIN_FILES or re.fullmatch(r"/dev/fd/\d+", operand):
                 yield from self._inputs(place) or [UNKNOWN]
             elif operand.startswith("/dev/fd/" + UNKNOWN):
                 for word in place.command.words:
@@ -359,12 +369,19 @@ def _split_strings(words: Sequence[str]) -> Iterator[str]:
             yield " ".join((word.removeprefix("-S").removeprefix("--split-string="), *words[at + 1 :]))
 
 
+_GIT_PROGRAM: Final = lazy_pattern(
+    r"(?is)(?:core\.(?:sshcommand|pager|editor|fsmonitor)|sequence\.editor|diff\.external|pager\.\w+)=(.*)"
+)
+
+
 def _git_alias(words: Sequence[str]) -> Iterator[InnerCommand]:
     """`git -c alias.p=push p`"""
     for at, word in enumerate(words[:-1]):
         found = re.match(r"(?i)alias\.([^=]+)=(.*)", words[at + 1], re.DOTALL) if word == "-c" else None
         if found and found[2].startswith("!"):
             yield InnerCommand(code=found[2][1:])
+        elif word == "-c" and (setting := _GIT_PROGRAM.match(words[at + 1])):
+            yield InnerCommand(code=setting[1])
         elif found and found[1] in words[at + 2 :]:
             used = words.index(found[1], at + 2)
             yield InnerCommand((words[0], *found[2].split(), *words[used + 1 :]))

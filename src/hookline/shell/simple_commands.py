@@ -15,7 +15,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import ASSIGNMENT
+from hookline.shell.grammar import ASSIGNMENT, UNKNOWN
 
 _MAX_TOKENS: Final = 20_000
 _MAX_DEPTH: Final = 50
@@ -536,6 +536,8 @@ class _CommandList:
             parser.add_document(_HereDocument(end, operator == "<<-", is_literal, self._command))
         elif operator == "<<<":
             self._command.input = target
+        elif operator == "<&" and target not in ("0", "-"):  # what was opened there earlier
+            self._command.input, self._command.has_input = UNKNOWN, True
         elif ">" in operator and not (operator == ">&" and re.fullmatch(r"\d+-?|-", target)):
             self._command.targets.append(target)
 

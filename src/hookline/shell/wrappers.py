@@ -166,7 +166,7 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
         name: (Wrapper(options=wrapper, operands=wrapper.operands),)
         for name, wrapper in COMMAND_WRAPPERS.items()
     },
-    **dict.fromkeys(("busybox", "toybox", "noglob", "nocorrect", "fakeroot", "-", "coproc", "chpst", "rlwrap"), (_PLAIN,)),
+    **dict.fromkeys(("busybox", "toybox", "noglob", "nocorrect", "fakeroot", "-", "coproc", "chpst", "rlwrap", "chronic", "ts", "arch", "rtk"), (_PLAIN,)),
     **dict.fromkeys(
         ("unshare", "nsenter", "systemd-run", "systemd-inhibit", "pkexec", "run0", "bwrap", "firejail", "proot", "setpriv"),
         (_PLAIN,),
@@ -220,13 +220,14 @@ WRAPPERS: Final[dict[str, tuple[Wrapper, ...]]] = {
     **dict.fromkeys(("pnpm", "yarn", "bun"), _JAVASCRIPT),
     "npm": (Wrapper(after=("exec|x",), code_options=_CALL),),
     "uv": (_RUN, Wrapper(after=("tool", "run"))),
-    **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye", "pipx", "pixi", "dotenv", "op", "doppler"), _EXEC_RUN),
+    **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye", "pipx", "pixi", "dotenv", "dotenvx", "op", "doppler"), _EXEC_RUN),
     **dict.fromkeys(("conda", "mamba", "micromamba", "toolbox", "snap", "infisical"), (_RUN,)),
     **dict.fromkeys(("bundle", "mise", "rbenv", "pyenv", "asdf", "nodenv", "rtx", "opam", "stack", "corepack", "volta"), _EXEC_RUN),
     **dict.fromkeys(("direnv", "aws-vault", "chamber"), (Wrapper(after=("exec",), operands=1),)),
     "flatpak": (_RUN, Wrapper(after=("run",), word_options=frozenset(("--command",)))),
     "distrobox": (Wrapper(after=("enter",), after_dashes=True),),
     **dict.fromkeys(("docker", "podman", "nerdctl"), _CONTAINER),
+    "podman-compose": (Wrapper(after=("run|exec",), operands=1),),
     "docker-compose": (Wrapper(after=("run|exec",), operands=1),),
     **dict.fromkeys(("kubectl", "oc", "lxc", "incus", "machinectl"), (Wrapper(after=("exec|run|debug|shell",), operands=1), Wrapper(after=("exec|run|debug|shell",), after_dashes=True))),
     **dict.fromkeys(("nix-shell",), (Wrapper(code_options=lazy_pattern(r"--run|--command")),)),
