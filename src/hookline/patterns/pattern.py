@@ -211,7 +211,7 @@ def _has_back_reference(node: RegexNode) -> bool:
     return isinstance(node, BackReference) or any(_has_back_reference(child) for child in children(node))
 
 
-_ANCHOR_OR_SET: Final = lazy_pattern(r"[\^$\[]|\\[AzZ]")
+_ANCHOR_OR_SET: Final = lazy_pattern(r"[\^$\[]|\\[AzZ]|\(\?<?!")
 
 
 def can_match(compiled: Pattern) -> bool:
