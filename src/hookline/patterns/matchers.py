@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
@@ -280,6 +280,7 @@ class Shorthand:
         return self.pattern.replace(text, new, deadline)
 
 
+@lru_cache(maxsize=1024)
 def shorthand(word: str, text: str) -> Shorthand:
-    """`word` is a key of MATCHERS. Raises BadPattern."""
+    """`word` is a key of MATCHERS. Raises BadPattern. Most rules of a file name the same few tools: they share one."""
     return Shorthand(word, text, MATCHERS[word](text))

@@ -16,7 +16,6 @@ from typing import Any, Final
 from hookline.errors import UndecidedError
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
-from hookline.patterns import javascript_parser, python_parser, re2_parser, satisfiable
 from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
 from hookline.patterns.engines import (
@@ -218,6 +217,8 @@ def can_match(compiled: Pattern) -> bool:
     """False only if no text matches, because of an anchor in the middle or a set without characters."""
     if _ANCHOR_OR_SET.search(compiled.source.removeprefix("^").removesuffix("$")) is None:
         return True  # most patterns: they need not be parsed
+    from hookline.patterns import satisfiable
+
     try:
         return satisfiable.can_match(_parse_source(compiled.source, compiled.syntax))
     except BadPattern:  # only RE2 itself can read it
@@ -225,10 +226,19 @@ def can_match(compiled: Pattern) -> bool:
 
 
 def _parse_source(source: str, syntax: Syntax) -> RegexNode:
+    """RE2 reads most native patterns itself, so the parsers are imported where one is needed."""
     if syntax is Syntax.JAVASCRIPT:
+        from hookline.patterns import javascript_parser
+
         return javascript_parser.parse(source)
     readable = encode_utf8(source).decode()
-    return python_parser.parse(readable) if syntax is Syntax.PYTHON else re2_parser.parse(readable)
+    if syntax is Syntax.PYTHON:
+        from hookline.patterns import python_parser
+
+        return python_parser.parse(readable)
+    from hookline.patterns import re2_parser
+
+    return re2_parser.parse(readable)
 
 
 def _compile_native(source: str, whole: bool) -> CompiledPattern:
