@@ -20,8 +20,7 @@ from docs_pages import pages
 from hookline.cli.chat.commands import COMMANDS
 from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
-from hookline.dialects.dialect import all_dialects
-from hookline.dialects.locations import CONFIG_LOCATIONS
+from hookline.dialects.dialect import CONFIG_LOCATIONS, all_dialects
 from hookline.dialects.native.actions import ACTIONS, STEP_KEYS
 from hookline.dialects.native.conditions import CONDITIONS, EXPRESSION_NAMES, SYNTAXES, TESTS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS

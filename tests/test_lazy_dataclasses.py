@@ -4,9 +4,11 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -205,3 +207,14 @@ def test_declaring_and_using_one_does_not_import_dataclasses() -> None:
         "print(sorted({'dataclasses', 'inspect', 'ast'} & set(sys.modules)))\n"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_the_package_uses_no_other_dataclass() -> None:
+    root = Path(lazy_dataclasses.__file__).parent
+    found = [
+        str(file.relative_to(root))
+        for file in root.rglob("*.py")
+        if file.name != "lazy_dataclasses.py"
+        and re.search(r"^from dataclasses import .*\b(dataclass|field|replace)\b", file.read_text(), re.MULTILINE)
+    ]
+    assert found == []

@@ -10,6 +10,7 @@ from hookline.config.document import Document
 from hookline.config.problem import Problem, Severity, errors_of
 from hookline.config.reader import salvage_file
 from hookline.dialects.dialect import (
+    CONFIG_LOCATIONS,
     Capability,
     Dialect,
     FolderDialect,
@@ -18,7 +19,6 @@ from hookline.dialects.dialect import (
     get_dialect,
     recognise_dialect,
 )
-from hookline.dialects.locations import CONFIG_LOCATIONS
 from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, field, replace

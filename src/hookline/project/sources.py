@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from hookline.dialects.locations import CONFIG_LOCATIONS, ConfigLocation
+from hookline.dialects.dialect import CONFIG_LOCATIONS, ConfigLocation
 from hookline.lazy_dataclasses import dataclass
 
 _CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one

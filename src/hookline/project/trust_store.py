@@ -13,7 +13,7 @@ from typing import Final
 
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import salvage_text
-from hookline.dialects.locations import CONFIG_LOCATIONS
+from hookline.dialects.dialect import CONFIG_LOCATIONS
 from hookline.errors import HooklineError
 from hookline.hooks.actions.verified import FileChangedError, VerifiedAction
 from hookline.hooks.hook import Hook

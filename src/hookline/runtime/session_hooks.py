@@ -13,8 +13,7 @@ from hookline.config.document import Document
 from hookline.config.node import Node
 from hookline.config.problem import Problem, Severity
 from hookline.config.reader import salvage_text
-from hookline.dialects.dialect import DIALECT_NAMES, LoadResult, get_dialect
-from hookline.dialects.locations import CONFIG_LOCATIONS
+from hookline.dialects.dialect import CONFIG_LOCATIONS, DIALECT_NAMES, LoadResult, get_dialect
 from hookline.engine.limits import FireCounts
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
 from hookline.hooks.host import Clock

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
 from hookline.config.problem import Problem
-from hookline.dialects.locations import CONFIG_LOCATIONS
+from hookline.dialects.dialect import CONFIG_LOCATIONS
 from hookline.engine.book import Book
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
 from hookline.errors import ConfigError

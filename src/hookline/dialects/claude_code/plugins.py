@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookline.config.reader import salvage_file
-from hookline.dialects.locations import INSTALLED_PLUGINS_FILE
+from hookline.dialects.dialect import INSTALLED_PLUGINS_FILE
 
 _USER_SETTINGS_FILE: Final = ".claude/settings.json"
 _PROJECT_SETTINGS_FILES: Final = (

@@ -4,9 +4,8 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from hookline.dialects import locations
-from hookline.dialects.dialect import DIALECT_NAMES, get_dialect
-from hookline.dialects.locations import CONFIG_LOCATIONS, DIALECT_BY_FILE_NAME
+from hookline.dialects import dialect as dialects
+from hookline.dialects.dialect import CONFIG_LOCATIONS, DIALECT_BY_FILE_NAME, DIALECT_NAMES, get_dialect
 
 
 def test_every_dialect_has_its_locations_in_the_order_of_the_dialects() -> None:
@@ -29,7 +28,7 @@ def test_a_file_name_belongs_to_one_dialect_in_every_directory(name: str, folder
 
 def test_plugins_are_only_looked_for_where_some_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     select = next(place.selector for place in CONFIG_LOCATIONS["claude_code"] if place.selector is not None)
-    monkeypatch.setattr(locations, "import_module", None)
+    monkeypatch.setattr(dialects, "import_module", None)
     assert list(select(tmp_path, ())) == []
     (tmp_path / ".claude/plugins").mkdir(parents=True)
     (tmp_path / ".claude/plugins/installed_plugins.json").write_text("{}")
