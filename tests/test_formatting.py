@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from hookline.formatting import (
@@ -74,3 +76,18 @@ def test_another_word_is_no_typo(written: str) -> None:
 )
 def test_a_file_s_label_tells_the_settings_files_apart(file: str, label: str) -> None:
     assert file_label(file) == label
+
+
+def test_a_typo_is_one_mistake_wherever_it_is() -> None:
+    letters = "abx"
+    words = ["".join(each) for length in range(1, 5) for each in itertools.product(letters, repeat=length)]
+    for written in words:
+        one_mistake = {written}
+        for at in range(len(written) + 1):
+            one_mistake |= {written[:at] + letter + written[at:] for letter in letters}
+            one_mistake |= {written[:at] + letter + written[at + 1 :] for letter in letters}
+            one_mistake |= {
+                written[:at] + written[at + 1 :],
+                written[:at] + written[at : at + 2][::-1] + written[at + 2 :],
+            }
+        assert {word for word in words if is_typo(written, word)} == one_mistake & set(words), written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import PurePath
 
 from hookline.lazy_imports import difflib
@@ -40,8 +41,8 @@ def closest_match(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> st
     """The known word that was probably meant. Ignores case, `-` and `_`, so `onError` finds `on_error`."""
     if len(word) > MAX_WORD_LENGTH:
         return None
-    by_letters = {_fold_word(each): each for each in known}
-    found = difflib.get_close_matches(_fold_word(word), by_letters, n=1, cutoff=cutoff)
+    by_letters = {fold_word(each): each for each in known}
+    found = difflib.get_close_matches(fold_word(word), by_letters, n=1, cutoff=cutoff)
     if not found or (len(found[0]) <= 3 and not is_typo(word, found[0])):  # short words are alike by chance
         return None
     return by_letters[found[0]]
@@ -49,9 +50,11 @@ def closest_match(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> st
 
 def is_typo(written: str, word: str) -> bool:
     """Whether one letter is missing, added, wrong or swapped with the next one, or only the case is different."""
-    written, word = _fold_word(written), _fold_word(word)
+    written, word = fold_word(written), fold_word(word)
     if abs(len(written) - len(word)) > 1:
         return False
+    if written[:1] != word[:1] and written[-1:] != word[-1:] and len(written) > 2 < len(word):
+        return False  # one mistake cannot touch both ends
     start = _common_start(written, word)
     end = _common_start(written[start:][::-1], word[start:][::-1])
     left, right = written[start : len(written) - end], word[start : len(word) - end]
@@ -63,5 +66,7 @@ def _common_start(first: str, second: str) -> int:
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
-def _fold_word(word: str) -> str:
+@lru_cache(maxsize=4096)
+def fold_word(word: str) -> str:
+    """Without case, `-`, `_` and spaces, which people mix up."""
     return word.casefold().replace("-", "").replace("_", "").replace(" ", "")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from hookline.config.problem import Problem, Severity
-from hookline.formatting import closest_match, is_typo
+from hookline.formatting import closest_match, fold_word, is_typo
 from hookline.hooks.conditions.logic import All, Always, AnyOf, Never, Not
 from hookline.hooks.conditions.text import Equals, Fact, Matches, ShellCommands
 from hookline.hooks.conditions.tool import ToolKindIs
@@ -373,14 +373,27 @@ def _is_clean_name(source: str, is_glob: bool, vocabulary_name: str) -> bool:
 @lru_cache(maxsize=4096)
 def _misspelled_tool(name: str, vocabulary: Vocabulary) -> str | None:
     """The tool that was probably meant, if the name is one letter from it."""
-    known = vocabulary.known_names
+    known = _known_names(vocabulary)
     if name in known or len(name) < 3 or name.startswith("mcp"):
         return None
     if is_known_name(name):  # of another agent, where only the case may be a typo
         alike = (each for each in sorted(known) if each.lower() == name.lower())
         return None if vocabulary == NATIVE else next(alike, None)
-    candidates = [*sorted(known), *sorted(_all_names() - known)]
-    return next((each for each in candidates if len(each) > 2 and is_typo(name, each)), None)
+    candidates = _names_of_length(vocabulary, len(fold_word(name)))
+    return next((each for each in candidates if is_typo(name, each)), None)
+
+
+@lru_cache(maxsize=32)
+def _known_names(vocabulary: Vocabulary) -> frozenset[str]:
+    return vocabulary.known_names
+
+
+@lru_cache(maxsize=512)
+def _names_of_length(vocabulary: Vocabulary, length: int) -> tuple[str, ...]:
+    """The names that a typo in a word of this length may mean; the vocabulary's own come first."""
+    known = _known_names(vocabulary)
+    names = (*sorted(known), *sorted(_all_names() - known))
+    return tuple(each for each in names if len(each) > 2 and abs(len(fold_word(each)) - length) <= 1)
 
 
 @lru_cache(maxsize=1)
