@@ -31,6 +31,12 @@ class Workload:
         return {"path": path, "content": f"{body} SECRET_{last} " if self.matches else body}
 
 
+def fresh_input(input: dict[str, str], number: int) -> dict[str, str]:
+    """The same call on another path with another body, so that no cached answer helps."""
+    path = input["path"].replace("/home/", f"/home/{number}/")
+    return {"path": path, "content": f"{number} {input['content']}"}
+
+
 def rules_yaml(load: Workload) -> str:
     """The rules as a native file."""
     rows = [

@@ -302,7 +302,7 @@ def test_what_is_remembered_has_an_end() -> None:
     for n in range(3_000):
         held.decide_now(tool_call_event(f"text {n}"))
     index = held.layers[0].indexes["tool.before"]
-    assert all(len(shelf._cache) <= 1024 for shelf in index._subjects)
+    assert all(len(subject._cache) <= 1024 for subject in index._subjects)
 
 
 def test_instant_actions_and_constants_are_heard_alike() -> None:

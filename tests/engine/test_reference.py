@@ -13,9 +13,8 @@ import pytest
 
 from engine.hook_factories import FakeHost, make_hook
 from engine.reference import Fires, ReferenceRound
+from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
-from hookline.engine.index import HookIndex
-from hookline.engine.round import Round
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.event import Event, FactPath
@@ -188,11 +187,11 @@ def described(decision: Any) -> dict[str, Any]:
 
 def compare(hooks: list[Hook], event: Event, times: int) -> None:
     """The same event several times in a session, with what stays of it: the counts."""
-    indexes, host, fires = [(0, HookIndex(hooks))], FakeHost(), Fires()
+    book, host, fires = Book([Layer("one", hooks)]), FakeHost(), Fires()
     for time in range(times):
         reference = ReferenceRound([hooks], event, host, fires)
         expected = drive(reference.decide())
-        decision = drive(Round(indexes, event, host, explain=False).decide())
+        decision = drive(book.decide(event, host))
         assert seen(decision) == {**described(expected), "asked": expected.asked, "failures": expected.failures}, time
         ran = drive(reference.run_background())
         assert len(host.queue) == len(reference.background)

@@ -39,7 +39,7 @@ def test_two_of_the_same_words_are_one() -> None:
 
 @pytest.mark.parametrize("word", MATCHERS)
 def test_the_index_may_use_it(word: str) -> None:
-    assert shorthand(word, "a").prefilter == MATCHERS[word]("a").prefilter
+    assert shorthand(word, "a").words == MATCHERS[word]("a").words
 
 
 def test_what_is_no_host_is_refused() -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hookline.engine.decision import Decision
+from hookline.engine.fast_path import decide_fast
 from hookline.engine.index import HookIndex
 from hookline.engine.limits import CountingHost
 from hookline.engine.round import Round
@@ -16,7 +17,7 @@ from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook
 from hookline.hooks.hook_files import NO_FILES, HookFiles
-from hookline.hooks.host import NO_HOST, FireLimiter, Host
+from hookline.hooks.host import NO_HOST, FireLimiter, Host, current_hook
 from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
 
 
@@ -77,26 +78,38 @@ class Book:
         return tuple(row[3] for row in sorted(ranked, key=lambda row: row[:3]))
 
     async def decide(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
-        indexes = self._indexes_for(event)
+        indexes = self._by_event.get(event.name) or self._indexes_for(event)
         if not indexes:
             return Decision(event)
-        return await Round(indexes, event, self._host_or_default(host), explain).decide()
+        started = None
+        if not explain and current_hook.get() is None:  # only a round skips the hook whose call this is
+            answer = decide_fast(indexes, event, False)
+            if isinstance(answer, Decision):
+                return answer
+            started = answer
+        return await Round(indexes, event, self._host_or_default(host), explain, started).decide()
 
     def decide_now(self, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
         """Decides without an event loop. If a hook needs one, raises MustWait before any hook runs."""
-        indexes = self._indexes_for(event)
-        if event.name in self._waiting:
+        indexes = self._by_event.get(event.name) or self._indexes_for(event)
+        if not indexes:
+            return Decision(event)
+        may_wait = event.name in self._waiting
+        started = None
+        if not explain and current_hook.get() is None:
+            answer = decide_fast(indexes, event, may_wait)
+            if isinstance(answer, Decision):
+                return answer
+            started = answer
+        if may_wait:
             waiting = Round(indexes, event, self._host_or_default(host), False).waiting_hook()
             if waiting is not None:
                 raise MustWait(f"hook {waiting.id} needs an event loop; use `await book.decide(event)`")
-        if not indexes:
-            return Decision(event)
-        deciding = Round(indexes, event, self._host_or_default(host), explain).decide()
+        deciding = Round(indexes, event, self._host_or_default(host), explain, started).decide()
         try:
             deciding.send(None)
         except StopIteration as done:
-            decision: Decision = done.value
-            return decision
+            return done.value  # type: ignore[no-any-return]
         deciding.close()
         raise MustWait("an action with `instant = True` waited; use `await book.decide(event)`")
 

@@ -5,10 +5,26 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from hookline.hooks.attempt import CombinedOutcome
 from hookline.hooks.event import REMOVED, Event, path_text
+from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook, Origin
 from hookline.hooks.outcome import Failure, HostRequest, Note, Outcome, Verdict
+from hookline.hooks.protocols import May
 from hookline.lazy_dataclasses import dataclass
+
+Conclusion = tuple[Verdict, str, str | None, bool, tuple[Note, ...], tuple[HostRequest, ...]]
+"""The fields of a Decision from `verdict` to `requests`."""
+
+
+def conclude(combined: CombinedOutcome, event: str) -> Conclusion:
+    """What all outcomes together mean: a halt denies an event that can be denied, and a deny has a reason."""
+    verdict, reason = combined.verdict, combined.reason
+    if combined.halt and EVENTS[event].accepts & May.DENY:
+        verdict = Verdict.DENY
+    if verdict is Verdict.DENY and not reason:
+        reason = f"Blocked by hook {combined.by}"
+    return verdict, reason, combined.by, combined.halt, combined.notes, combined.requests
 
 
 @dataclass(slots=True)

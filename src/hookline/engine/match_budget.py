@@ -16,8 +16,9 @@ class MatchBudget:
 
     __slots__ = ("_ends", "deadline")
 
-    def __init__(self) -> None:
-        self.deadline = perf_counter() + MATCH_SECONDS * 3 / 4
+    def __init__(self, deadline: float | None = None) -> None:
+        """deadline: of the wall-clock part, if it has already started."""
+        self.deadline = perf_counter() + MATCH_SECONDS * 3 / 4 if deadline is None else deadline
         self._ends: float | None = None  # in the thread's CPU time
 
     def extend(self) -> bool:

@@ -9,8 +9,9 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Final
 
-from hookline.engine.decision import Decision, TraceEntry
-from hookline.engine.index import HookIndex, IndexEntry, SubjectIndex
+from hookline.engine.decision import Decision, TraceEntry, conclude
+from hookline.engine.fast_path import StartedMatch
+from hookline.engine.index import HookIndex, IndexEntry, Rank, RankedEntry, SubjectIndex
 from hookline.engine.limits import session_id
 from hookline.engine.match_budget import MatchBudget
 from hookline.errors import AmbiguousField, ConditionError, UnavailableError, UndecidedError
@@ -24,19 +25,16 @@ from hookline.hooks.attempt import (
 )
 from hookline.hooks.conditions.tool import tool_matchers
 from hookline.hooks.event import Changes, Event
-from hookline.hooks.events import EVENTS, METADATA_PATH
+from hookline.hooks.events import METADATA_PATH
 from hookline.hooks.hook import UNLIMITED, Hook
 from hookline.hooks.host import CurrentHook, Host, current_hook
 from hookline.hooks.outcome import SILENT, Failure, FailureKind, Outcome, Verdict
-from hookline.hooks.protocols import May
 from hookline.hooks.readings import holds_in_readings
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import lazy_logger
 
 _log = lazy_logger("hookline")
 
-Rank = tuple[int, int, int]  # order, layer, position
-RankedEntry = tuple[Rank, IndexEntry]
 EndedGroup = tuple[Rank, Hook]  # the group's hooks after this rank do not run; the hook that ended it
 
 _NOT_IN_TIME: Final = Failure(FailureKind.TIMEOUT, "could not be evaluated in time")
@@ -70,6 +68,7 @@ class Round:
         "_ended_groups",
         "_explain",
         "_failures",
+        "_first_candidates",
         "_halted_by",
         "_host",
         "_index_cache",
@@ -82,13 +81,21 @@ class Round:
         "event",
     )
 
-    def __init__(self, indexes: Sequence[tuple[int, HookIndex]], event: Event, host: Host, explain: bool) -> None:
+    def __init__(
+        self,
+        indexes: Sequence[tuple[int, HookIndex]],
+        event: Event,
+        host: Host,
+        explain: bool,
+        started: StartedMatch | None = None,
+    ) -> None:
         self.event = event
         self.combined = CombinedOutcome()
         self._indexes = indexes
         self._host = host
         self._explain = explain
-        self._budget = MatchBudget()
+        self._budget = MatchBudget() if started is None else started.budget
+        self._first_candidates = None if started is None else started.candidates
         self._index_cache: dict[int, dict[SubjectIndex, list[int]]] | None = None
         self._ended_groups = _NO_GROUPS
         self._ended_background_groups = _NO_NAMES
@@ -107,7 +114,8 @@ class Round:
         self._call_stack = caller.stack if caller else ()
 
     async def decide(self) -> Decision:
-        queue, position = self.candidates(), 0
+        queue: Sequence[RankedEntry] = self.candidates() if self._first_candidates is None else self._first_candidates
+        position = 0
         while position < len(queue):
             rank, entry = queue[position]
             position += 1
@@ -179,7 +187,7 @@ class Round:
         if self._explain and self._possible and rank[2] not in self._possible[rank[1]]:
             return self._why_not(hook)
         try:
-            holds = self._holds(hook)
+            holds = self._holds(entry)
         except AmbiguousField as ambiguity:
             return self._ambiguous_skip_reason(hook, ambiguity)
         if holds is None or holds:
@@ -202,7 +210,7 @@ class Round:
         rank, by = self._ended_groups[group]
         return f"skipped: {by.id} already stopped the event" if rank is _BEFORE_ALL else _GROUP_ENDED
 
-    def _holds(self, hook: Hook) -> bool | None:
+    def _holds(self, entry: IndexEntry) -> bool | None:
         """None if the condition raised, or if the match budget ran out: `_undecided` says why.
 
         Quick conditions are still decided for a while after the budget ran out.
@@ -210,10 +218,10 @@ class Round:
         budget = self._budget
         if not budget.is_overdrawn():
             try:
-                return hook.when.holds(self.event, budget.deadline)
+                return entry.holds(self.event, budget.deadline)
             except UndecidedError:
                 if budget.extend():
-                    return self._holds(hook)
+                    return self._holds(entry)
             except AmbiguousField:
                 raise
             except Exception as error:  # a condition may be third-party code
@@ -445,20 +453,10 @@ class Round:
         return False
 
     def _build_decision(self) -> Decision:
-        combined, stopped = self.combined, self._stopped_event
-        verdict, reason = combined.verdict, combined.reason
-        if combined.halt and EVENTS[self.event.name].accepts & May.DENY:
-            verdict = Verdict.DENY
-        if verdict is Verdict.DENY and not reason:
-            reason = f"Blocked by hook {combined.by}"
+        stopped = self._stopped_event
         return Decision(
             self.event if stopped is None or stopped is self.event else self._without_later_changes(stopped),
-            verdict,
-            reason,
-            combined.by,
-            combined.halt,
-            combined.notes,
-            combined.requests,
+            *conclude(self.combined, self.event.name),
             self._failures,
             tuple(self._trace),
         )

@@ -57,7 +57,8 @@ class Event(_EventCache):
     facts: dict[str, Any]
 
     def __init__(self, name: str, facts: dict[str, Any]) -> None:
-        if type(facts) is not dict or "tool" in facts:
+        tool = facts.get("tool", _NO_TOOL) if type(facts) is dict else None
+        if type(tool) is not dict or type(tool.get("name", "")) is not str or type(tool.get("input", tool)) is not dict:
             check_facts(facts)
         _set_name(self, name)
         _set_facts(self, facts)

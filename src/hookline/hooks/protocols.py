@@ -81,8 +81,8 @@ class TextPattern(Protocol):
     @property
     def source(self) -> str: ...
     @property
-    def prefilter(self) -> str | None:
-        """An RE2 pattern that matches every text that this one matches, for the index; None if there is none."""
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """Each set has a word of every text that matches, in any case. For the index; empty if no word is sure."""
 
     def search(self, text: str, deadline: float = NO_DEADLINE) -> bool: ...
     def replace(self, text: str, new: str, deadline: float = NO_DEADLINE) -> str: ...

@@ -44,16 +44,36 @@ class ToolField:
         object.__setattr__(self, "_other_names", _OTHER_NAMES.get(self.path[0], _NO_NAMES) if self.path else _NO_NAMES)
 
     def texts(self, event: Event) -> tuple[str, ...]:
-        tool = event.facts.get("tool")
-        input = tool.get("input") if isinstance(tool, dict) else None
-        if isinstance(input, dict) and self._name in input and self._other_names.isdisjoint(input):  # almost always
-            value = input[self._name]
-            if type(value) is str:
-                return (value,)
+        if self._name is not None:
+            tool = event.facts.get("tool")
+            input = tool.get("input") if type(tool) is dict else None
+            if type(input) is dict:
+                value = input.get(self._name)
+                if type(value) is str and self._other_names.isdisjoint(input):  # almost always
+                    return (value,)
         return texts_of(self.readings(event), event, self)
 
     def readings(self, event: Event) -> Readings:
         return compute_once(event, self._cache_key, self._read)
+
+    @property
+    def direct_name(self) -> tuple[str, frozenset[str]] | None:
+        """The field whose text is its only text, unless the input also has one of the other names. None for a path."""
+        return (self._name, self._other_names) if isinstance(self._name, str) else None
+
+    @property
+    def is_path(self) -> bool:
+        """Whether its texts are the spellings of a path, which are expensive: links are resolved."""
+        return self._is_path
+
+    def given_path(self, event: Event) -> str | None:
+        """The path as given: a text of its first reading that needs no file system. None if that is not sure."""
+        tool = event.facts.get("tool")
+        input = tool.get("input") if isinstance(tool, dict) else None
+        if not isinstance(input, dict) or len(self.path) != 1 or not self._other_names.isdisjoint(input):
+            return None
+        given = input.get(self.path[0])
+        return given if type(given) is str and ".." not in given else None
 
     @property
     def has_spellings(self) -> bool:

@@ -47,7 +47,7 @@ class _AnyName:
     """Matches every name."""
 
     source = ""
-    prefilter: str | None = ""
+    words: tuple[tuple[str, ...], ...] = ()
 
     def search(self, text: str, deadline: float = math.inf) -> bool:
         return True
@@ -74,6 +74,14 @@ class ToolName:
     is_cacheable = True
 
     def texts(self, event: Event) -> tuple[str, ...]:
+        try:
+            tool = event.facts["tool"]
+            certain = self._certain[tool["name"], tool.get("kind")]
+        except (KeyError, TypeError, AttributeError):  # not cached, or not the usual shape
+            return self._find_texts(event)
+        return certain if certain is not None else self._uncertain_texts(event)
+
+    def _find_texts(self, event: Event) -> tuple[str, ...]:
         tool = event.facts.get("tool")
         if not isinstance(tool, dict):
             return ()
@@ -82,10 +90,7 @@ class ToolName:
             return ()
         if not isinstance(kind, str):
             kind = None
-        try:
-            certain = self._certain[name, kind]
-        except KeyError:
-            certain = self._certain_texts(name, kind)
+        certain = self._certain_texts(name, kind)
         return certain if certain is not None else self._uncertain_texts(event)
 
     def _certain_texts(self, name: str, kind: str | None) -> tuple[str, ...] | None:

@@ -19,6 +19,7 @@ from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import escape_character, write_set
 from hookline.patterns.pattern import BadPattern, Pattern, pattern
 from hookline.patterns.syntax_tree import NO_CHARACTERS, CharacterSet, Ranges, complement, union
+from hookline.patterns.words import WordSet
 from hookline.shell.command_readings import OPTIONS_SKIPPED, TOO_LONG
 
 _ANY_TEXT: Final = r"(?s:.*)"
@@ -273,8 +274,8 @@ class Shorthand:
         return self.text
 
     @property
-    def prefilter(self) -> str | None:
-        return self.pattern.prefilter
+    def words(self) -> tuple[WordSet, ...]:
+        return self.pattern.words
 
     def replace(self, text: str, new: str, deadline: float = math.inf) -> str:
         return self.pattern.replace(text, new, deadline)

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from hookline.errors import UndecidedError
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.emitter import NotLinearError, to_re2, to_re2_superset, to_regex
 from hookline.patterns.encoding import encode_utf8, encode_utf16_units
@@ -29,6 +29,7 @@ from hookline.patterns.engines import (
     replace_matches,
     state_breadth,
 )
+from hookline.patterns.simple_parser import parse_simple
 from hookline.patterns.syntax_tree import (
     Alternation,
     BackReference,
@@ -39,6 +40,7 @@ from hookline.patterns.syntax_tree import (
     Sequence,
     children,
 )
+from hookline.patterns.words import NO_WORDS, Words, WordSet, find_words, words_of_tree
 
 __all__ = ["SEARCH_SECONDS", "BadPattern", "Pattern", "Syntax", "UndecidedError", "can_match", "pattern"]
 
@@ -60,18 +62,16 @@ class Syntax(Enum):
 class CompiledPattern:
     """engine: the pattern itself, or with `backtracking`, a pre-check that every match passes."""
 
-    linear: str | None
-    needed: str | None
     engine: LinearEngine | None
-    backtracking: BacktrackingEngine | None
+    backtracking: BacktrackingEngine | None = None
+    simple_source: str | None = None  # RE2's, if it is compiled later
+    words: Words | None = None  # None: found when they are needed
 
 
 class Pattern:
     """Made by pattern(). Patterns with the same source, syntax and `whole` are equal.
 
-    linear: RE2's source with the same meaning; None if RE2 cannot express it.
-    prefilter: RE2's source that matches wherever this pattern does; equal to `linear` if there is one. An index that
-    tests it on the text as UTF-8 misses nothing.
+    RE2 compiles a simple pattern when it is first searched for: an index rules most of thousands out by their words.
     """
 
     __slots__ = (
@@ -80,9 +80,10 @@ class Pattern:
         "_hash",
         "_linear",
         "_match",
+        "_rare_character",
+        "_simple_source",
         "_surely_quick",
-        "linear",
-        "prefilter",
+        "_words",
         "source",
         "syntax",
         "whole",
@@ -91,40 +92,64 @@ class Pattern:
     source: str
     syntax: Syntax
     whole: bool
-    linear: str | None
-    prefilter: str | None
     _linear: LinearEngine | None
     _backtracking: BacktrackingEngine | None
     _match: Any
     _anchor: Any
     _surely_quick: int
+    _simple_source: str | None  # RE2's, until it is compiled
+    _words: tuple[WordSet, ...] | None  # None until they are needed
+    _rare_character: str | None
     _hash: int
 
     def __init__(self, source: str, syntax: Syntax, whole: bool, built: CompiledPattern) -> None:
-        set_slot, exact = object.__setattr__, built.engine if built.backtracking is None else None
+        set_slot, words = object.__setattr__, built.words
         set_slot(self, "source", source)
         set_slot(self, "syntax", syntax)
         set_slot(self, "whole", whole)
-        set_slot(self, "linear", built.linear)
-        set_slot(self, "prefilter", built.needed)
+        set_slot(self, "_simple_source", built.simple_source)
+        set_slot(self, "_words", None if words is None else words.sets)
+        set_slot(self, "_rare_character", None if words is None else words.rare_character)
+        set_slot(self, "_hash", hash((source, syntax.value, whole)))  # hashed often, once for each index
+        self._set_engines(built)
+
+    def _set_engines(self, built: CompiledPattern) -> None:
+        set_slot, exact = object.__setattr__, built.engine if built.backtracking is None else None
         set_slot(self, "_linear", built.engine)
         set_slot(self, "_backtracking", built.backtracking)
         set_slot(self, "_match", exact and exact.match)
         set_slot(self, "_anchor", exact and exact.anchor)
         set_slot(self, "_surely_quick", exact.surely_quick if exact else -1)
-        set_slot(self, "_hash", hash((source, syntax.value, whole)))  # hashed often, once for each index
+
+    @property
+    def words(self) -> tuple[WordSet, ...]:
+        """Each set has a word of every text that matches, in any case. For an index; empty if no word is sure."""
+        if self._words is None:
+            found = _find_words(self.source, self.syntax)
+            object.__setattr__(self, "_rare_character", found.rare_character)
+            object.__setattr__(self, "_words", found.sets)
+            return found.sets
+        return self._words
+
+    @property
+    def is_linear(self) -> bool:
+        """True if RE2 can express it."""
+        return self._backtracking is None
 
     def search(self, text: str, deadline: float = math.inf) -> bool:
         """True if the pattern matches anywhere in the text; with `whole`, all of it. Raises UndecidedError.
 
         deadline: in time.perf_counter() seconds. In any case, a search ends about SEARCH_SECONDS from now.
         """
+        if self._rare_character is not None and self._rare_character not in text:
+            return False  # one character is found at many bytes per nanosecond
         if len(text) <= self._surely_quick and text.isascii():
             data = text.encode()
             return self._match(self._anchor, data, 0, len(data))[0][0] >= 0  # type: ignore[no-any-return]
         return self._search_within_limits(text, min(deadline, time.perf_counter() + SEARCH_SECONDS))
 
     def _search_within_limits(self, text: str, limit: float) -> bool:
+        self._compile_simple()
         data = encode_utf16_units(text) if self.syntax is Syntax.JAVASCRIPT else encode_utf8(text)
         shape = partial(_pattern_cost, self.source, self.syntax)
         if self._backtracking is None:
@@ -139,7 +164,15 @@ class Pattern:
 
         JavaScript patterns match characters here, not UTF-16 units as in `search`. Raises UndecidedError.
         """
+        self._compile_simple()
         return replace_matches(self._linear, self._backtracking, text, new, deadline)
+
+    def _compile_simple(self) -> None:
+        """Two threads may both do it, with the same result."""
+        source = self._simple_source
+        if source is not None:
+            self._set_engines(CompiledPattern(LinearEngine(source, whole=self.whole)))
+            object.__setattr__(self, "_simple_source", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pattern is immutable: {name}")
@@ -165,6 +198,10 @@ def pattern(source: str, syntax: Syntax = Syntax.NATIVE, *, whole: bool = False)
     """
     if len(source) > MAX_PATTERN_LENGTH:
         raise BadPattern(f"it is longer than {MAX_PATTERN_LENGTH} characters")
+    if syntax is not Syntax.PYTHON:
+        simple = parse_simple(source, javascript=syntax is Syntax.JAVASCRIPT)
+        if simple is not None:
+            return Pattern(source, syntax, whole, CompiledPattern(None, None, simple[0], find_words(simple[1])))
     built = (
         _compile_native(source, whole)
         if syntax is Syntax.NATIVE
@@ -183,12 +220,15 @@ def split_alternatives(compiled: Pattern) -> tuple[Pattern, ...]:
     if not 1 < len(options) <= _MAX_ALTERNATIVES:
         return (compiled,)
     try:
-        return tuple(
-            Pattern(to_regex(option), compiled.syntax, compiled.whole, _compile_tree(option, compiled.whole))
-            for option in options
-        )
+        return tuple(_pattern_of_tree(option, compiled) for option in options)
     except BadPattern:
         return (compiled,)
+
+
+def _pattern_of_tree(tree: RegexNode, whole: Pattern) -> Pattern:
+    """One alternative. Its words are found here: its source is only a name, not in the pattern's own syntax."""
+    built = replace(_compile_tree(tree, whole.whole), words=words_of_tree(tree))
+    return Pattern(to_regex(tree), whole.syntax, whole.whole, built)
 
 
 def _expand_alternations(node: RegexNode) -> list[RegexNode]:
@@ -259,30 +299,24 @@ def _compile_tree(tree: RegexNode, whole: bool) -> CompiledPattern:
 
 
 def _compile_linear(source: str, whole: bool) -> CompiledPattern:
-    indexed = _index_source(source, whole)
-    return CompiledPattern(indexed, indexed, LinearEngine(source, whole=whole), None)
+    return CompiledPattern(LinearEngine(source, whole=whole))
 
 
 def _compile_backtracking(tree: RegexNode, whole: bool) -> CompiledPattern:
     if expanded_size(tree) > _MAX_STEPS:
         raise BadPattern("it has too many repetitions to search in time")
     backtracking = BacktrackingEngine(to_regex(tree), whole=whole)
-    needed = to_re2_superset(tree)
     try:
-        return CompiledPattern(
-            None, _index_source(needed, whole=False), LinearEngine(needed, whole=whole), backtracking
-        )
+        return CompiledPattern(LinearEngine(to_re2_superset(tree), whole=whole), backtracking)
     except BadPattern:
-        return CompiledPattern(None, None, None, backtracking)
+        return CompiledPattern(None, backtracking)
 
 
-def _index_source(source: str, whole: bool) -> str | None:
-    """None if the source names surrogates, which UTF-8 text does not have, or cannot be put in parentheses."""
-    if not source.isascii() and any(0x10D7FF <= ord(character) <= 0x10E000 for character in source):
-        return None
-    if not whole:
-        return source
-    return None if r"\Q" in source else rf"\A(?:{source})\z"
+def _find_words(source: str, syntax: Syntax) -> Words:
+    try:
+        return words_of_tree(_parse_source(source, syntax))
+    except (BadPattern, RecursionError):  # only RE2 itself can read it
+        return NO_WORDS
 
 
 def _needs_backtracking(node: RegexNode) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 from hookline.hooks.event import EVERY_ITEM, MISSING, Event, FactPath, deep_equal, path_text, read_all
@@ -127,16 +128,21 @@ class Matches:
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         texts = self.subject.texts(event)
-        if not (self._cached_match if self.subject.is_cacheable else self._any_match)(texts, deadline):
+        if not (self.match_cached if self.subject.is_cacheable else self._any_match)(texts, deadline):
             return False
         return type(texts) is tuple or self._matches_all_readings(event, deadline)
+
+    @property
+    def cached_matches(self) -> Mapping[tuple[str, ...], bool] | None:
+        """The answers of `match_cached` so far; None if the subject's texts are too many to cache."""
+        return self._cache if self.subject.is_cacheable else None
 
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
         readings = self.subject.readings(event)
         answers = [self._any_match(texts, deadline) for texts in readings]
         return unanimous(str(self.subject), answers, self.subject, event, has_guess=ends_in_guess(readings))
 
-    def _cached_match(self, texts: tuple[str, ...], deadline: float) -> bool:
+    def match_cached(self, texts: tuple[str, ...], deadline: float) -> bool:
         known = self._cache.get(texts)
         if known is None:
             known = self._any_match(texts, deadline)

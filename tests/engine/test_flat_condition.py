@@ -1,0 +1,90 @@
+"""The flat form of a condition answers as the condition does."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from engine.hook_factories import DENY, command_matches, input_matches, make_hook, tool_call_event, tool_matches
+from hookline.engine.flat_condition import flatten_condition, is_repeatable
+from hookline.errors import AmbiguousField, UndecidedError
+from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, AnyOf, Not
+from hookline.hooks.conditions.numbers import Comparison
+from hookline.hooks.conditions.text import Equals, Exists, Matches
+from hookline.hooks.event import Event
+from hookline.hooks.protocols import Condition
+from hookline.hooks.tool_input import ToolField
+
+CONDITIONS: list[Condition] = [
+    command_matches("rm"),
+    All((tool_matches("^bash$"), command_matches("rm"))),
+    All((command_matches("rm"), tool_matches("^bash$"))),
+    All((command_matches("rm"), command_matches("-rf"))),
+    All((command_matches("rm"), Not(command_matches("-rf")))),
+    All((tool_matches("bash"), input_matches("path", "env"))),
+    All((tool_matches("bash"), All((input_matches("path", "env"), command_matches("rm"))))),
+    input_matches("path", "env$"),
+    All(()),
+    AnyOf((command_matches("rm"), tool_matches("odd"))),
+    ALWAYS,
+]
+INPUTS: list[Any] = [
+    {"command": "rm -rf /"},
+    {"command": "rm"},
+    {"command": ["rm", "-rf"]},
+    {"path": ".env"},
+    {"x": 1},
+    {},
+]
+
+
+def answer(holds: Any, event: Event) -> str:
+    try:
+        return str(holds(event, math.inf))
+    except AmbiguousField:
+        return "ambiguous"
+
+
+@pytest.mark.parametrize("condition", CONDITIONS, ids=str)
+@pytest.mark.parametrize("tool", ["bash", "Bash", "run_shell_thing", "odd"])
+def test_it_answers_as_the_condition(condition: Condition, tool: str) -> None:
+    holds = flatten_condition(make_hook(DENY, condition))
+    for input in INPUTS:
+        for _ in range(2):  # the second answer may be a cached one
+            event = Event("tool.before", {"tool": {"name": tool, "input": input}})
+            assert answer(holds, event) == answer(condition.holds, event), input
+
+
+def test_a_tool_that_does_not_match_decides_before_a_pattern_that_takes_too_long() -> None:
+    class Slow:
+        source, words = "slow", ()
+
+        def search(self, text: str, deadline: float = math.inf) -> bool:
+            raise UndecidedError
+
+    slow: Any = Slow()
+    holds = flatten_condition(make_hook(DENY, All((Matches(ToolField(("command",)), slow), tool_matches("^odd$")))))
+    with pytest.raises(UndecidedError):
+        holds(tool_call_event(tool="odd"), math.inf)
+    for _ in range(2):
+        assert not holds(tool_call_event(tool="read_file"), math.inf)
+
+
+@pytest.mark.parametrize(
+    ("condition", "repeatable"),
+    [
+        (command_matches("x"), True),
+        (Equals(("cwd",), "/"), True),
+        (Exists(("cwd",)), True),
+        (NEVER_HOLDS, True),
+        (All((ALWAYS, Not(AnyOf((command_matches("x"),))))), True),
+        (Comparison(("turn", "number"), "above", 2), False),
+        (All((ALWAYS, Comparison(("turn", "number"), "above", 2))), False),
+        (Not(Comparison(("turn", "number"), "above", 2)), False),
+    ],
+    ids=str,
+)
+def test_only_known_conditions_may_be_asked_twice(condition: Condition, repeatable: bool) -> None:
+    assert is_repeatable(condition) is repeatable

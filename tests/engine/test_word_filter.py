@@ -1,0 +1,54 @@
+"""Which of many words are in a text."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+
+from hookline.engine.word_filter import WordFilter
+
+WORDS = [f"word{n}x" for n in range(20)]
+LONG = "plain text. " * 5_000
+
+
+def find(words: list[str], text: str, deadline: float = math.inf) -> set[int]:
+    return set(WordFilter(words).find(text, deadline))
+
+
+def test_it_finds_the_words_in_any_case_and_no_others() -> None:
+    assert find(WORDS, "a word3x and a WORD7X") == {3, 7}
+    assert find(WORDS, "word3") == find(WORDS, "") == set()
+
+
+@pytest.mark.parametrize("at", [0, 8_190, 8_192, 8_195, 16_380, 59_990])
+@pytest.mark.parametrize("word", ["needle", "NEEDLE", "\u212aee\u017f", "kees"])
+def test_a_word_across_two_windows_of_a_long_text_is_found(at: int, word: str) -> None:
+    text = LONG[:at] + word + LONG[at:]
+    assert find(["needle", "kees"], text) == {0 if word.lower() == "needle" else 1}
+
+
+def test_every_word_is_returned_once_the_time_is_over() -> None:
+    assert find(WORDS, LONG, time.perf_counter() - 1) == set(range(20))
+    assert find(WORDS, LONG, time.perf_counter() + 60) == set()
+
+
+def test_a_character_that_all_words_share_rules_a_text_out() -> None:
+    words = [f"Key_{n}".lower() for n in range(10)]
+    assert find(words, "KEY_3 key-4") == {3}
+    assert find(words, "key-4") == set()
+
+
+def test_texts_that_are_not_utf_8_are_searched_like_any_other() -> None:
+    assert find(WORDS, "\ud800word3x\udfff\x00") == {3}
+
+
+def test_words_beyond_ascii_are_found_in_any_case() -> None:
+    assert find(["\u00e9cole", "\u00dfx"], "\u00e9cole") == {0}
+    assert find(["\u00e9cole", "stra\u00dfe"], "\u00c9COLE STRA\u00dfE") == {0, 1}
+
+
+def test_thousands_of_words() -> None:
+    words = [f"w{n}e" for n in range(20_000)]
+    assert find(words, "x w7e w19999e w7") == {7, 19_999}
