@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from time import perf_counter
 
+from hookline.hosts.agents.machine import Machine
 from hookline.hosts.bridge import client
-from hookline.hosts.install.launcher import compile_client, python_client
+from hookline.hosts.install.launcher import bound_variables, compile_client, python_client
 
 _ROUNDS = 60
 _HOOK = """import json, sys
@@ -47,7 +48,8 @@ def _measure(root: Path) -> dict[str, float]:
         "Python client": [*python_client(), *agent],
         "sh -c :": ["sh", "-c", ":"],
     }
-    if compile_client(root / "client"):
+    user = Machine(root / "home", root, environment)
+    if compile_client(root / "client", bound_variables(user)):
         programs["C client"] = [str(root / "client"), *agent]
     engine = subprocess.Popen(client.hookline_command("serve"), env=environment, stderr=subprocess.DEVNULL)
     try:

@@ -12,9 +12,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("claude_settings")]
 def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, claude_settings, monkeypatch):
     assert hookline("doctor").exit_code == 1
     hookline("init")
-    hookline("install", "codex")
     with running_engine(claude_settings.parents[1]) as runtime:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        hookline("install", "codex")
         result = hookline("doctor")
     assert result.exit_code == 1
     assert "!!  trust: not trusted: SessionStart" in result.stdout
@@ -24,9 +24,9 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(hookline, claude_settings, mo
 
 
 def test_doctor_for_programs(hookline, claude_settings, monkeypatch):
-    hookline("install", "claude-code")
     with running_engine(claude_settings.parents[1]) as runtime:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        hookline("install", "claude-code")
         result = hookline("doctor", "claude-code", "--json")
     assert result.exit_code == 0, result.stdout
     (agent,) = json.loads(result.stdout)["agents"]

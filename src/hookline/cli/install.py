@@ -134,7 +134,7 @@ def _install_agent(name: str, options: _InstallOptions) -> None:
             out_as_is(change.diff(here).rstrip("\n"))
         out(f"{agent.title}: {len(needed)} {'file' if len(needed) == 1 else 'files'} would change.")
         return
-    launcher.install_launcher(here.launcher)
+    launcher.install_launcher(here)
     apply_changes(changes, here)
     _print_installed(agent, here, changes, bool(needed))
 

@@ -32,8 +32,9 @@ def desk() -> Iterator[BridgeSandbox]:
 
 @pytest.fixture(scope="session")
 def c_client(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Not bound to a user's directories, because each test has its own."""
     target = tmp_path_factory.mktemp("client") / "hookline bridge"
-    if not compile_client(target):
+    if not compile_client(target, {}):
         pytest.skip("there is no C compiler")
     return [str(target)]
 

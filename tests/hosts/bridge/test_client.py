@@ -78,7 +78,7 @@ def test_a_socket_s_path_that_is_too_long_is_no_trouble(desk: BridgeSandbox, arg
 def test_an_interpreter_that_is_gone_holds_the_tool_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / 'no "such\\ python é'))
     target = tmp_path / "client"
-    if not compile_client(target):
+    if not compile_client(target, {}):
         pytest.skip("there is no C compiler")
     environment = {"HOME": str(tmp_path)}
     for event, code in (("PreToolUse", 2), ("Stop", 1)):
@@ -93,5 +93,5 @@ def test_a_compiler_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     compiler.write_text("#!/bin/sh\nexit 1\n")
     compiler.chmod(0o755)
     monkeypatch.setenv("PATH", str(compiler.parent))
-    assert not compile_client(tmp_path / "made" / "client")
+    assert not compile_client(tmp_path / "made" / "client", {})
     assert os.listdir(tmp_path / "made") == []

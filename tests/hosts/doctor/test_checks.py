@@ -65,10 +65,10 @@ def test_a_sample_is_an_event_of_the_agent(name: str) -> None:
 @pytest.mark.parametrize("name", ["claude-code", "windsurf"])
 def test_an_agent_that_is_plugged_in_is_proved_by_a_test_call(machine: Machine, name: str) -> None:
     install(name, machine)
-    launcher.install_launcher(machine.launcher)
     write_program(machine, {"claude-code": "claude"}.get(name, name), "echo 1.2.3 from $0")
     with running_engine(machine.home) as runtime:
         warm = Machine(machine.home, machine.project, {**machine.environ, "XDG_RUNTIME_DIR": runtime})
+        launcher.install_launcher(warm)
         diagnosis = diagnose(name, warm, load_text(HOOKS, "hookline.yaml"))
     assert diagnosis.is_good, diagnosis
     assert finding_about(diagnosis, "agent").message.startswith("1.2.3")
@@ -85,6 +85,15 @@ def test_without_a_launcher_nothing_fires(machine: Machine) -> None:
     assert finding_about(diagnosis, "launcher").mark is Mark.PROBLEM
     assert finding_about(diagnosis, "answer").mark is Mark.PROBLEM
     assert "hookline install" in finding_about(diagnosis, "answer").fix
+
+
+def test_a_launcher_that_is_bound_to_other_directories_is_a_problem(machine: Machine) -> None:
+    install("claude-code", machine)
+    launcher.install_launcher(machine)
+    assert finding_about(diagnose("claude-code", machine), "launcher").mark is Mark.GOOD
+    moved = Machine(machine.home, machine.project, {**machine.environ, "XDG_CONFIG_HOME": str(machine.home / "new")})
+    finding = finding_about(diagnose("claude-code", moved), "launcher")
+    assert (finding.mark, "other directories" in finding.message) == (Mark.PROBLEM, True)
 
 
 @pytest.mark.parametrize("text", ["exit 0", "echo '{}'", "echo broken >&2; exit 1", "cat"])

@@ -1,8 +1,9 @@
 /* What client.py is, without an interpreter to start: the protocol is described there.
  *
- * Compiled at installation with PYTHON and CLIENT, the interpreter and client.py. It knows only the plain case: an
- * engine that listens and answers. In any other it becomes client.py, which gets the same payload on stdin. It tells
- * no release, because it works with every engine that speaks this version of the protocol.
+ * Compiled at installation with PYTHON and CLIENT, the interpreter and client.py, and with BOUND, the user's own values
+ * of the variables that say where hooks, trust and the engine are: the agent's values may come from a project. It knows
+ * only the plain case: an engine that listens and answers. In any other it becomes client.py, which gets the same
+ * payload on stdin. It tells no release, because it works with every engine that speaks this version of the protocol.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,6 +37,8 @@ struct bytes {
     char *at;
     size_t size;
 };
+
+static const char *const bound[][2] = {BOUND{NULL, NULL}}; /* name, value; NULL: unset */
 
 static long long begun; /* milliseconds */
 
@@ -227,6 +230,13 @@ static int answer(int fd) {
     }
 }
 
+/* Each is unset first, because an environment may have a name twice. */
+static int bind_variables(void) {
+    for (size_t i = 0; bound[i][0]; i++)
+        if (unsetenv(bound[i][0]) || (bound[i][1] && setenv(bound[i][0], bound[i][1], 1))) return -1;
+    return 0;
+}
+
 int main(int count, char **arguments) {
     struct bytes payload = {NULL, 0};
     begun = now();
@@ -234,6 +244,7 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: %s AGENT EVENT\n", arguments[0]);
         return 1;
     }
+    if (bind_variables()) give_up(arguments[2]);
     signal(SIGPIPE, SIG_IGN);
     int unread = read_stdin(&payload), fd = unread ? -1 : connected();
     int code = fd < 0 || sent(fd, arguments, payload) ? -1 : answer(fd);

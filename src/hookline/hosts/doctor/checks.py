@@ -161,11 +161,12 @@ def _check_scope(
 def _check_launcher(machine: Machine) -> Finding:
     shown = machine.display_path(machine.launcher)
     try:
-        kind = launcher.installed_kind(machine.launcher)
+        kind = launcher.installed_kind(machine)
     except HooklineError as error:
         return problem_finding("launcher", str(error), "remove it, and run hookline install again")
     if kind is None:
-        return problem_finding("launcher", f"{shown} is missing or from another version", "run hookline install again")
+        why = "is missing, from another version, or bound to other directories than yours"
+        return problem_finding("launcher", f"{shown} {why}", "run hookline install again")
     return good_finding("launcher", f"{shown}, {kind}")
 
 

@@ -1,8 +1,8 @@
 """Two tests that hooks work: a call of the launcher, and a run of the agent itself against a fake model.
 
 The launcher is called as the agent would call it, in a temporary project. The agent runs in a temporary home that
-contains only hookline's entries, so it cannot reach the user's account, history or other hooks. That run cannot prove
-trust that is bound to the user's own files.
+contains only hookline's entries and a launcher of its own, so it cannot reach the user's account, history or other
+hooks. That run cannot prove trust that is bound to the user's own files.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from hookline.hosts.agents.agent import SAMPLE_COMMAND, CodingAgent, Reply
 from hookline.hosts.agents.machine import InstallScope, Machine
 from hookline.hosts.doctor.fake_model import ModelServer, ReceivedRequest
 from hookline.hosts.doctor.finding import Finding, good_finding, problem_finding, unknown_finding
+from hookline.hosts.install.launcher import install_launcher
 from hookline.hosts.install.plan import apply_changes, plan_install
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.restrictions import UNTRUSTED_HOOK
 
 _LAUNCHER_TIMEOUT: Final = 30.0  # seconds
@@ -34,6 +35,7 @@ _ROUNDS: Final = 5
 _AGENT_TIMEOUT: Final = 60.0  # seconds
 _MAX_OUTPUT: Final = 200
 _INHERITED_VARIABLES: Final = ("PATH", "LANG", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR")
+_DATA_VARIABLE: Final = "XDG_DATA_HOME"
 _CLOSED_PROXY: Final = "http://127.0.0.1:9"
 _AGENT_VARIABLE_PREFIXES: Final = ("CLAUDE", "CODEX_", "COPILOT_", "CURSOR_", "GEMINI_", "QWEN_")
 TEST_HOOK: Final = """\
@@ -125,24 +127,23 @@ def prove_with_agent(agent: CodingAgent, program: Path, machine: Machine) -> Fin
             start = agent.headless_run(model.url, there.home)
             if start is None:
                 return None
+            environ = _isolated_environment(there, machine)
+            install_launcher(replace(there, environ={**environ, _DATA_VARIABLE: there.environ[_DATA_VARIABLE]}))
             apply_changes(plan_install(agent, there, InstallScope.USER), there)
-            output = _run_agent(
-                [str(program), *start.arguments], there, {**_isolated_environment(there, machine), **start.environment}
-            )
+            output = _run_agent([str(program), *start.arguments], there, {**environ, **start.environment})
             requests = tuple(model.requests)
     return _proof_finding(requests, reason, output, time.monotonic() - started)
 
 
 def _isolated_machine(directory: Path, machine: Machine) -> Machine:
-    """An empty home and project, with the user's launcher and engine."""
+    """An empty home and project, with the user's engine."""
     home, project = directory / "home", directory / "project"
     state = home / ".local" / "state"
     for path in (state, project):
         path.mkdir(parents=True)
     machine.records_directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     (state / "hookline").symlink_to(machine.records_directory.parent)
-    data = machine.launcher.parent.parent
-    return Machine(home, project, {"XDG_DATA_HOME": str(data), "XDG_STATE_HOME": str(directory / "state")})
+    return Machine(home, project, {_DATA_VARIABLE: str(directory / "data"), "XDG_STATE_HOME": str(directory / "state")})
 
 
 def _isolated_environment(there: Machine, machine: Machine) -> dict[str, str]:
