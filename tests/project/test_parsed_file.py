@@ -66,3 +66,15 @@ def test_a_misspelled_event_is_named_in_a_file_that_nobody_recognises(tmp_path: 
     (problem,) = read(tmp_path / "settings.json", text, None).problems
     assert problem.code == "unknown-dialect"
     assert problem.hint == "There is no event Stopp. Did you mean Stop?"
+
+
+@pytest.mark.parametrize("text", ["record: off", "record: {facts: full}", "record: {keep: 1h}"])
+def test_a_project_cannot_say_what_is_recorded(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "hookline.yaml"
+    path.write_text(f"{HOOK}{text}\n")
+    for layer in (SourceLayer.PROJECT, SourceLayer.LOCAL):
+        parsed = read_source(Source(path, "hookline.yaml", "native", layer, tmp_path))
+        (problem,) = parsed.problems
+        assert str(problem).startswith("hookline.yaml:2  record has no effect in a project's file")
+        assert parsed.is_valid
+    assert read_source(Source(path, "hookline.yaml", "native", SourceLayer.USER)).problems == ()

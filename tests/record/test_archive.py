@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 
 from hookline.record import archive as archive_module
-from hookline.record.archive import archive_records_of_ended_writers
+from hookline.record.archive import archive_if_due, archive_records_of_ended_writers
 from hookline.record.record_reader import read_records
 from hookline.record.segment import RecordDirectory, archive_records
-from hookline.record.verify import verify_chains
+from hookline.record.verification import verify_chains
 from hookline.record.writer import RecordWriter, encode_record
 
 MONTH = timedelta(days=30)
@@ -141,3 +141,40 @@ def test_hook_texts_are_kept_as_long_as_records_name_them(directory: RecordDirec
     write(directory, hooks="used")
     archive(directory)
     assert [path.stem for path in directory.hooks.iterdir()] == ["used"]
+
+
+def test_archiving_is_due_every_ten_minutes(directory: RecordDirectory) -> None:
+    archive_if_due(directory, lambda: None)
+    assert not directory.path.exists()  # nothing was ever recorded
+    write(directory)
+    assert directory.is_archiving_due()
+    archive_if_due(directory, lambda: None)
+    assert not directory.is_archiving_due()
+    os.utime(directory.archive_lock, (time.time() - 700,) * 2)
+    assert directory.is_archiving_due()
+    os.utime(directory.archive_lock, (time.time() + 9000,) * 2)  # the clock was set back
+    assert directory.is_archiving_due()
+
+
+def test_an_error_while_archiving_is_nobodys_problem(directory: RecordDirectory) -> None:
+    def broken() -> None:
+        raise OSError("no space left")
+
+    write(directory)
+    archive_if_due(directory, broken)
+    assert len(list(read_records(directory))) == 2
+
+
+def test_nothing_is_too_old_if_nobody_said_for_how_long(directory: RecordDirectory) -> None:
+    write(directory)
+    archive_records_of_ended_writers(directory, None, settle=0)
+    assert len(directory.archives()) == 1
+    assert len(list(read_records(directory))) == 2
+
+
+def test_what_killed_processes_left_unfinished_is_removed(directory: RecordDirectory) -> None:
+    write(directory)
+    (directory.archive / "half.jsonl.new").write_bytes(b"half")
+    (directory.live / "0000000000000000-1.new").write_bytes(b"")
+    archive_records_of_ended_writers(directory, None, settle=0)
+    assert not list(directory.path.rglob("*.new"))

@@ -4,16 +4,19 @@ import asyncio
 import hashlib
 import json
 import logging
+import os
+import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookline.hooks.event import Event
-from hookline.project import load_text
+from hookline.project import load_for_directory, load_text
 from hookline.record.record_reader import read_records
-from hookline.record.recorder import RecordedBook, Recorder, recorder_of
-from hookline.record.segment import RecordDirectory
+from hookline.record.recorder import RecordedBook, Recorder, archive_all, recorder_of
+from hookline.record.segment import RecordDirectory, record_directory
 
 HOOKS = """\
 hooks:
@@ -126,3 +129,43 @@ def test_outcomes_and_answers(directory: RecordDirectory, recorder: Recorder) ->
 def test_one_recorder_for_each_directory(tmp_path: Path) -> None:
     assert recorder_of(tmp_path / "a") is recorder_of(tmp_path / "a")
     assert recorder_of(tmp_path / "a") is not recorder_of(tmp_path / "b")
+
+
+def leave_files(directory: RecordDirectory, count: int) -> None:
+    for _ in range(count):
+        left = Recorder(directory)
+        left.decide_now(load_text(HOOKS, "hookline.yaml"), event("rm x"))
+        left.close()
+    for path in directory.live.iterdir():
+        os.utime(path, (0, 0))
+
+
+def test_a_writer_that_finds_many_files_archives_them(directory: RecordDirectory, recorder: Recorder) -> None:
+    leave_files(directory, 65)
+    directory.archive_lock.unlink(missing_ok=True)
+    recorder.decide_now(load_text(HOOKS, "hookline.yaml"), event("rm y"))
+    for thread in threading.enumerate():
+        if thread.name == "hookline-archive":
+            thread.join(60)
+    assert len(list(directory.live.iterdir())) == 1
+    assert len(recorded(directory)) == 66
+
+
+def test_the_recorders_of_a_process_archive_together(tmp_path: Path) -> None:
+    recorder_of(tmp_path).decide_now(load_text(HOOKS, "hookline.yaml"), event("rm x"))
+    directory = record_directory(tmp_path)
+    leave_files(directory, 2)
+    archive_all()
+    assert len(list(directory.live.iterdir())) == 1
+    assert len(directory.archives()) == 1
+
+
+def test_how_long_records_are_kept_is_for_the_users_own_file_to_say(tmp_path: Path) -> None:
+    text = f"record: {{keep: 1h}}\n{HOOKS}"
+    assert load_text(text, "hookline.yaml").record.keep is None
+    own = tmp_path / ".config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(text)
+    assert load_for_directory(tmp_path, tmp_path).record.keep == timedelta(hours=1)
+    own.write_text(HOOKS)
+    assert load_for_directory(tmp_path, tmp_path).record.keep == timedelta(days=30)

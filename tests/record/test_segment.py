@@ -72,3 +72,13 @@ def test_an_archives_name_says_what_is_in_it(directory: RecordDirectory) -> None
 )
 def test_the_parts_of_an_id(id: str, parts: tuple[str, int]) -> None:
     assert split_id(id) == parts
+
+
+def test_many_live_files(directory: RecordDirectory) -> None:
+    assert not directory.has_many_live_files()
+    directory.create()
+    for number in range(64):
+        (directory.live / f"{number}.jsonl").touch()
+    assert not directory.has_many_live_files()
+    (directory.live / "more.jsonl").touch()
+    assert directory.has_many_live_files()

@@ -9,7 +9,7 @@ import pytest
 from hookline.record import writer as writer_module
 from hookline.record.record_reader import read_records
 from hookline.record.segment import RecordDirectory
-from hookline.record.verify import verify_chains
+from hookline.record.verification import verify_chains
 from hookline.record.writer import RecordWriter, encode_record
 
 

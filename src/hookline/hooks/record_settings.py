@@ -9,6 +9,7 @@ from typing import Final
 from hookline.lazy_dataclasses import dataclass
 
 MAX_RECORDS: Final = 1_000_000
+DEFAULT_KEEP: Final = timedelta(days=30)
 
 
 class RecordedFacts(StrEnum):
@@ -21,7 +22,7 @@ class RecordedFacts(StrEnum):
 class RecordSettings:
     enabled: bool = True
     facts: RecordedFacts = RecordedFacts.MASKED
-    keep: timedelta = timedelta(days=30)
+    keep: timedelta | None = None  # None: this says nothing about it
 
 
 DEFAULT_SETTINGS: Final = RecordSettings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from hookline.config.problem import Problem, Severity
@@ -35,7 +36,7 @@ class EffectiveFile:
         source, parsed = self.parsed.source, self.parsed
         if parsed.dialect is None:
             return ()
-        name = (str(source.path), source.display_path, parsed.dialect, str(source.layer))
+        name = (_absolute_path(source.path), source.display_path, parsed.dialect, str(source.layer))
         file = HookFile(*name, parsed.text, self.standing)
         return (file,) if self.new_text is None else (file, HookFile(*name, self.new_text, "added"))
 
@@ -66,6 +67,13 @@ class EffectiveFile:
         what = f"The Python files in {folder.display_path} were not imported; their hooks are shown as written there."
         hint = "Only a session, `hookline fire` and `hookline test` import them."
         return Problem("not-imported", self.parsed.source.display_path, folder.line, what, hint, Severity.WARNING)
+
+
+def _absolute_path(path: Path) -> str:
+    try:
+        return os.path.abspath(path)
+    except OSError:  # the current directory is gone
+        return str(path)
 
 
 def folder_files(folder: CodeFolder) -> tuple[Path, ...]:

@@ -13,7 +13,8 @@ from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
 from hookline.hooks.hook_files import HookFiles
 from hookline.hooks.host import Host
-from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
+from hookline.hooks.record_settings import DEFAULT_KEEP, DEFAULT_SETTINGS, RecordSettings
+from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile, parse_document, read_source
 from hookline.project.sources import Source, SourceLayer, named_source
@@ -106,7 +107,9 @@ def _build_book(parsed: ParsedFile, importing: bool, host: Host | None = None) -
     effective = _resolve_folders(EffectiveFile(parsed, parsed.hooks, folders=parsed.folders), importing)
     problems = _collect_problems([effective])
     layers = [Layer(parsed.source.layer, effective.hooks)]
-    return Book(layers, host or make_local_host(), problems, *describe_files([effective]))
+    files, settings = describe_files([effective])
+    settings = replace(settings, keep=None)  # how long records are kept is for the user's own file to say
+    return Book(layers, host or make_local_host(), problems, files, settings)
 
 
 def describe_files(files: Iterable[EffectiveFile]) -> tuple[HookFiles, RecordSettings]:
@@ -114,6 +117,7 @@ def describe_files(files: Iterable[EffectiveFile]) -> tuple[HookFiles, RecordSet
     files = tuple(files)
     own = [each.parsed for each in files if each.parsed.source.project is None]
     settings = next((parsed.record for parsed in own if parsed.record is not None), DEFAULT_SETTINGS)
+    settings = replace(settings, keep=settings.keep or DEFAULT_KEEP)
     return HookFiles(tuple(file for each in files for file in each.hook_files)), settings
 
 

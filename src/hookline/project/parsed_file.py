@@ -120,7 +120,7 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
     if source.run_by:
         loaded = _leave_to_agent(loaded, source.run_by)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
-    wrong = (*_check_named_dialect(document, source, dialect, loaded), *_check_on_problem(document, source, loaded))
+    wrong = (*_check_named_dialect(document, source, dialect, loaded), *_check_own_keys(document, source, loaded))
     active = [hook for hook in loaded.hooks if hook.enabled]
     dead = [problem for hook in active for problem in errors_in_condition(hook)]
     dead += [problem for hook in active if (problem := blank_command_error(hook)) is not None]
@@ -140,14 +140,24 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
     )
 
 
-def _check_on_problem(document: Document, source: Source, loaded: LoadResult) -> tuple[Problem, ...]:
-    """A warning if a project's file decides what only the user's own file can decide."""
-    if not loaded.closes_on_problem or source.layer not in (SourceLayer.PROJECT, SourceLayer.LOCAL):
-        return ()
-    what = "on_problem has no effect in a project's file: only your own file decides this."
+def _check_own_keys(document: Document, source: Source, loaded: LoadResult) -> list[Problem]:
+    """A warning for each key with which a project's file decides what only the user's own file can decide."""
+    if source.layer not in (SourceLayer.PROJECT, SourceLayer.LOCAL):
+        return []
+    used = {"on_problem": loaded.closes_on_problem, "record": loaded.record is not None}
     hint = "Write it into ~/.config/hookline/hookline.yaml."
-    line = document.key_line(("on_problem",))
-    return (Problem("ignored", document.file, line, what, hint, Severity.WARNING),)
+    return [
+        Problem(
+            "ignored",
+            document.file,
+            document.key_line((key,)),
+            f"{key} has no effect in a project's file: only your own file decides this.",
+            hint,
+            Severity.WARNING,
+        )
+        for key, is_used in used.items()
+        if is_used
+    ]
 
 
 def _check_named_dialect(

@@ -95,7 +95,7 @@ class Trust:
         unreadable = parsed.problems if os.path.lexists(source.path) else ()
         return replace(
             in_force,
-            hooks=(*in_force.hooks, *_new_guards(parsed, accepted)),
+            hooks=(*in_force.hooks, *new_guards(parsed, accepted)),
             problems=(*in_force.problems, *unreadable, _describe_change(parsed)),
             new_text=parsed.text,
         )
@@ -303,7 +303,7 @@ def _needs_trust(parsed: ParsedFile) -> bool:
     return any(map(is_restricted, parsed.hooks)) or bool(parsed.folders or parsed.capabilities)
 
 
-def _new_guards(parsed: ParsedFile, accepted: ParsedFile) -> Iterator[Hook]:
+def new_guards(parsed: ParsedFile, accepted: ParsedFile) -> Iterator[Hook]:
     """The constant denies and asks of a text that is not trusted yet, beside those of the accepted one.
 
     They have ids of their own: what they fire does not count against the limits of the accepted hooks.

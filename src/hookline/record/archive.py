@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import gzip
+import logging
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,15 +28,38 @@ from hookline.record.segment import (
 
 _SETTLE_SECONDS: Final = 60.0  # so that `log --follow` sees a file before it is archived
 
+_log = logging.getLogger("hookline")
+
+
+def archive_if_due(directory: RecordDirectory, keep: Callable[[], timedelta | None]) -> None:
+    """Errors are not reported: nothing is lost, and the next process tries again."""
+    try:
+        if directory.is_archiving_due():
+            archive_records_of_ended_writers(directory, keep())
+    except OSError as error:
+        _log.debug("records could not be archived: %s", error)
+
 
 def archive_records_of_ended_writers(
-    directory: RecordDirectory, keep: timedelta, *, most: int = MAX_RECORDS, settle: float = _SETTLE_SECONDS
+    directory: RecordDirectory, keep: timedelta | None, *, most: int = MAX_RECORDS, settle: float = _SETTLE_SECONDS
 ) -> None:
-    """Does nothing if another process is at it. Raises OSError, for example if the disk is full; then nothing is lost."""
+    """Does nothing if another process is at it. Raises OSError, for example if the disk is full; then nothing is lost.
+
+    With `keep=None`, no record is too old.
+    """
     with _lock(directory) as is_ours:
         if is_ours:
+            _remove_unfinished(directory, settle)
             _archive_segments(directory, settle)
             _remove_old(directory, keep, most)
+
+
+def _remove_unfinished(directory: RecordDirectory, settle: float) -> None:
+    """Files of processes that were killed before the file had its name. Nothing in them was acknowledged."""
+    for path in (*directory.archive.glob("*.new"), *directory.live.glob("*.new")):
+        with suppress(FileNotFoundError):
+            if path.parent == directory.archive or time.time() - path.stat().st_mtime >= settle:
+                path.unlink()
 
 
 def _archive_segments(directory: RecordDirectory, settle: float) -> None:
@@ -110,14 +134,16 @@ def _entries(event: str, heads: dict[str, Head]) -> list[ChainEntry]:
     return [ChainEntry(writer, event, head, time.time()) for writer, head in heads.items()]
 
 
-def _remove_old(directory: RecordDirectory, keep: timedelta, most: int) -> None:
-    oldest = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")[:-6] + "Z"
+def _remove_old(directory: RecordDirectory, keep: timedelta | None, most: int) -> None:
+    oldest = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")[:-6] + "Z" if keep is not None else ""
     kept = 0
     for path in reversed(directory.archives()):
         kept += archive_records(path)
         if kept > most or archive_times(path)[1] < oldest:
             ChainsFile(directory.chains).add(_entries("removed", _heads(read_lines(path))))
             path.unlink()
+    if keep is None:
+        return
     limit = time.time() - keep.total_seconds() - 86_400
     for path in directory.hooks.glob("*.json"):
         with suppress(FileNotFoundError):
@@ -128,11 +154,14 @@ def _remove_old(directory: RecordDirectory, keep: timedelta, most: int) -> None:
 @contextmanager
 def _lock(directory: RecordDirectory) -> Iterator[bool]:
     directory.create()
-    file = os.open(directory.path / "archive.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    file = os.open(directory.archive_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        os.utime(file)
         yield True
-    except BlockingIOError:
-        yield False
     finally:
         os.close(file)

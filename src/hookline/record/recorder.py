@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +34,9 @@ class Recorder:
 
     def __init__(self, directory: RecordDirectory) -> None:
         self._directory = directory
-        self._writer = RecordWriter(directory, {"machine": os.uname().nodename, "owner": str(os.getuid())})
+        about = {"machine": os.uname().nodename, "owner": str(os.getuid())}
+        self._writer = RecordWriter(directory, about, self._archive_if_many)
+        self._keep: timedelta | None = None  # as the user's own file says, once a book has told it
         self._kept: set[str] = set()  # hashes of the hook files that are on disk
 
     async def decide(self, book: Book, event: Event, host: Host = NO_HOST, explain: bool = False) -> Decision:
@@ -49,6 +52,10 @@ class Recorder:
         self.write_decision(book, event, decision, time.perf_counter() - begun)
         return decision
 
+    def write_repeated(self, book: Book, asked: Event, decision: Decision) -> None:
+        """A decision that follows from an earlier one: no hook was asked again."""
+        self._write(book, lambda recordable: {**decision_entry(asked, decision, 0.0, recordable), "again": True})
+
     def write_decision(self, book: Book, asked: Event, decision: Decision, seconds: float) -> None:
         if is_recorded(asked.name) or hook_spoke(decision):
             self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
@@ -61,11 +68,24 @@ class Recorder:
         """What a person answered to a question about the event."""
         self._write(book, lambda recordable: answer_entry(event, approved, by, recordable))
 
+    def archive_if_due(self) -> None:
+        """Moves the records of ended processes into archives, at most once in ten minutes."""
+        from hookline.record.archive import archive_if_due  # few processes come to it
+
+        archive_if_due(self._directory, lambda: self._keep)
+
+    def _archive_if_many(self) -> None:
+        """Beside the decision, which must not wait for it. A process that ends meanwhile leaves it to the next one."""
+        if self._directory.is_archiving_due() and self._directory.has_many_live_files():
+            threading.Thread(target=self.archive_if_due, name="hookline-archive", daemon=True).start()
+
     def close(self) -> None:
         self._writer.close()
 
     def _write(self, book: Book, make_entry: EntryMaker) -> None:
         settings = book.record
+        if settings.keep is not None:
+            self._keep = settings.keep
         if not settings.enabled:
             return
         try:
@@ -108,6 +128,14 @@ def recorder_of(state: Path) -> Recorder:
         if state not in _recorders:
             _recorders[state] = Recorder(record_directory(state))
         return _recorders[state]
+
+
+def archive_all() -> None:
+    """Of every recorder of this process, for a host that lives long."""
+    with _recorders_lock:
+        known = list(_recorders.values())
+    for recorder in known:
+        recorder.archive_if_due()
 
 
 def _encode_short(make_entry: EntryMaker, how: RecordedFacts, hooks: str) -> str | None:

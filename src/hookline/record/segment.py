@@ -12,6 +12,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,8 @@ from hookline.lazy_dataclasses import dataclass
 
 SEGMENT_BYTES: Final = 1 << 20
 ARCHIVE_RECORDS: Final = 20_000
+_ARCHIVE_INTERVAL: Final = 600.0  # seconds
+_MANY_FILES: Final = 64
 _ARCHIVE_NAME: Final = re.compile(r"[\dT.Z-]+_[\dT.Z-]+_\d+\.jsonl\.gz")
 _LIVE_NAME: Final = re.compile(r"([0-9a-f]{16})-(\d+)\.jsonl")
 
@@ -56,6 +60,26 @@ class RecordDirectory:
             (name[1], int(name[2]), path) for path in _files(self.live) if (name := _LIVE_NAME.fullmatch(path.name))
         ]
         return [path for _, _, path in sorted(found)]
+
+    @property
+    def archive_lock(self) -> Path:
+        """Locked while a process archives; its time is that of the last time."""
+        return self.path / "archive.lock"
+
+    def is_archiving_due(self) -> bool:
+        """Whether there are records, and no process has archived any in the last ten minutes."""
+        try:
+            since = time.time() - self.archive_lock.stat().st_mtime
+        except OSError:
+            return self.path.is_dir()
+        return not 0 <= since < _ARCHIVE_INTERVAL
+
+    def has_many_live_files(self) -> bool:
+        try:
+            with os.scandir(self.live) as found:
+                return next(islice(found, _MANY_FILES, None), None) is not None
+        except OSError:
+            return False
 
     def archives(self) -> list[Path]:
         """Oldest first."""

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -25,10 +25,13 @@ class RecordWriter:
     A record is in the system's file cache when `write` returns, so it outlives the process, however that ends.
     """
 
-    def __init__(self, directory: RecordDirectory, about: Mapping[str, str]) -> None:
-        """`about` is told once, by the first record of each process."""
+    def __init__(
+        self, directory: RecordDirectory, about: Mapping[str, str], on_new_file: Callable[[], None] = lambda: None
+    ) -> None:
+        """`about` is told once, by the first record of each process. `on_new_file` must not raise."""
         self._directory = directory
         self._about = about
+        self._on_new_file = on_new_file
         self._lock = threading.Lock()
         self._file = -1
         self._size = 0
@@ -92,6 +95,7 @@ class RecordWriter:
         if is_first:
             ChainsFile(self._directory.chains).add([ChainEntry(self.id, "opened", Head(), time.time())])
             self._append(encode_record({"kind": "start", **self._about, "pid": self._pid}))
+        self._on_new_file()
 
     def _append(self, text: str) -> str:
         number = self._head.number + 1

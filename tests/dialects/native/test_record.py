@@ -4,14 +4,18 @@ from datetime import timedelta
 
 import pytest
 
+from hookline.config.reader import read_text
+from hookline.dialects.native.dialect import DIALECT
 from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordedFacts, RecordSettings
 from hookline.project import load_text
 
 
 def settings(text: str) -> RecordSettings:
-    book = load_text(f"hooks: []\n{text}\n", "hookline.yaml")
-    assert book.problems == ()
-    return book.record
+    document, _ = read_text(f"hooks: []\n{text}\n", "hookline.yaml")
+    assert document is not None
+    loaded = DIALECT.load(document)
+    assert loaded.problems == ()
+    return loaded.record or DEFAULT_SETTINGS
 
 
 @pytest.mark.parametrize(

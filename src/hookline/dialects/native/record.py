@@ -55,7 +55,7 @@ def parse_record_settings(at: Node) -> RecordSettings | None:
     return RecordSettings(
         True,
         settings.facts if word is None else RecordedFacts(word),
-        settings.keep if keep is None else _read_keep(keep) or settings.keep,
+        None if keep is None else _read_keep(keep),
     )
 
 

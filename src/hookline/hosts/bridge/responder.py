@@ -252,7 +252,7 @@ class _Responder:
         recorder = recorder_of(self.call.user_directories.hookline_state)
         denial = fallbacks.deny_after_halt(event)
         if denial is not None:
-            recorder.write_decision(book, event, denial, 0.0)
+            recorder.write_repeated(book, event, denial)
             return denial
         if event.name == "session.end":
             await self._wait_for_background(event, until)

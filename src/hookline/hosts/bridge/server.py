@@ -25,6 +25,7 @@ from hookline.hosts.bridge.hook_cache import HookCache, UserModel, no_model
 from hookline.hosts.bridge.protocol import AgentCall
 from hookline.hosts.bridge.responder import respond, time_for_answer, timeout_margin
 from hookline.project import load_text
+from hookline.record.recorder import archive_all
 
 _WARM_UP_HOOKS: Final = "hooks: [{on: tool.before, when: {tool: bash, input: {command: 'a.*b'}}, then: {deny: No}}]"
 LOCK_NAME: Final = "engine.lock"
@@ -141,6 +142,7 @@ class _Server:
             await asyncio.sleep(max(0.05, min(idle_until - loop.time(), 60)))
             if self._tidy is not None:
                 self._tidy()
+            await asyncio.to_thread(archive_all)
             if not self.connections and loop.time() >= self._idle_since + self._idle:
                 self.end()
 

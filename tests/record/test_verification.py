@@ -9,7 +9,7 @@ import pytest
 from hookline.record.archive import archive_records_of_ended_writers
 from hookline.record.hash_chain import BrokenChain, line_hash
 from hookline.record.segment import RecordDirectory
-from hookline.record.verify import check_anchor, verify_chains, write_anchor
+from hookline.record.verification import check_anchor, verify_chains, write_anchor
 from hookline.record.writer import RecordWriter, encode_record
 
 
