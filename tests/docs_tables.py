@@ -180,6 +180,7 @@ _ARGUMENTS = {
     "test": "case files, or directories with them; without any, the places listed below",
     "convert": "a hooks file",
     "schema": "a dialect; `native` by default",
+    "why": "the id of a decision, as `log` shows it; without it, the last one on which a hook spoke",
     "install": "a [coding agent](hosts/README.md); without it, those on this machine",
     "uninstall": "a coding agent",
     "doctor": "a coding agent; without it, those that call hookline",

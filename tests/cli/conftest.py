@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hookline.cli.main import cli
+from hookline.record.recorder import Recorder
+from hookline.record.segment import record_directory
 
 Hookline = Callable[..., Result]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -73,3 +75,11 @@ def _restore_logging() -> Iterator[None]:
     yield
     log.handlers, log.propagate = handlers, propagate
     log.setLevel(level)
+
+
+@pytest.fixture
+def recorder(project: Path) -> Iterator[Recorder]:
+    """Records decisions of the user of these tests."""
+    recorder = Recorder(record_directory(project.parent / "home/.local/state/hookline"))
+    yield recorder
+    recorder.close()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final, TextIO
+
+import click
 
 from hookline.formatting import printable
 from hookline.lazy_imports import shutil
@@ -146,6 +150,41 @@ _WHOLE_WORDS: Final[Any] = {"break_long_words": False, "break_on_hyphens": False
 def terminal_width() -> int:
     """80 if the output is not a terminal, unless COLUMNS says otherwise."""
     return shutil.get_terminal_size((80, 24)).columns
+
+
+@contextmanager
+def page_output(*, enabled: bool = True) -> Iterator[None]:
+    """On a terminal, what is printed inside and does not fit on the screen is shown by the user's pager."""
+    terminal = sys.stdout
+    if not enabled or terminal is None or not terminal.isatty():
+        yield
+        return
+    collected = _TerminalText(terminal.encoding)
+    sys.stdout = collected
+    try:
+        yield
+    finally:
+        sys.stdout = terminal
+        text = collected.text()
+        if text.count("\n") < shutil.get_terminal_size((80, 24)).lines:
+            _write(terminal, text, end="")
+        else:
+            _flush()
+            click.echo_via_pager(text)
+
+
+class _TerminalText(io.TextIOWrapper):
+    """Collects text for a terminal with this encoding."""
+
+    def __init__(self, encoding: str) -> None:
+        self._bytes = io.BytesIO()
+        super().__init__(self._bytes, encoding, newline="\n", write_through=True)
+
+    def isatty(self) -> bool:
+        return True
+
+    def text(self) -> str:
+        return self._bytes.getvalue().decode(self.encoding)
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:

@@ -140,6 +140,8 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         fields["requests"] = [type(request).__name__.lower() for request in outcome.requests]
     if outcome.halt:
         fields["halt"] = True
+    if outcome.final:
+        fields["final"] = True
     return fields
 
 

@@ -9,6 +9,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,6 +50,14 @@ def read_latest(
         found.update((record["id"], record) for record in _records(path, wanted) if matches(record))
         found = {record["id"]: record for record in sorted(found.values(), key=_by_time)[-limit:]}
     return list(found.values())
+
+
+def first_time(directory: RecordDirectory) -> str:
+    """The time of the oldest record; "" if there is none."""
+    times = [archive_times(path)[0] for path in directory.archives()[:1]]
+    for path in directory.live_segments():
+        times += [record["at"] for record in islice(_records(path, lambda line: True), 1)]
+    return min(times, default="")
 
 
 def read_lines(path: Path) -> Iterator[bytes]:

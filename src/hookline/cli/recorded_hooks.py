@@ -1,0 +1,57 @@
+"""The hooks for a recorded event: those of then, today's, or those of named files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hookline.cli.context import load_book, sources, trust
+from hookline.config.problem import refuse_errors
+from hookline.engine.book import Book
+from hookline.errors import HooklineError
+from hookline.project import load_all
+from hookline.record.hooks_then import load_hook_files, read_hook_files
+from hookline.record.record_reader import Record
+from hookline.record.segment import RecordDirectory
+
+
+class RecordedHooks:
+    """Loads each set of hooks once."""
+
+    def __init__(self, directory: RecordDirectory, files: Sequence[str] = ()) -> None:
+        self._directory = directory
+        self._then: dict[str, Book] = {}
+        self._now: dict[tuple[str, str], Book] = {}
+        self._named = load_book(files, None, importing=False) if files else None
+        if self._named is not None:
+            refuse_errors(self._named.problems)
+
+    def now(self, record: Record) -> Book:
+        """The hooks that would decide today: the named files, or those of the directory in which the agent worked."""
+        if self._named is not None:
+            return self._named
+        facts = record.get("facts")
+        place = facts.get("cwd") if isinstance(facts, dict) else None
+        key = (str(record.get("host", "")), place if isinstance(place, str) else "")
+        if key not in self._now:
+            self._now[key] = _load_for(*key)
+        return self._now[key]
+
+    def then(self, record: Record) -> Book:
+        """The hooks that were in force; none if their texts are not kept any more."""
+        digest = str(record.get("hooks", ""))
+        if digest not in self._then:
+            try:
+                self._then[digest] = load_hook_files(read_hook_files(self._directory, digest))
+            except HooklineError:
+                self._then[digest] = Book()
+        return self._then[digest]
+
+
+def _load_for(host: str, directory: str) -> Book:
+    """Without the files whose hooks the agent runs itself."""
+    from hookline.hosts.agents import AGENT_NAMES, get_agent
+
+    own = get_agent(host).native_layers if host in AGENT_NAMES else frozenset()
+    found = sources(Path(directory or "/"))
+    return load_all([each for each in found if (each.dialect, each.layer) not in own], trust(), importing=False)

@@ -1,0 +1,151 @@
+"""`hookline replay`"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import Any, Final
+
+import click
+
+from hookline.cli.async_runner import run_async
+from hookline.cli.options import Verb, json_option
+from hookline.cli.output import Colour, err_line, out, out_json_line, out_labelled, page_output
+from hookline.cli.record_options import (
+    input_text,
+    local_time,
+    quiet_hooks,
+    require_records,
+    short_id,
+    since_option,
+    the_record,
+)
+from hookline.cli.recorded_hooks import RecordedHooks
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.record.record_reader import read_records
+from hookline.record.replayer import ReplayDifference, Replayed, Replayer, is_uncertain
+from hookline.record.segment import RecordDirectory
+
+_PROGRESS_SECONDS: Final = 1.0
+_FOUND: Final = 2
+_COLOURS: Final = {
+    ReplayDifference.LOOSENED: Colour.RED,
+    ReplayDifference.TIGHTENED: Colour.YELLOW,
+    ReplayDifference.CHANGED: Colour.DIM,
+}
+
+
+@dataclass(slots=True)
+class _Report:
+    counts: Counter[ReplayDifference] = field(default_factory=Counter)
+    different: list[Replayed] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    uncertain: int = 0
+    skipped: int = 0
+
+    def sorted_differences(self) -> list[Replayed]:
+        """Loosened ones first, each kind by time."""
+        order = list(ReplayDifference)
+        return sorted(self.different, key=lambda each: (order.index(each.difference), each.record["at"]))
+
+
+@click.command(cls=Verb, short_help="Decide recorded events anew, and show what would change.")
+@click.option("--with", "files", multiple=True, metavar="FILE", help="Under this hooks file; can be repeated.")
+@since_option
+@click.option(
+    "--fail-on", type=click.Choice(["loosened", "changed"]), default=None, help="Exit with 2 if there is any such."
+)
+@json_option
+def verb(files: tuple[str, ...], since: str, fail_on: str | None, as_json: bool) -> int:
+    """Decide every recorded event anew, under today's hooks or under these files, and show each decision that would be
+    different; those that are not stopped any more come first. Nothing is run: what programs answered is taken from the
+    record, and a hook whose answer is not there is named.
+
+    \b
+    hookline replay
+    hookline replay --with hookline.yaml --since 7d --fail-on loosened
+
+    Exit codes: 0, or 2 if --fail-on finds any.
+    """
+    directory = the_record()
+    require_records(directory)
+    hooks = RecordedHooks(directory, files)
+    with quiet_hooks():
+        report = run_async(_replay(directory, hooks, since, as_json))
+    if as_json:
+        _show_json(report)
+    else:
+        with page_output():
+            _show(report)
+    found = report.counts[ReplayDifference.LOOSENED] if fail_on == "loosened" else len(report.different)
+    return _FOUND if fail_on and found else 0
+
+
+async def _replay(directory: RecordDirectory, hooks: RecordedHooks, since: str, quiet: bool) -> _Report:
+    report, replay = _Report(), Replayer(hooks.now, hooks.then)
+    begun = shown = time.monotonic()
+    for record in read_records(directory, lambda line: b'"kind":"decision"' in line, since):
+        replayed = await replay.decide(record)
+        if replayed is None:
+            continue
+        report.counts[replayed.difference] += 1
+        report.unknown.update(replayed.unknown)
+        if replayed.difference is not ReplayDifference.SAME:
+            report.different.append(replayed)
+            report.uncertain += is_uncertain(record)
+        if time.monotonic() - shown > _PROGRESS_SECONDS and sys.stderr.isatty() and not quiet:
+            shown = time.monotonic()
+            err_line(f"{report.counts.total()} events, {shown - begun:.0f} s")
+    report.skipped = replay.skipped
+    return report
+
+
+def _show(report: _Report) -> None:
+    for replayed in report.sorted_differences():
+        _show_difference(replayed)
+    counts = ", ".join(f"{report.counts[each]} {each}" for each in ReplayDifference)
+    out(f"{report.counts.total()} decisions: {counts}")
+    if report.skipped:
+        out(f"  {report.skipped} could not be replayed: their facts were not recorded")
+    if report.uncertain:
+        out(f"  {report.uncertain} of those that differ have facts that were cut or masked when they were recorded")
+    for hook, count in report.unknown.most_common():
+        out(f"  {hook}: its answer to {count} events is not in the record, so it counts as silent")
+
+
+def _show_difference(replayed: Replayed) -> None:
+    record, decision = replayed.record, replayed.decision
+    before = _verdict(record["verdict"], bool(record.get("halt")), record.get("hook"))
+    after = _verdict(decision.verdict.word, decision.halt, decision.by)
+    about = f"{local_time(record['at'], date=True)}  {short_id(record['id'])}  {record.get('tool') or record['event']}"
+    out_labelled(f"{replayed.difference:<10}", _COLOURS[replayed.difference], f"{before} → {after}  {about}")
+    facts = record["facts"]
+    asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"))
+    if asked:
+        out(f"          {asked}")
+
+
+def _verdict(word: str, halt: bool, hook: str | None) -> str:
+    return f"{'halt' if halt else word}{f' ({hook})' if hook else ''}"
+
+
+def _show_json(report: _Report) -> None:
+    for replayed in report.sorted_differences():
+        out_json_line(_difference_json(replayed))
+    counts = {str(each): report.counts[each] for each in ReplayDifference}
+    out_json_line({"decisions": report.counts.total(), **counts, "skipped": report.skipped, "unknown": report.unknown})
+
+
+def _difference_json(replayed: Replayed) -> dict[str, Any]:
+    record, decision = replayed.record, replayed.decision
+    return {
+        "id": record["id"],
+        "difference": str(replayed.difference),
+        "event": record["event"],
+        "tool": record.get("tool"),
+        "before": {"verdict": record["verdict"], "reason": record.get("reason", ""), "hook": record.get("hook")},
+        "after": {"verdict": decision.verdict.word, "reason": decision.reason, "hook": decision.by},
+        "unknown": list(replayed.unknown),
+        "uncertain": is_uncertain(record),
+    }

@@ -1,0 +1,105 @@
+"""`hookline stats`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from hookline.cli.context import home, load_book
+from hookline.cli.options import Verb, json_option
+from hookline.cli.output import Colour, out, out_json_line, page_output, print_table, terminal_width, wrap
+from hookline.cli.record_options import local_time, require_records, since_option, the_record
+from hookline.record.hook_stats import HookStats, count_hooks
+from hookline.record.hooks_then import HookPaths, paths_by_name
+from hookline.record.record_reader import first_time, read_records
+from hookline.record.segment import RecordDirectory
+
+_HEAD: Final = ("hook", "where", "ran", "spoke", "denied", "asked", "failed", "p50 ms", "p95 ms", "total ms")
+_MIN_PLACE: Final = 16  # characters of a file's name
+
+
+@click.command(cls=Verb, short_help="Count how often each hook acted, and how long it took.")
+@since_option
+@json_option
+def verb(since: str, as_json: bool) -> None:
+    """Count per hook how often it ran, spoke, denied, asked and failed, and how long it took; and name the hooks that
+    are active here and never fired, and those that another hook always overrides.
+
+    \b
+    hookline stats --since 7d
+    """
+    directory = the_record()
+    require_records(directory)
+    counted = count_hooks(read_records(directory, lambda line: b'"trace":' in line, since), HookPaths(directory))
+    rows = sorted(counted.values(), key=lambda each: (-each.ran, each.hook))
+    idle = _idle_hooks(counted)
+    if as_json:
+        for each in rows:
+            out_json_line({**each.as_json(), "always_overridden": each.is_always_overridden})
+        for each in idle:
+            out_json_line({**each.as_json(), "always_overridden": False})
+        return
+    with page_output():
+        _show(rows, idle, _window(directory, since))
+
+
+def _idle_hooks(counted: dict[tuple[str, str], HookStats]) -> list[HookStats]:
+    """The hooks that are active here and took part in no decision."""
+    book = load_book((), None, importing=False)
+    paths = paths_by_name(book.files)
+    active = [(paths.get(hook.origin.file, hook.origin.file), hook) for hook in book.hooks if hook.enabled]
+    return [HookStats(hook.id, path, hook.origin.line) for path, hook in active if (path, hook.id) not in counted]
+
+
+def _window(directory: RecordDirectory, since: str) -> str:
+    """`since 2026-11-09 09:00`, or since the oldest record."""
+    begun = max(since, first_time(directory))
+    return f"since {local_time(begun, date=True)[:16]}" if begun else "yet"
+
+
+def _show(rows: Sequence[HookStats], idle: Sequence[HookStats], window: str) -> None:
+    if rows:
+        _show_table(rows)
+    else:
+        out(f"No hook has acted {window}.")
+    for each in idle:
+        out(wrap(f"{each.hook} ({_place(each)}) never fired {window}", ""), Colour.YELLOW)
+    for each in rows:
+        if each.is_always_overridden:
+            out(wrap(f"{each.hook} ({_place(each)}) was always overridden by another hook", ""), Colour.YELLOW)
+
+
+def _show_table(rows: Sequence[HookStats]) -> None:
+    """Numbers that are zero are left out, and so are columns of them. Long paths lose their beginning."""
+    cells = [_row(each) for each in rows]
+    kept = [at for at in range(len(_HEAD)) if any(row[at] for row in cells)]
+    widths = {at: max(len(_HEAD[at]), *(len(row[at]) for row in cells)) for at in kept}
+    room = terminal_width() - sum(widths.values()) - 2 * (len(kept) - 1) + widths[1]
+    print_table(_HEAD, [(row[0], _shorten_start(row[1], max(room, _MIN_PLACE)), *row[2:]) for row in cells])
+
+
+def _row(each: HookStats) -> tuple[str, ...]:
+    counts = (each.ran, each.spoke, each.denied, each.asked, each.failed)
+    times = (each.percentile(50), each.percentile(95), sum(each.times))
+    shown = [f"{time:.2f}" if time < 1000 else f"{time:.0f}" for time in times]
+    return (
+        each.hook,
+        _place(each),
+        *(str(count or "") for count in counts),
+        *("" if text == "0.00" else text for text in shown),
+    )
+
+
+def _place(each: HookStats) -> str:
+    path = Path(each.file)
+    for directory, prefix in ((Path.cwd(), ""), (home(), "~/")):
+        if path.is_relative_to(directory):
+            return f"{prefix}{path.relative_to(directory)}:{each.line}"
+    return f"{each.file}:{each.line}"
+
+
+def _shorten_start(text: str, most: int) -> str:
+    return text if len(text) <= most else f"…{text[1 - most :]}"

@@ -1,0 +1,63 @@
+"""`hookline verify`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hookline.cli.options import Verb, json_option
+from hookline.cli.output import Colour, out, out_json_line, out_labelled
+from hookline.cli.record_options import require_records, the_record
+from hookline.errors import HooklineError
+from hookline.record.hash_chain import BrokenChain
+from hookline.record.verification import check_anchor, verify_chains, write_anchor
+
+_BROKEN: int = 2
+
+
+@click.command(cls=Verb, short_help="Check that no record was changed, removed or inserted.")
+@click.option(
+    "--anchor",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write this file if it does not exist; else check the record against it. Keep it on another machine.",
+)
+@json_option
+def verb(anchor: Path | None, as_json: bool) -> int:
+    """Recompute the hash chains of the record. Each record names the hash of the one before it, so a record that was
+    changed, removed or inserted is found.
+
+    \b
+    hookline verify
+    hookline verify --anchor ~/anchor.json      write it once, check it later
+
+    Exit codes: 0 whole, 1 it could not be read, 2 broken.
+    """
+    directory = the_record()
+    require_records(directory)
+    is_new = anchor is not None and not anchor.exists()
+    try:
+        if anchor is None:
+            verified = verify_chains(directory)
+        else:
+            verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor)
+    except BrokenChain as broken:
+        if as_json:
+            out_json_line({"whole": False, "record": broken.where, "problem": broken.what})
+        else:
+            out_labelled("broken", Colour.RED, f": {broken.where}: {broken.what}")
+        return _BROKEN
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise HooklineError(f"the record or the anchor cannot be read: {error}") from error
+    chains = len(verified.heads)
+    if as_json:
+        out_json_line({"whole": True, "records": verified.records, "chains": chains, "lost": verified.lost})
+        return 0
+    lost = f"; {verified.lost} could not be written" if verified.lost else ""
+    out_labelled(
+        "whole", Colour.GREEN, f": {verified.records} records in {chains} {'chain' if chains == 1 else 'chains'}{lost}"
+    )
+    if is_new:
+        out(f"  wrote {anchor}. Keep a copy elsewhere, and run this again to compare.")
+    return 0

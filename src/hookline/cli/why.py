@@ -1,0 +1,128 @@
+"""`hookline why`"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from hookline.cli.async_runner import run_async
+from hookline.cli.decision_text import show_decision
+from hookline.cli.options import Verb, json_option
+from hookline.cli.output import Colour, out, out_json_line, out_labelled, wrap
+from hookline.cli.record_options import input_text, local_time, quiet_hooks, require_records, short_id, the_record
+from hookline.cli.recorded_hooks import RecordedHooks
+from hookline.engine.decision import Decision
+from hookline.errors import HooklineError
+from hookline.hooks.event import Event
+from hookline.lazy_dataclasses import dataclass
+from hookline.record.record_log import find_records, last_spoken
+from hookline.record.record_reader import Record
+from hookline.record.replayer import (
+    ReplayBook,
+    ReplayDifference,
+    compare,
+    is_uncertain,
+    missing_hooks,
+    restore_trace,
+)
+from hookline.record.segment import RecordDirectory
+
+_UNCERTAIN: Final = (
+    "Its facts were shortened or masked when they were recorded, so this may differ from what hooks saw."
+)
+_DIFFERS: Final = (
+    "This is not what was decided then: something that the record does not keep, such as a Python hook, a count of earlier "
+    "fires or a file that could not be read, made the difference."
+)
+
+
+@click.command(cls=Verb, short_help="Explain a recorded decision: every hook, and why it did or did not act.")
+@click.argument("id", default="", metavar="[ID]")
+@click.option("--now", "under_today", is_flag=True, help="Decide it under today's hooks instead of those of then.")
+@json_option
+def verb(id: str, under_today: bool, as_json: bool) -> None:
+    """Explain the last decision on which a hook spoke, or the one with this ID, which `hookline log` shows: what was
+    asked, and of every hook its answer or the part of its condition that did not hold. Nothing is run: what programs
+    answered is taken from the record.
+
+    \b
+    hookline why
+    hookline why 3f9a-12 --now
+    """
+    directory = the_record()
+    require_records(directory)
+    record = _find(directory, id)
+    facts = record.get("facts")
+    if not isinstance(facts, dict):
+        raise HooklineError(f"the facts of {short_id(record['id'])} were not recorded, so it cannot be explained")
+    hooks = RecordedHooks(directory)
+    then = ReplayBook(hooks.then(record))
+    chosen = ReplayBook(hooks.now(record)) if under_today else then
+    with quiet_hooks():
+        decision = run_async(chosen.decide(record, then.hooks, explain=True))
+    restore_trace(decision, record)
+    explained = _Explained(record, decision, under_today, missing_hooks(record, then.hooks))
+    if as_json:
+        out_json_line(explained.as_json())
+    else:
+        explained.show()
+
+
+def _find(directory: RecordDirectory, id: str) -> Record:
+    if not id:
+        last = last_spoken(directory)
+        if last is None:
+            raise HooklineError("no hook has spoken yet. `hookline log` shows all decisions.")
+        return last
+    found = find_records(directory, id)
+    if len(found) > 1:
+        raise HooklineError(
+            f"{id} is the beginning of {', '.join(each['id'] for each in found[:5])}. Write more of it."
+        )
+    if not found or found[0].get("kind") != "decision":
+        raise HooklineError(f"there is no decision {id}. `hookline log` shows their ids.")
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    record: Record
+    decision: Decision
+    under_today: bool
+    missing: list[dict[str, Any]]  # the answers of hooks whose texts are not kept
+
+    def show(self) -> None:
+        record, facts = self.record, self.record["facts"]
+        about = [local_time(record["at"], date=True), *(record.get(key, "") for key in ("host", "event", "tool"))]
+        out(f"{short_id(record['id'])}  " + "  ".join(part for part in about if part), Colour.BOLD)
+        asked = input_text((facts.get("tool") or {}).get("input") or facts.get("prompt"))
+        if asked:
+            out(f"  {asked}")
+        word = "halt" if record.get("halt") else record["verdict"]
+        out_labelled("  decided", Colour.DIM, f": {word}{_reason(record)}")
+        if is_uncertain(record):
+            out(wrap(_UNCERTAIN, "  "))
+        out()
+        out("Under today's hooks:" if self.under_today else "Under the hooks that were in force:", Colour.DIM)
+        show_decision(self.decision, Event(record["event"], facts), explain=True)
+        self._show_missing()
+
+    def _show_missing(self) -> None:
+        for entry in self.missing:
+            verdict = (entry.get("outcome") or {}).get("verdict", "no answer")
+            answer = f"failed: {entry['failure']['kind']}" if "failure" in entry else verdict
+            out_labelled(str(entry.get("hook")), Colour.BOLD, f"  {entry.get('file')}:{entry.get('line')}  {answer}")
+            out("    it took part, but its text is not kept", Colour.DIM)
+        if not self.under_today and compare(self.record, self.decision) is not ReplayDifference.SAME:
+            out(wrap(_DIFFERS, ""), Colour.YELLOW)
+
+    def as_json(self) -> dict[str, Any]:
+        under = "now" if self.under_today else "then"
+        missing = [{key: entry.get(key) for key in ("hook", "file", "line", "outcome")} for entry in self.missing]
+        return {"record": self.record, "under": under, "decision": self.decision.as_json(), "missing": missing}
+
+
+def _reason(record: Record) -> str:
+    place = f" (hook {record['hook']}, {record.get('file')}:{record.get('line')})" if record.get("hook") else ""
+    return f": {record['reason']}{place}" if record.get("reason") else place

@@ -1,0 +1,64 @@
+"""How often each hook was asked, spoke and denied, and how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.record.hooks_then import HookPaths
+from hookline.record.record_reader import Record
+
+
+@dataclass(slots=True)
+class HookStats:
+    hook: str
+    file: str
+    line: int = 0
+    ran: int = 0  # its condition was true
+    spoke: int = 0  # it allowed, asked, denied, changed or said something
+    denied: int = 0
+    asked: int = 0
+    failed: int = 0
+    overridden: int = 0  # it gave a verdict, and another hook's counted
+    times: list[float] = field(default_factory=list)  # milliseconds
+
+    def as_json(self) -> dict[str, Any]:
+        names = ("hook", "file", "line", "ran", "spoke", "denied", "asked", "failed", "overridden")
+        times = {"p50_ms": self.percentile(50), "p95_ms": self.percentile(95), "total_ms": round(sum(self.times), 3)}
+        return {**{name: getattr(self, name) for name in names}, **times}
+
+    def percentile(self, percent: int) -> float:
+        ordered = sorted(self.times)
+        return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else 0.0
+
+    @property
+    def is_always_overridden(self) -> bool:
+        verdicts = self.denied + self.asked
+        return bool(self.overridden) and self.overridden == verdicts
+
+
+def count_hooks(records: Iterable[Record], paths: HookPaths) -> dict[tuple[str, str], HookStats]:
+    """By the path and id of each hook that took part in a decision."""
+    found: dict[tuple[str, str], HookStats] = {}
+    for record in records:
+        for entry in record.get("trace", ()):
+            key = (paths.find(record, str(entry.get("file", ""))), str(entry.get("hook", "")))
+            stats = found.get(key)
+            if stats is None:
+                stats = found[key] = HookStats(key[1], key[0])
+            stats.line = int(entry.get("line", 0))  # where it stood last
+            _count(stats, entry, record)
+    return found
+
+
+def _count(stats: HookStats, entry: dict[str, Any], record: Record) -> None:
+    outcome = entry.get("outcome") or {}
+    verdict = outcome.get("verdict", "silent")
+    stats.ran += 1
+    stats.spoke += verdict != "silent" or len(outcome) > 1
+    stats.denied += verdict == "deny"
+    stats.asked += verdict == "ask"
+    stats.failed += "failure" in entry
+    stats.overridden += verdict in ("deny", "ask") and record.get("hook") != stats.hook
+    stats.times.append(float(entry.get("ms", 0.0)))

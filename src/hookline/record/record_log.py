@@ -1,0 +1,203 @@
+"""Finds decisions in the record, each with what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from hookline.lazy_dataclasses import dataclass
+from hookline.record.record_reader import Record, parse_record, read_latest, read_records
+from hookline.record.segment import RecordDirectory, split_id
+
+_OUTCOME_EVENTS: Final = ("tool.after", "tool.failed")
+_OUTCOME_MARKS: Final = (b'"tool.after"', b'"tool.failed"', b'"kind":"answer"')
+
+_FINAL_OUTCOMES: Final = ("ok", "failed")
+
+CallKey = tuple[str, str, str]
+LOG_KEYS: Final = (
+    *("id", "at", "host", "session", "event", "tool", "input", "verdict", "reason", "hook", "file", "line", "ms"),
+    "outcome",
+)
+"""The keys of a row, as `hookline log --json` prints them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """What a decision must be to be shown. Empty texts mean anything."""
+
+    since: str = ""  # a time as in records
+    host: str = ""
+    session: str = ""
+    event: str = ""
+    tool: str = ""
+    verdict: str = ""
+    hook: str = ""
+    text: str = ""  # anywhere in the record, in any case
+
+    def matches(self, record: Record) -> bool:
+        return (
+            record.get("kind") == "decision"
+            and record["at"] >= self.since
+            and all(not wanted or record.get(key) == wanted for key, wanted in self._fields)
+            and (not self.hook or self.hook in _hooks_of(record))
+            and (not self.text or self.text.lower() in json.dumps(record, ensure_ascii=False).lower())
+        )
+
+    def may_match(self, line: bytes) -> bool:
+        """False only if the line is no record that matches, nor what came of one. Parsing a line costs ten times this."""
+        if any(mark in line for mark in _OUTCOME_MARKS):
+            return True
+        return all(not wanted or _quoted(wanted) in line for wanted in (*(w for _, w in self._fields), self.hook))
+
+    @property
+    def _fields(self) -> tuple[tuple[str, str], ...]:
+        return (
+            ("host", self.host),
+            ("session", self.session),
+            ("event", self.event),
+            ("tool", self.tool),
+            ("verdict", self.verdict),
+        )
+
+
+class RecordLog:
+    """The decisions of a record directory as rows with LOG_KEYS."""
+
+    def __init__(self, directory: RecordDirectory, filter: LogFilter) -> None:
+        self._directory = directory
+        self._filter = filter
+        self._outcomes: dict[CallKey, str] = {}
+
+    def latest(self, limit: int) -> list[dict[str, Any]]:
+        """The last rows, oldest first."""
+        found = read_latest(self._directory, self._look_at, limit, self._filter.may_match)
+        return [self._row(record) for record in found]
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """Every row, oldest first. What came of a call is known only once it was read, so rows wait for nothing."""
+        matching = [
+            record
+            for record in read_records(self._directory, self._filter.may_match, self._filter.since)
+            if self._look_at(record)
+        ]
+        yield from map(self._row, matching)
+
+    def follow(self) -> Iterator[dict[str, Any] | None]:
+        """Rows as they come. None after each look, so that the caller can wait."""
+        tails = _Tails(self._directory)
+        tails.skip_what_is_there()
+        while True:
+            for record in tails.new_records():
+                if self._look_at(record):
+                    yield self._row(record)
+            yield None
+
+    def _look_at(self, record: Record) -> bool:
+        """Remembers what came of a call; true if the record is wanted."""
+        key = call_key(record)
+        if record.get("kind") == "answer":
+            self._outcomes.setdefault(key, "approved" if record.get("approved") else "refused")
+        elif record.get("event") in _OUTCOME_EVENTS and self._outcomes.get(key) not in _FINAL_OUTCOMES:
+            self._outcomes[key] = outcome_of(record)
+        return self._filter.matches(record)
+
+    def _row(self, record: Record) -> dict[str, Any]:
+        row = {key: record.get(key) for key in LOG_KEYS}
+        facts = record.get("facts")
+        tool = facts.get("tool") if isinstance(facts, dict) else None
+        row["input"] = tool.get("input") if isinstance(tool, dict) else None
+        if row["input"] is None and isinstance(facts, dict) and "prompt" in facts:
+            row["input"] = {"prompt": facts["prompt"]}
+        if record.get("event") == "tool.before":
+            row["outcome"] = self._outcomes.get(call_key(record))
+        elif record.get("event") in _OUTCOME_EVENTS:
+            row["outcome"] = outcome_of(record)
+        return row
+
+
+def call_key(record: Record) -> CallKey:
+    """The same for what was asked about a call and what came of it. Hosts without ids for calls have its input."""
+    session, call = str(record.get("session", "")), record.get("call")
+    if isinstance(call, str):
+        return session, call, ""
+    facts = record.get("facts")
+    tool = facts.get("tool") if isinstance(facts, dict) else None
+    input = tool.get("input") if isinstance(tool, dict) else None
+    return session, str(record.get("tool", "")), json.dumps(input, sort_keys=True)
+
+
+def outcome_of(record: Record) -> str:
+    facts = record.get("facts")
+    tool = facts.get("tool") if isinstance(facts, dict) else None
+    ok = tool.get("ok", True) if isinstance(tool, dict) else True
+    return "failed" if record.get("event") == "tool.failed" or ok is False else "ok"
+
+
+def find_records(directory: RecordDirectory, id: str) -> list[Record]:
+    """The records with this id, of which the writer's part may be shortened: `3f9a-12`."""
+    writer, number = split_id(id)
+    needles = f'"id":"{writer}'.encode(), f'-{number}"'.encode()
+    found = read_records(directory, lambda line: needles[0] in line and needles[1] in line)
+    return [each for each in found if each["id"].startswith(writer) and split_id(each["id"])[1] == number]
+
+
+def last_spoken(directory: RecordDirectory) -> Record | None:
+    """The last decision on which a hook spoke."""
+    found = read_latest(
+        directory,
+        lambda record: record.get("kind") == "decision" and bool(record.get("trace") or record.get("hook")),
+        1,
+        lambda line: b'"trace":' in line or b'"hook":' in line,
+    )
+    return found[-1] if found else None
+
+
+def _hooks_of(record: Record) -> set[str]:
+    trace = record.get("trace", ())
+    return {str(record.get("hook", "")), *(str(each.get("hook", "")) for each in trace if isinstance(each, dict))}
+
+
+def _quoted(text: str) -> bytes:
+    """As the text stands in a line."""
+    return json.dumps(text).encode()
+
+
+class _Tails:
+    """Reads what is appended to live files. A file stays open after it was archived, so nothing in it is missed."""
+
+    def __init__(self, directory: RecordDirectory) -> None:
+        self._directory = directory
+        self._files: dict[Path, int] = {}
+        self._rest: dict[Path, bytes] = {}
+
+    def skip_what_is_there(self) -> None:
+        self._open_new()
+        for file in self._files.values():
+            os.lseek(file, 0, os.SEEK_END)
+
+    def new_records(self) -> list[Record]:
+        self._open_new()
+        found = []
+        for path, file in list(self._files.items()):
+            data = self._rest.pop(path, b"")
+            while chunk := os.read(file, 1 << 20):
+                data += chunk
+            *lines, rest = data.split(b"\n")
+            if rest:
+                self._rest[path] = rest
+            found += [record for line in lines if (record := parse_record(line)) is not None]
+            if not lines and not path.exists():
+                os.close(self._files.pop(path))
+        return sorted(found, key=lambda record: (record["at"], record["id"]))
+
+    def _open_new(self) -> None:
+        for path in self._directory.live_segments():
+            if path not in self._files:
+                try:
+                    self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                except FileNotFoundError:
+                    continue

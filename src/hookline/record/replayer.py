@@ -1,0 +1,326 @@
+"""Decides recorded events anew, under other hooks, on a host that does nothing outside.
+
+What a program, script, model or tool answered is taken from the record. A hook whose answer is not in the record, because it
+is new or its action was changed, is named: nobody knows what it would have said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Final
+
+from hookline.engine.book import Book, Layer
+from hookline.engine.decision import Decision, TraceEntry, outcome_json
+from hookline.engine.limits import FireCounts
+from hookline.hooks.actions.notify import Log
+from hookline.hooks.actions.verified import VerifiedAction
+from hookline.hooks.event import REMOVED, Event, FactPath, parse_path
+from hookline.hooks.events import EVENTS
+from hookline.hooks.hook import Hook
+from hookline.hooks.host import NullHost
+from hookline.hooks.outcome import ActionError, Audience, Compact, Failure, FailureKind, Note, Outcome, Verdict
+from hookline.hooks.protocols import Action, May
+from hookline.hooks.record_settings import RecordedFacts
+from hookline.lazy_dataclasses import dataclass, field, replace
+from hookline.record.facts import RecordableFacts
+from hookline.record.record_reader import Record
+
+_VERDICTS: Final = {verdict.word: verdict for verdict in Verdict}
+
+
+class ReplayDifference(StrEnum):
+    LOOSENED = "loosened"  # stopped then, not any more
+    TIGHTENED = "tightened"
+    CHANGED = "changed"  # other changes or notes, the same verdict
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One recorded decision, and the one that would be made."""
+
+    record: Record
+    decision: Decision
+    difference: ReplayDifference
+    unknown: tuple[str, ...] = ()  # hooks whose answer nobody knows
+
+
+@dataclass(frozen=True, slots=True)
+class HooksThen:
+    """The hooks that were in force when a record was made."""
+
+    by_name: Mapping[tuple[str, str], Hook]  # by file and id
+    files: frozenset[str]  # as records name them
+
+    def is_same(self, hook: Hook, entry: Mapping[str, Any]) -> bool:
+        """Whether the hook would do what the hook of this entry of a trace did.
+
+        The text of a Python file is not kept: one of its hooks is the same if it stands on the same line.
+        """
+        then = self.by_name.get((hook.origin.file, hook.id))
+        if then is not None:
+            return then.then == hook.then
+        return bool(self.files) and hook.origin.file not in self.files and entry.get("line") == hook.origin.line
+
+    def has_same_on_error(self, hook: Hook) -> bool:
+        then = self.by_name.get((hook.origin.file, hook.id))
+        return then is None or then.on_error == hook.on_error
+
+
+NO_HOOKS_THEN: Final = HooksThen({}, frozenset())
+
+
+@dataclass(slots=True)
+class ReplayedAnswers:
+    """What hooks answered to the event that is decided now."""
+
+    trace: list[dict[str, Any]] = field(default_factory=list)
+    hooks_then: HooksThen = NO_HOOKS_THEN
+    unknown: set[str] = field(default_factory=set)
+
+    def take(self, hook: Hook) -> dict[str, Any] | None:
+        for at, entry in enumerate(self.trace):
+            if entry.get("hook") == hook.id and entry.get("file") == hook.origin.file:
+                return self.trace.pop(at) if self.hooks_then.is_same(hook, entry) else None
+        return None
+
+
+class ReplayedAction:
+    """Stands for an action that would do something outside: it answers what was recorded."""
+
+    def __init__(self, hook: Hook, answers: ReplayedAnswers) -> None:
+        self._hook = hook
+        self._answers = answers
+        self.action = hook.then
+
+    @property
+    def instant(self) -> bool:
+        return self.action.instant
+
+    @property
+    def constant(self) -> Outcome | None:
+        return None
+
+    @property
+    def may(self) -> May:
+        return self.action.may
+
+    @property
+    def label(self) -> str:
+        return self.action.label
+
+    def changes(self) -> Iterable[FactPath]:
+        return self.action.changes()
+
+    def reads(self) -> Iterable[FactPath]:
+        return self.action.reads()
+
+    def describe(self) -> Iterable[tuple[str, str]]:
+        return self.action.describe()
+
+    async def run(self, event: Event, host: Any) -> Outcome:
+        entry = self._answers.take(self._hook)
+        if entry is None:
+            self._answers.unknown.add(self._hook.id)
+            return Outcome(applied=False)
+        failure, applied = entry.get("failure"), entry.get("applied", True)
+        if not isinstance(failure, dict) or failure["kind"] == FailureKind.NOT_ACCEPTED:
+            return parse_outcome(entry.get("outcome"), applied=applied)
+        if self._answers.hooks_then.has_same_on_error(self._hook):
+            return parse_outcome(
+                entry.get("outcome"), applied=False
+            )  # with what its on_error said; a failure is no fire
+        text = failure["text"].removeprefix(f"hook {self._hook.id} ")
+        raise ActionError(FailureKind(failure["kind"]), text)
+
+
+def parse_outcome(value: Any, *, applied: bool = True) -> Outcome:
+    """The outcome that a record's trace has."""
+    if not isinstance(value, dict):
+        return Outcome(applied=applied)
+    changes = value.get("changes", {})
+    return Outcome(
+        _VERDICTS.get(value.get("verdict", ""), Verdict.SILENT),
+        value.get("reason", ""),
+        tuple((parse_path(path), REMOVED if new is None else new) for path, new in changes.items()),
+        tuple(Note(note["text"], Audience(note["for"])) for note in value.get("notes", ())),
+        (Compact(),) * len(value.get("requests", ())),
+        value.get("halt", False),
+        value.get("final", False),
+        applied,
+    )
+
+
+class ReplayHost(NullHost):
+    """Its clock is the record's, so limits count as they did."""
+
+    def __init__(self) -> None:
+        self._limits = FireCounts()
+        self.record_clock = self.clock = _RecordClock()
+
+    @property
+    def limits(self) -> FireCounts:
+        return self._limits
+
+    def run_in_background(self, work: Callable[[], Awaitable[None]], session: str) -> None:
+        """Nobody waits for such a hook, and what it does is outside."""
+
+
+class _RecordClock:
+    at = 0.0
+
+    def now(self) -> float:
+        return self.at
+
+    def wall(self) -> float:
+        return self.at
+
+
+class ReplayBook:
+    """A book in which nothing is done outside, for any number of events."""
+
+    def __init__(self, book: Book) -> None:
+        self.answers = ReplayedAnswers()
+        self._host = ReplayHost()
+        self._files = frozenset(file.shown_as for file in book.files.files)
+        layers = [Layer(layer.name, [self._replayed(hook) for hook in layer.hooks]) for layer in book.layers]
+        self.book = Book(layers, self._host)
+        self.acts = any(isinstance(hook.then, ReplayedAction) for hook in self.book.hooks)
+
+    @cached_property
+    def hooks(self) -> HooksThen:
+        by_name = {(hook.origin.file, hook.id): _with_own_action(hook) for hook in self.book.hooks}
+        return HooksThen(by_name, self._files)
+
+    async def decide(self, record: Record, hooks_then: HooksThen, *, explain: bool = False) -> Decision:
+        answers = self.answers
+        answers.trace = list(record.get("trace", ()))
+        answers.hooks_then = hooks_then
+        answers.unknown = set()
+        self._host.record_clock.at = datetime.fromisoformat(record["at"]).timestamp()
+        return await self.book.decide(Event(record["event"], record["facts"]), self._host, explain)
+
+    def _replayed(self, hook: Hook) -> Hook:
+        action = hook.then.action if isinstance(hook.then, VerifiedAction) else hook.then
+        if action.constant is not None or _is_pure(action):
+            return replace(hook, then=action)
+        own = replace(hook, then=action)
+        return replace(own, then=ReplayedAction(own, self.answers))
+
+
+def _with_own_action(hook: Hook) -> Hook:
+    return replace(hook, then=hook.then.action) if isinstance(hook.then, ReplayedAction) else hook
+
+
+def _is_pure(action: Action) -> bool:
+    """Whether its answer follows from the event alone, and it does nothing else."""
+    return action.instant and not isinstance(action, Log)
+
+
+BookOf = Callable[[Record], Book]
+
+
+class Replayer:
+    """Replays records under the hooks that `book_of` gives for each. `then_of` gives those that were in force."""
+
+    def __init__(self, book_of: BookOf, then_of: BookOf) -> None:
+        self._book_of = book_of
+        self._then_of = then_of
+        self._books: dict[int, tuple[Book, ReplayBook]] = {}
+        self.skipped = 0  # records without the facts that a decision needs
+
+    async def decide(self, record: Record) -> Replayed | None:
+        """None for a record that is no decision of hooks, or has no facts."""
+        if record.get("kind") != "decision" or record.get("again"):
+            return None
+        if not isinstance(record.get("facts"), dict) or record.get("event") not in EVENTS:
+            self.skipped += 1
+            return None
+        now = self._replayed(self._book_of(record))
+        then = NO_HOOKS_THEN
+        if record.get("trace") or now.acts:
+            then = self._replayed(self._then_of(record)).hooks
+        decision = await now.decide(record, then)
+        return Replayed(record, decision, compare(record, decision), tuple(sorted(now.answers.unknown)))
+
+    def _replayed(self, book: Book) -> ReplayBook:
+        known = self._books.get(id(book))
+        if known is None:
+            known = self._books[id(book)] = (book, ReplayBook(book))
+        return known[1]
+
+
+def missing_hooks(record: Record, then: HooksThen) -> list[dict[str, Any]]:
+    """The parts of a record's trace whose hooks are not in the kept texts, because they are written in Python."""
+    return [entry for entry in record.get("trace", ()) if (entry.get("file"), entry.get("hook")) not in then.by_name]
+
+
+def restore_trace(decision: Decision, record: Record) -> None:
+    """The trace of a replayed decision gets the times and failures of the recorded one, where a hook took part in it."""
+    recorded: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+    for entry in record.get("trace", ()):
+        recorded.setdefault((entry.get("file"), entry.get("hook")), []).append(entry)
+    for ran in decision.trace:
+        known = recorded.get((ran.hook.origin.file, ran.hook.id)) if not ran.skip_reason else None
+        entry = known.pop(0) if known else {}
+        ran.seconds = entry.get("ms", 0.0) / 1000
+        failure = entry.get("failure")
+        if ran.failure is None and isinstance(failure, dict):
+            ran.failure = Failure(FailureKind(failure["kind"]), failure["text"], ran.hook.id)
+
+
+def is_uncertain(record: Record) -> bool:
+    """Whether the recorded facts are not those that the hooks saw: they were cut or masked."""
+    return bool(record.get("cut")) or _has_mask(record.get("facts"))
+
+
+def _has_mask(value: Any) -> bool:
+    if isinstance(value, str):
+        return "***" in value
+    if isinstance(value, dict):
+        return any(map(_has_mask, value.values()))
+    return isinstance(value, list) and any(map(_has_mask, value))
+
+
+def compare(record: Record, decision: Decision) -> ReplayDifference:
+    """How a decision differs from the recorded one."""
+    before = _strength(record.get("verdict", ""), bool(record.get("halt")))
+    now = _strength(decision.verdict.word, decision.halt)
+    if before != now:
+        return ReplayDifference.LOOSENED if now < before else ReplayDifference.TIGHTENED
+    same = (
+        record.get("verdict") == decision.verdict.word
+        and record.get("hook") == decision.by
+        and _is_recorded_as(decision.reason, record.get("reason", ""))
+        and _is_recorded_as(_changes(map(_outcome, decision.trace)), _changes(map(_recorded_outcome, _trace(record))))
+    )
+    return ReplayDifference.SAME if same else ReplayDifference.CHANGED
+
+
+def _strength(verdict: str, halt: bool) -> int:
+    return 3 if halt else {"ask": 1, "deny": 2}.get(verdict, 0)
+
+
+def _trace(record: Record) -> Iterable[dict[str, Any]]:
+    found: list[dict[str, Any]] = record.get("trace", [])
+    return found
+
+
+def _recorded_outcome(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return entry.get("outcome") or {}
+
+
+def _outcome(ran: TraceEntry) -> Mapping[str, Any]:
+    return {} if ran.outcome is None or ran.skip_reason else outcome_json(ran.outcome)
+
+
+def _changes(outcomes: Iterable[Mapping[str, Any]]) -> list[Any]:
+    return [outcome["changes"] for outcome in outcomes if "changes" in outcome]
+
+
+def _is_recorded_as(value: Any, recorded: Any) -> bool:
+    """Whether the value would be recorded like this: secrets in a record are masked, and long texts are cut."""
+    return bool(value == recorded) or RecordableFacts(RecordedFacts.MASKED, masks=True).value(value) == recorded

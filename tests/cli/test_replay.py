@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.recorded_events import HOOKS, record, record_a_few, tool_event, write_hooks
+
+LOOSER = HOOKS.replace("rm *", "shred *")
+TIGHTER = HOOKS + "  - {id: no-ls, on: tool.before, when: {tool: bash, input: {command: ^ls}}, then: {deny: No.}}\n"
+
+
+def replayed(hookline: Any, *options: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in hookline("replay", "--json", *options).stdout.splitlines()]
+
+
+def test_the_same_hooks_decide_the_same(hookline, recorder):
+    record_a_few(recorder)
+    (counts,) = replayed(hookline, "--with", "hookline.yaml")
+    assert counts == {
+        "decisions": 7,
+        "loosened": 0,
+        "tightened": 0,
+        "changed": 0,
+        "same": 7,
+        "skipped": 0,
+        "unknown": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "before", "after"),
+    [
+        (LOOSER, "loosened", ("deny", "no-rm"), ("silent", None)),
+        (TIGHTER, "tightened", ("silent", None), ("deny", "no-ls")),
+        (HOOKS.replace("Do not", "Never"), "changed", ("deny", "no-rm"), ("deny", "no-rm")),
+        (HOOKS.replace("deny: Do not remove.", "ask: Sure?"), "loosened", ("deny", "no-rm"), ("ask", "no-rm")),
+    ],
+    ids=["loosened", "tightened", "changed", "deny to ask"],
+)
+def test_differences(hookline, recorder, text, kind, before, after):
+    record_a_few(recorder)
+    Path("new.yaml").write_text(text)
+    difference, counts = replayed(hookline, "--with", "new.yaml")
+    assert difference["difference"] == kind
+    assert (difference["before"]["verdict"], difference["before"]["hook"]) == before
+    assert (difference["after"]["verdict"], difference["after"]["hook"]) == after
+    assert counts[kind] == 1
+
+
+def test_loosened_ones_come_first(hookline, recorder):
+    record_a_few(recorder)
+    Path("new.yaml").write_text(TIGHTER.replace("rm *", "shred *").replace("command: push", "command: pull"))
+    kinds = [each["difference"] for each in replayed(hookline, "--with", "new.yaml")[:-1]]
+    assert kinds == ["loosened", "loosened", "tightened"]
+    lines = hookline("replay", "--with", "new.yaml").stdout.splitlines()
+    assert lines[0].startswith("loosened  deny (no-rm) → silent")
+    assert lines[1] == "          rm x"
+    assert lines[-1] == "7 decisions: 2 loosened, 1 tightened, 0 changed, 4 same"
+
+
+def test_todays_hooks_are_those_of_the_recorded_directory(hookline, recorder, project):
+    book = write_hooks()
+    record(recorder, book, tool_event("rm x", cwd=str(project)))
+    Path("hookline.yaml").write_text(LOOSER)
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    record(recorder, book, tool_event("rm y", cwd=str(elsewhere)))
+    difference, other, _ = replayed(hookline)
+    assert (difference["difference"], other["difference"]) == ("loosened", "loosened")
+    Path("hookline.yaml").write_text(HOOKS)
+    assert [each["before"]["hook"] for each in replayed(hookline)[:-1]] == [
+        "no-rm",
+        "no-rm",
+    ]  # not trusted: other words
+
+
+@pytest.mark.parametrize(
+    ("text", "fail_on", "code"),
+    [
+        (LOOSER, "loosened", 2),
+        (LOOSER, "changed", 2),
+        (TIGHTER, "loosened", 0),
+        (TIGHTER, "changed", 2),
+        (HOOKS, "changed", 0),
+    ],
+)
+def test_the_exit_code(hookline, recorder, text, fail_on, code):
+    record_a_few(recorder)
+    Path("new.yaml").write_text(text)
+    assert hookline("replay", "--with", "new.yaml", "--fail-on", fail_on).exit_code == code
+    assert hookline("replay", "--with", "new.yaml").exit_code == 0
+
+
+def test_programs_are_not_run_and_new_ones_are_named(hookline, recorder):
+    text = "hooks: [{id: scan, on: tool.before, then: {run: 'echo x >> ran; exit 3'}, on_error: closed}]"
+    asyncio.run(recorder.decide(write_hooks(text), tool_event("ls")))
+    Path("new.yaml").write_text(text.replace("exit 3", "exit 4"))
+    (same,) = replayed(hookline, "--with", "hookline.yaml")
+    assert same["same"] == 1
+    loosened, counts = replayed(hookline, "--with", "new.yaml")
+    assert (loosened["difference"], loosened["unknown"], counts["unknown"]) == ("loosened", ["scan"], {"scan": 1})
+    assert "scan: its answer to 1 events is not in the record" in hookline("replay", "--with", "new.yaml").stdout
+    assert Path("ran").read_text() == "x\n"
+
+
+def test_a_file_with_errors_is_refused(hookline, recorder):
+    record_a_few(recorder)
+    Path("new.yaml").write_text("hooks: [{id: a, on: nowhere, then: deny}]")
+    assert hookline("replay", "--with", "new.yaml").exit_code == 1
+
+
+def test_only_after_a_time(hookline, recorder):
+    record_a_few(recorder)
+    (counts,) = replayed(hookline, "--with", "hookline.yaml", "--since", "2999-01-01")
+    assert counts["decisions"] == 0
+
+
+def test_records_without_facts_are_counted(hookline, recorder):
+    record(recorder, write_hooks("record: {facts: none}\n" + HOOKS), tool_event("rm x"))
+    assert "1 could not be replayed" in hookline("replay").stdout
+
+
+def test_masked_facts_are_said_to_be_uncertain(hookline, recorder):
+    record(recorder, write_hooks(), tool_event("rm --token=abcdef123456"))
+    Path("new.yaml").write_text(LOOSER)
+    assert replayed(hookline, "--with", "new.yaml")[0]["uncertain"] is True
+    assert (
+        "1 of those that differ have facts that were cut or masked" in hookline("replay", "--with", "new.yaml").stdout
+    )

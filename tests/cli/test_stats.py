@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli.recorded_events import HOOKS, record, record_a_few, tool_event, write_hooks
+from hookline.project import load
+
+
+def test_counts_for_each_hook(hookline, recorder):
+    record_a_few(recorder)
+    record(recorder, write_hooks(), tool_event("rm y"))
+    rows = {row["hook"]: row for row in map(json.loads, hookline("stats", "--json").stdout.splitlines())}
+    assert (rows["no-rm"]["ran"], rows["no-rm"]["spoke"], rows["no-rm"]["denied"]) == (2, 2, 2)
+    assert (rows["ask-push"]["asked"], rows["hint"]["spoke"], rows["hint"]["denied"]) == (1, 1, 0)
+    assert rows["no-rm"]["line"] == 2
+
+
+def test_the_table_fits_80_columns_and_leaves_out_zeros(hookline, recorder):
+    record_a_few(recorder)
+    lines = hookline("stats").stdout.splitlines()
+    assert lines[0].split()[:5] == ["hook", "where", "ran", "spoke", "denied"]
+    assert "failed" not in lines[0]
+    assert any(line.split()[:4] == ["no-rm", "hookline.yaml:2", "1", "1"] for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_long_path_loses_its_beginning(hookline, recorder, project):
+
+    path = Path(*["a-directory-with-a-long-name"] * 4, "hooks.yaml")
+    path.parent.mkdir(parents=True)
+    path.write_text(HOOKS)
+    record(recorder, load(str(path), "native"), tool_event("rm x"))
+    lines = hookline("stats").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "hooks.yaml:2" in lines[1]
+    assert "…" in lines[1]
+
+
+def test_hooks_that_never_fired_in_the_window(hookline, recorder, project):
+    Path("hookline.yaml").write_text(HOOKS)
+
+    record(recorder, load(str(project / "hookline.yaml"), "native"), tool_event("rm x"))
+    lines = hookline("stats").stdout.splitlines()
+    idle = [line for line in lines if "never fired since " in line]
+    assert [line.split()[0] for line in idle] == ["ask-push", "hint"]
+    rows = [json.loads(line) for line in hookline("stats", "--json").stdout.splitlines()]
+    assert [(row["hook"], row["ran"]) for row in rows] == [("no-rm", 1), ("ask-push", 0), ("hint", 0)]
+    assert (
+        "no-rm (hookline.yaml:2) never fired since 2099-01-01 00:00"
+        in hookline("stats", "--since", "2099-01-01").stdout
+    )
+
+
+def test_hooks_that_are_always_overridden(hookline, recorder):
+    text = (
+        HOOKS
+        + "  - {id: ask-rm, order: -1, on: tool.before, when: {tool: bash, input: {command: rm}}, then: {ask: Sure?}}\n"
+    )
+    record(recorder, write_hooks(text), tool_event("rm x"))
+    assert "ask-rm (hookline.yaml:5) was always overridden by another hook" in hookline("stats").stdout
+
+
+def test_nothing_in_the_window(hookline, recorder):
+    record_a_few(recorder)
+    assert "No hook has acted since" in hookline("stats", "--since", "2999-01-01").stdout

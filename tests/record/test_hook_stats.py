@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hookline.record.hook_stats import HookStats, count_hooks
+from hookline.record.hooks_then import HookPaths
+from hookline.record.segment import RecordDirectory
+
+
+def ran(hook: str, outcome: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
+    return {"hook": hook, "file": "a.yaml", "line": 3, "outcome": outcome, "ms": 1.0, **more}
+
+
+def test_what_hooks_said(directory: RecordDirectory) -> None:
+    records: list[dict[str, Any]] = [
+        {"hook": "a", "trace": [ran("a", {"verdict": "deny"}), ran("b", {"verdict": "ask"})]},
+        {"trace": [ran("a", {"verdict": "silent"}, ms=5.0), ran("c", {"verdict": "silent", "notes": []})]},
+        {"hook": "a", "trace": [ran("a", None, failure={"kind": "crash"}, line=4)]},
+    ]
+    found = count_hooks(records, HookPaths(directory))
+    a, b, c = (found["a.yaml", id] for id in "abc")
+    assert (a.ran, a.spoke, a.denied, a.asked, a.failed, a.overridden, a.line) == (3, 1, 1, 0, 1, 0, 4)
+    assert (b.asked, b.overridden, b.is_always_overridden) == (1, 1, True)
+    assert (c.spoke, c.is_always_overridden) == (1, False)
+    assert (a.percentile(50), a.percentile(95)) == (1.0, 5.0)
+
+
+def test_a_hook_that_never_ran() -> None:
+    assert HookStats("a", "f").percentile(50) == 0.0

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookline.hooks.event import Event
+from hookline.project import load_text
+from hookline.record.record_log import LogFilter, RecordLog, call_key, find_records, last_spoken, outcome_of
+from hookline.record.recorder import Recorder
+from hookline.record.segment import RecordDirectory
+
+BOOK = load_text("hooks: [{id: no-rm, on: tool.before, when: {input: {command: ^rm}}, then: deny}]", "hookline.yaml")
+
+
+def event(command: str, call: str = "", name: str = "tool.before", **tool: Any) -> Event:
+    known = {"id": call} if call else {}
+    facts = {"name": "Bash", "input": {"command": command}, **known, **tool}
+    return Event(name, {"session": {"id": "s"}, "tool": facts})
+
+
+def outcomes(directory: RecordDirectory) -> list[str | None]:
+    return [row["outcome"] for row in RecordLog(directory, LogFilter(event="tool.before")).latest(10)]
+
+
+def test_two_calls_with_the_same_input_have_each_its_outcome(directory: RecordDirectory, recorder: Recorder) -> None:
+    for call, name, ok in (("a", "tool.after", True), ("b", "tool.failed", False)):
+        recorder.decide_now(BOOK, event("ls", call))
+        recorder.decide_now(BOOK, event("ls", call, name, ok=ok))
+    assert outcomes(directory) == ["ok", "failed"]
+
+
+def test_a_host_without_ids_for_calls_is_linked_by_the_input(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("ls"))
+    recorder.decide_now(BOOK, event("cat"))
+    recorder.write_outcome(BOOK, event("cat", name="tool.after", ok=False))
+    assert outcomes(directory) == [None, "failed"]
+
+
+@pytest.mark.parametrize(
+    ("approved", "ran", "outcome"), [(True, False, "approved"), (True, True, "ok"), (False, False, "refused")]
+)
+def test_answers(directory: RecordDirectory, recorder: Recorder, approved: bool, ran: bool, outcome: str) -> None:
+    recorder.decide_now(BOOK, event("ls", "a"))
+    recorder.write_answer(BOOK, event("ls", "a"), approved)
+    if ran:
+        recorder.decide_now(BOOK, event("ls", "a", "tool.after"))
+    assert outcomes(directory) == [outcome]
+
+
+def test_a_line_that_cannot_match_is_not_parsed() -> None:
+    wanted = LogFilter(verdict="deny", tool="Bash")
+    assert wanted.may_match(b'{"kind":"decision","tool":"Bash","verdict":"deny"}')
+    assert not wanted.may_match(b'{"kind":"decision","tool":"Bash","verdict":"silent"}')
+    assert wanted.may_match(b'{"kind":"decision","event":"tool.after","tool":"Read"}')  # it may be what came of one
+
+
+def test_all_rows_since_a_time(directory: RecordDirectory, recorder: Recorder) -> None:
+    for command in ("rm a", "rm b"):
+        recorder.decide_now(BOOK, event(command))
+    first, second = RecordLog(directory, LogFilter()).all()
+    assert [row["input"] for row in RecordLog(directory, LogFilter(since=second["at"])).all()] == [{"command": "rm b"}]
+    assert first["verdict"] == "deny"
+
+
+def test_following_misses_nothing_of_a_file_that_is_archived(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("rm before"))
+    rows = RecordLog(directory, LogFilter()).follow()
+    assert next(rows) is None
+    recorder.decide_now(BOOK, event("rm now"))
+    (path,) = directory.live.iterdir()
+    path.unlink()
+    row = next(rows)
+    assert row is not None
+    assert row["input"] == {"command": "rm now"}
+    assert next(rows) is None
+
+
+def test_a_line_is_shown_once_it_is_whole(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("rm x"))
+    (path,) = directory.live.iterdir()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0])
+    rows = RecordLog(directory, LogFilter()).follow()
+    assert next(rows) is None
+    with path.open("ab") as file:
+        file.write(lines[1][:20])
+        file.flush()
+        assert next(rows) is None
+        file.write(lines[1][20:])
+    row = next(rows)
+    assert row is not None
+    assert row["hook"] == "no-rm"
+
+
+def test_records_by_id(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("rm x"))
+    last = last_spoken(directory)
+    assert last is not None
+    assert find_records(directory, last["id"]) == [last]
+    assert find_records(directory, last["id"][:3] + "-2") == [last]
+    assert find_records(directory, last["id"][:3]) == []
+
+
+def test_outcomes_and_keys() -> None:
+    assert outcome_of({"event": "tool.after", "facts": {"tool": {"ok": False}}}) == "failed"
+    assert outcome_of({"event": "tool.after"}) == "ok"
+    assert call_key({"session": "s", "call": "c"}) == ("s", "c", "")
+    assert call_key({"facts": None}) == ("", "", "null")
