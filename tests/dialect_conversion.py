@@ -52,6 +52,8 @@ async def _decisions(book: Book, events: Sequence[tuple[str, dict[str, Any]]], d
         decision = await book.decide(Event(name, facts), host)
         await host.settle(decision)
         failures = [failure.kind for failure in decision.failures]
-        notes = [(note.text, note.audience, note.place) for note in decision.notes]
-        summaries.append((decision.verdict, decision.reason, decision.halt, decision.event.facts, notes, failures))
+        told = {failure.text: str(failure.kind) for failure in decision.failures}  # in the words of each dialect
+        notes = [(told.get(note.text, note.text), note.audience, note.place) for note in decision.notes]
+        reason = told.get(decision.reason, decision.reason)
+        summaries.append((decision.verdict, reason, decision.halt, decision.event.facts, notes, failures))
     return summaries

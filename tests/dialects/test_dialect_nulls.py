@@ -19,6 +19,7 @@ from hookline.dialects.microai import dialect as microai
 from hookline.dialects.native.actions import ACTIONS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
 from hookline.hooks.hook import Hook
+from hookline.lazy_dataclasses import replace
 
 NATIVE: dict[str, Any] = {"on": "tool.before", "then": {"deny": "no"}}
 RUN: dict[str, Any] = {"on": "tool.before", "then": {"run": "true"}}
@@ -76,7 +77,8 @@ def load(dialect: str, value: dict[str, Any]) -> tuple[tuple[Hook, ...], list[st
     document, _ = read_text(json.dumps(value), "file.json")
     assert document is not None
     loaded = get_dialect(dialect).load(document)
-    return loaded.hooks, [str(error) for error in errors_of(loaded.problems)]
+    hooks = tuple(replace(hook, ignored_by=()) for hook in loaded.hooks)  # Copilot rejects some nulls
+    return hooks, [str(error) for error in errors_of(loaded.problems)]
 
 
 @pytest.mark.parametrize(

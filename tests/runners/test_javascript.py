@@ -134,8 +134,8 @@ def test_a_script_that_fills_the_memory_fails() -> None:
 
 
 def test_text_that_is_no_javascript_is_a_failure() -> None:
-    assert failure("this is not it")[0] is FailureKind.RAISED
-    assert failure("}; for (;;); {")[0] is FailureKind.RAISED
+    assert failure("this is not it")[0] is FailureKind.CANNOT_START
+    assert failure("}; for (;;); {")[0] is FailureKind.CANNOT_START
 
 
 @pytest.mark.parametrize(

@@ -220,8 +220,11 @@ def _further_values(event: Event, path: FactPath, values: tuple[Any, ...]) -> tu
         return ()
     kind = likely_kind(tool)
     if path in _COMMAND_PATHS and kind in _COMMAND_KINDS:
-        heads = values if values != (MISSING,) else _unnamed_commands(event) if kind is ToolKind.SHELL else ()
-        return tuple(further_commands(tool["input"], heads))
+        if values != (MISSING,):
+            return tuple(further_commands(tool["input"], values))
+        unnamed = _unnamed_commands(event) if kind is ToolKind.SHELL else ()
+        further = tuple(further_commands(tool["input"], unnamed))
+        return (*unnamed, *further) if further else ()  # `args` alone may be the command or go with another field
     return tuple(further_paths(tool["input"], kind)) if path[0] in _PATH_NAMES else ()
 
 

@@ -137,7 +137,6 @@ hooks:
   - {id: tagged, on: tool.before, tags: [x], then: deny}
   - {id: later, on: tool.after, background: true, then: {run: 'true'}, on_error: open}
   - {id: event, on: turn.end, then: {log: x}}
-  - {id: said, on: tool.before, then: {log: x}}
   - {id: stdin, on: tool.before, then: {run: 'true'}, on_error: open}
   - {id: changes, on: tool.before, then: {set: {input.a: 1}}}
   - {id: theirs, on: tool.before, names: microai, when: {tool: Bash}, then: deny}
@@ -147,7 +146,7 @@ hooks:
     document, _ = read_text(text, "hookline.yaml")
     assert document is not None
     hooks = get_dialect("native").load(document).hooks
-    assert len(hooks) == 15
+    assert len(hooks) == 14
     written = DIALECT.write(hooks)
     assert written.value == {"hooks": {}}
     assert [line.split()[0] for line in written.not_expressible] == [hook.id for hook in hooks]
