@@ -67,10 +67,11 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 
     Instead of a file that cannot be read, its last good version counts; if there is none, every tool call is held.
     """
-    from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
+    from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems
+    from hookline.project.last_good_version import LastGoodVersions
 
     with gc_paused():
-        copies = LastReadable(trust.path.parent)
+        copies = LastGoodVersions(trust.path.parent)
         in_force = [hold_if_unreadable(trust.effective_file(copies.resolve(read_source(each)))) for each in sources]
         effective = [_resolve_folders(each, importing) for each in in_force]
         layers = [

@@ -17,7 +17,8 @@ from hookline.hooks.host import Host
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_logger
 from hookline.project.effective_file import EffectiveFile
-from hookline.project.last_readable import LastReadable, hold_if_unreadable, hold_on_problems
+from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems
+from hookline.project.last_good_version import LastGoodVersions
 from hookline.project.loader import describe_files, make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
 from hookline.project.referenced_files import TooManyReferencesError
@@ -52,7 +53,7 @@ class BookWatcher:
     def __init__(self, sources: Callable[[], Iterable[Source]], trust: Trust, host: Host | None = None) -> None:
         self._sources = sources
         self._trust = trust
-        self._last_readable = LastReadable(trust.path.parent)
+        self._last_good_versions = LastGoodVersions(trust.path.parent)
         self._files: dict[Source, WatchedFile] = {}
         self._refresh_lock = Lock()
         self._stop = Signal()
@@ -104,7 +105,7 @@ class BookWatcher:
         if known is not None and known.stamp == self._current_stamp(source, known.effective):
             return known
         own = _file_stamp(source.path), _file_stamp(self._trust.path)
-        parsed = self._last_readable.resolve(read_source(source))
+        parsed = self._last_good_versions.resolve(read_source(source))
         valid = parsed if self._trust.has_accepted(source) else _keep_last_valid(parsed, known)
         names = _reference_stamps(self._trust.effective_file(valid))
         judged = hold_if_unreadable(
