@@ -32,7 +32,7 @@ from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import dataclass, field_names, replace
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.file_words import find_code_words, find_file_words
-from hookline.shell.words import GLOB_BRACKETS
+from hookline.shell.run_patterns import GLOB_BRACKETS
 
 MAX_WORDS: Final = 50_000
 MAX_FILES: Final = 1_000

@@ -14,7 +14,7 @@ from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.grammar import ASSIGNMENT
 from hookline.shell.programs import INTERPRETERS, SHELLS, program_name
-from hookline.shell.words import ShellToken, find_run_patterns, tokenize
+from hookline.shell.run_patterns import ShellToken, find_run_patterns, tokenize
 
 _MAX_DEPTH: Final = 4  # commands quoted inside commands
 _OPERATOR: Final = lazy_pattern(r"<<<|<<-?|[<>]\(|&>>?|>>|>\||>&|<&|<>|[<>]|\|\||&&|;;&?|;&|[|;&\n()`]")

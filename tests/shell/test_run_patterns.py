@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.shell.words import ShellToken, find_run_patterns, tokenize
+from hookline.shell.run_patterns import ShellToken, find_run_patterns, tokenize
 
 
 def patterns(command: str) -> list[str]:
