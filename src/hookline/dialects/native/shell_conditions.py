@@ -1,0 +1,164 @@
+"""`runs` and `pipes`: conditions about the commands that a shell tool runs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.config.node import Node
+from hookline.dialects.native.keys import (
+    NOT_WRITTEN,
+    TEXTS,
+    HookInfo,
+    Key,
+    choice_key,
+    key_table,
+    mapping_schema,
+    read_mapping,
+    texts_key,
+    write_mapping,
+)
+from hookline.hooks.conditions.logic import NEVER_HOLDS
+from hookline.hooks.conditions.shell_commands import UNKNOWN_PROGRAM, PipesCommand, RunsCommand
+from hookline.hooks.protocols import Condition
+from hookline.lazy_imports import lazy_pattern
+from hookline.patterns.pattern import Pattern, Syntax, pattern
+
+if TYPE_CHECKING:
+    from hookline.shell.command_query import CommandQuery
+
+_PROGRAM_NAME: Final = lazy_pattern(r"[^\s*?\[\]{}$|;&<>()'\"`\\]+")
+
+
+def _read_programs(at: Node, info: Any = None) -> tuple[str, ...] | None:
+    """Names of programs. Anything else would never match."""
+    names = at.texts()
+    for name in names or ():
+        if not _PROGRAM_NAME.fullmatch(name):
+            words = name.split()
+            is_command = len(words) > 1 and all(map(_PROGRAM_NAME.fullmatch, words))
+            hint = (
+                f"Write {{program: {words[0]}, subcommand: {words[1]}}}."
+                if is_command
+                else "Write its name, such as rm."
+            )
+            at.add_problem("bad-program", f"{at.location}: {name} is not the name of a program.", hint)
+            return None
+    return names
+
+
+def _parse_runs(at: Node, info: HookInfo) -> Condition | None:
+    from hookline.shell.command_query import CommandQuery  # it takes time to load
+
+    if not isinstance(at.value, dict):
+        programs = _read_programs(at)
+        return None if programs is None else _runs(CommandQuery(programs))
+    values = read_mapping(at, _RUNS_KEYS, "runs", info, hint="Write runs: {program: rm, flags: [r, f]}.")
+    if values is None:
+        return None
+    query = CommandQuery(values["program"], values.get("subcommand", ()), values.get("flags", ()))
+    return _runs(query, values.get("unparsed", "holds") == "holds")
+
+
+def _runs(query: CommandQuery, holds_unparsed: bool = True) -> Condition:
+    return RunsCommand(query, holds_unparsed, _program_pattern(query)) if query.programs else NEVER_HOLDS
+
+
+def _program_pattern(query: CommandQuery) -> Pattern:
+    """For the index: one of the programs, or one that cannot be known."""
+    names = "|".join(re.escape(name) for name in sorted(query.names))
+    return pattern(f"{names}|{UNKNOWN_PROGRAM}", Syntax.PYTHON, whole=True)
+
+
+def _write_runs(condition: Condition) -> Any:
+    return write_mapping(_RUNS_KEYS, condition) if isinstance(condition, RunsCommand) else NOT_WRITTEN
+
+
+def _parse_pipes(at: Node, info: HookInfo) -> Condition | None:
+    from hookline.shell.command_query import CommandQuery
+
+    values = read_mapping(at, _PIPES_KEYS, "pipes", info, hint="Write pipes: {from: [curl, wget], to: [sh]}.")
+    if values is None:
+        return None
+    sources, targets = CommandQuery(values["from"]), CommandQuery(values["to"])
+    holds_unparsed = values.get("unparsed", "holds") == "holds"
+    return PipesCommand(sources, targets, holds_unparsed, _program_pattern(targets))
+
+
+def _write_pipes(condition: Condition) -> Any:
+    return write_mapping(_PIPES_KEYS, condition) if isinstance(condition, PipesCommand) else NOT_WRITTEN
+
+
+def _one_or_many(texts: tuple[str, ...]) -> Any:
+    return NOT_WRITTEN if not texts else texts[0] if len(texts) == 1 else list(texts)
+
+
+def _write_unparsed(condition: RunsCommand | PipesCommand) -> Any:
+    return NOT_WRITTEN if condition.holds_unparsed else "ignored"
+
+
+_UNPARSED: Final = choice_key(
+    "unparsed",
+    ("holds", "ignored"),
+    default="`holds`",
+    help="whether a command that only the shell can know counts for a guard",
+    write=_write_unparsed,
+)
+_RUNS_KEYS: Final = key_table(
+    Key(
+        "program",
+        read=_read_programs,
+        schema=TEXTS,
+        required=True,
+        help="the program's name, or a list of which one must match; `sh` is every shell",
+        write=lambda condition: _one_or_many(condition.query.programs),
+    ),
+    texts_key(
+        "subcommand",
+        help="its subcommand, such as `push` or `stash drop`, or a list of which one must match",
+        write=lambda condition: _one_or_many(condition.query.subcommands),
+    ),
+    texts_key(
+        "flags",
+        help="flags that must all be there, in any order and spelling",
+        write=lambda condition: list(condition.query.flags) or NOT_WRITTEN,
+    ),
+    _UNPARSED,
+)
+_PIPES_KEYS: Final = key_table(
+    Key(
+        "from",
+        read=_read_programs,
+        schema=TEXTS,
+        required=True,
+        help="the program that prints, or a list of which one must match",
+        write=lambda condition: _one_or_many(condition.sources.programs),
+    ),
+    Key(
+        "to",
+        read=_read_programs,
+        schema=TEXTS,
+        required=True,
+        help="the program that gets it, or a list of which one must match; `sh` is every shell",
+        write=lambda condition: _one_or_many(condition.targets.programs),
+    ),
+    _UNPARSED,
+)
+RUNS: Final = Key(
+    "runs",
+    read=_parse_runs,
+    write=_write_runs,
+    schema={"anyOf": [TEXTS, mapping_schema(_RUNS_KEYS)]},
+    mapping=_RUNS_KEYS,
+    help="a [command](#runs-pipes) that a shell tool runs: its program, subcommand and flags",
+    example="runs: {program: rm, flags: [r, f]}",
+)
+PIPES: Final = Key(
+    "pipes",
+    read=_parse_pipes,
+    write=_write_pipes,
+    schema=mapping_schema(_PIPES_KEYS),
+    mapping=_PIPES_KEYS,
+    help="what one program prints reaches [another](#runs-pipes)",
+    example="pipes: {from: [curl, wget], to: sh}",
+)
