@@ -44,7 +44,7 @@ def decide_fast(
                 continue  # a deny ends its own group only
             if not entry.is_repeatable or (len(entries) > _FEW_HOOKS and perf_counter() > deadline):
                 break
-            if entry.holds(event, deadline):
+            if (entry.holds or entry.prepare_holds())(event, deadline):
                 if stopping is not None or entry.decision is None:
                     break
                 stopping = entry

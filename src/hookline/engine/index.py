@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from hookline.engine.decision import Conclusion, conclude
-from hookline.engine.flat_condition import flatten_condition, is_path, is_repeatable
+from hookline.engine.flat_condition import Holds, flatten_condition, is_path, is_repeatable
 from hookline.engine.word_filter import WordFilter
 from hookline.hooks.attempt import CombinedOutcome, accept_outcome
 from hookline.hooks.event import Changes, Event, FactPath, touches
@@ -99,9 +99,14 @@ class IndexEntry:
         self.waits = not hook.then.instant or not hook.wait
         self.answer = None if rejection else accepted  # a fixed outcome that needs no run
         self.plain = hook.enabled and hook.wait and hook.scope == GLOBAL_SCOPE and hook.limit == UNLIMITED
-        self.holds = flatten_condition(hook)
+        self.holds: Holds | None = None  # see prepare_holds; an index rules most of many hooks out for good
         self.is_repeatable = is_repeatable(hook.when)
         self.decision = self._conclude_alone()
+
+    def prepare_holds(self) -> Holds:
+        """The flat form of the condition, made when it is first asked."""
+        self.holds = flatten_condition(self.hook)
+        return self.holds
 
     def _conclude_alone(self) -> Conclusion | None:
         """The decision if this is the only hook that fires; None unless it stops the event by a fixed outcome."""
@@ -122,7 +127,7 @@ RankedEntry = tuple[Rank, IndexEntry]
 class HookIndex:
     """The hooks of one event in one layer, in the order in which they run."""
 
-    __slots__ = ("_always", "_elsewhere", "_others", "_subjects", "entries", "groups", "is_searched", "waits")
+    __slots__ = ("_always", "_others", "_subjects", "entries", "groups", "is_searched", "waits")
 
     def __init__(self, hooks: Sequence[Hook]) -> None:
         self.entries = tuple(IndexEntry(hook) for hook in hooks)
@@ -139,7 +144,6 @@ class HookIndex:
             if any(choice is not None and choice[0] is subject for choice in attached)
         )
         self._others = _index_other_subjects(by_subject, attached)
-        self._elsewhere = self._possible_elsewhere if self._others else None
         self.is_searched = bool(self._subjects)  # False: every hook is a candidate
 
     def candidates(
@@ -147,9 +151,10 @@ class HookIndex:
     ) -> list[int]:
         """Positions of the hooks that may hold, in order. With `known`, only subjects that `changes` touch are searched."""
         found = self._always
+        elsewhere = self._possible_elsewhere if self._others else None
         for subject in self._subjects:
             if known is None:
-                hooks = subject.possible_hooks(event, deadline, self._elsewhere)
+                hooks = subject.possible_hooks(event, deadline, elsewhere)
             elif subject in known and not touches(subject.reads, changes):
                 hooks = known[subject]
             else:

@@ -218,7 +218,7 @@ class Round:
         budget = self._budget
         if not budget.is_overdrawn():
             try:
-                return entry.holds(self.event, budget.deadline)
+                return (entry.holds or entry.prepare_holds())(self.event, budget.deadline)
             except UndecidedError:
                 if budget.extend():
                     return self._holds(entry)
