@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from time import perf_counter
 
-from bench import dialects, loading, startup
+from bench import decisions, dialects, loading, startup
 from bench.bridge import round_trips
-from bench.contenders import CONTENDERS, fresh_path
+from bench.contenders import CONTENDERS
+from bench.goals import Goal, goal_rows
 from bench.programs import memory, python_hook, shell_hook
 from bench.proxy import mcp_call
 from bench.rules import Workload
 from bench.sessions import MODEL, figures
 from bench.table import table
-from bench.timing import format_seconds, seconds_each
+from bench.timing import format_seconds
 
-SIZES = (1, 10, 100, 1_000, 10_000)
 _LOAD_LIMIT = 1_000  # pluggy needs many seconds beyond this
-
-
-def workloads() -> Iterator[Workload]:
-    for rules in SIZES:
-        yield Workload("none matches", rules, 2_048)
-    for rules in SIZES:
-        yield Workload("the last matches", rules, 2_048, matches=True)
-    for rules in (100, 10_000):
-        yield Workload("every path matches", rules, 2_048, every_path_matches=True)
-    for rules in (1, 10_000):
-        yield Workload("none matches, 1 MB", rules, 1_000_000)
-
-
-def decisions(load: Workload) -> dict[str, float]:
-    input = load.input()
-    calls: dict[str, Callable[[], object]] = {}
-    for name, build in CONTENDERS.items():
-        if name == "pluggy" and load.rules > _LOAD_LIMIT:
-            continue
-        decide = build(load)
-        assert decide("write_file", input) is load.matches, (name, load)
-        calls[name] = lambda decide=decide: decide("write_file", input)  # type: ignore[misc]
-        if name == "hookline":
-            calls["hookline, new path"] = lambda decide=decide: decide("write_file", fresh_path(input))  # type: ignore[misc]
-    return seconds_each(calls)
-
-
-def decision_rows(results: list[tuple[Workload, dict[str, float]]]) -> list[dict[str, str]]:
-    rows = []
-    for load, times in results:
-        row = {"decide": load.name, "rules": f"{load.rules:,}"}
-        row |= {name: format_seconds(seconds) for name, seconds in times.items()}
-        row["re loop ÷ hookline"] = f"{times['re loop'] / times['hookline']:,.1f}"
-        rows.append(row)
-    return rows
 
 
 def load_rows() -> list[dict[str, str]]:
@@ -72,11 +39,15 @@ def load_rows() -> list[dict[str, str]]:
 
 
 def main() -> None:
-    results = []
-    for load in workloads():
-        print(f"{load.name}, {load.rules:,} rules …", file=sys.stderr, flush=True)
-        results.append((load, decisions(load)))
-    print(table(decision_rows(results)), end="\n\n")
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures of decisions, and all goals")
+    arguments = parser.parse_args()
+    results: decisions.Times = {}
+    for load in decisions.workloads():
+        _say(f"{load.name}, {load.rules:,} rules")
+        results[load.name, load.rules] = decisions.decision_times(load)
+    print(table(decisions.rows(results)), end="\n\n")
+    _say("loading")
     print(table(load_rows()), end="\n\n")
     times = dialects.decisions()
     rows = [
@@ -127,67 +98,36 @@ def main() -> None:
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     programs |= calls
     programs["MCP proxy"] = proxied["added"]
-    further = [*startup.goals(starts), *loading.goals(loads)]
-    print(table(goals({(load.name, load.rules): times for load, times in results}, programs, further)))
-    if "--json" in sys.argv:
-        print(json.dumps([{"name": load.name, "rules": load.rules, **times} for load, times in results]))
-
-
-Goal = tuple[str, float, float, str]  # what, the measured value, at most, of what
-
-
-def goals(
-    times: dict[tuple[str, int], dict[str, float]], programs: dict[str, float], further: list[Goal]
-) -> list[dict[str, str]]:
-    """What hookline promises, each as a ratio within this run."""
-    none, last = times["none matches", 10_000], times["the last matches", 10_000]
-    ten, one = times["none matches", 10], times["none matches", 1]
-    hit = times["the last matches", 1]
-    rows = [
-        ("10,000 rules, none matches", none["hookline"] / none["re loop"], 1 / 200, "of the re loop"),
-        (
-            "10,000 rules, none matches, new path",
-            none["hookline, new path"] / none["re loop"],
-            1 / 200,
-            "of the re loop",
-        ),
-        ("10,000 rules, none matches", none["hookline"] / ten["hookline"], 2, "× 10 rules"),
-        ("10,000 rules, the last matches", last["hookline"] / last["re loop"], 1 / 100, "of the re loop"),
-        ("1 rule, none matches", one["hookline"] / one["pluggy"], 3, "× pluggy"),
-        ("1 rule, it matches", hit["hookline"] / hit["pluggy"], 3, "× pluggy"),
-        ("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio"),
-        ("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it"),
-        ("an MCP call behind 100 hooks", programs["MCP proxy"] / 0.001, 1, "ms added"),
-        (
-            "5 hooks in a turn with a model of 50 ms",
-            programs["hooks of a turn"] / MODEL.total_seconds(),
-            1 / 20,
-            "of the turn",
-        ),
-        *_bridge_goals(programs),
-        *further,
+    _say("100,000 rules")
+    largest = decisions.load_cost(decisions.LARGEST)
+    _say("instructions")
+    reached = [
+        *decisions.goals(results),
+        *decisions.instruction_goals(),
+        *decisions.load_goals(largest),
+        *program_goals(programs),
+        *(Goal(*row) for row in (*startup.goals(starts), *loading.goals(loads))),
     ]
-    return [
-        {
-            "must be": f"{what}: at most {_ratio(most)} {of}",
-            "is": _ratio(ratio),
-            "reached": "yes" if ratio <= most else "no",
-        }
-        for what, ratio, most, of in rows
-    ]
+    print(table(goal_rows(reached)))
+    if arguments.json is not None:
+        figures_of = [{"name": name, "rules": rules, **of_load} for (name, rules), of_load in results.items()]
+        goals_of = [{**goal._asdict(), "reached": goal.is_reached} for goal in reached]
+        arguments.json.write_text(json.dumps({"decisions": figures_of, "goals": goals_of}, indent=1), encoding="utf-8")
 
 
-def _bridge_goals(calls: dict[str, float]) -> list[tuple[str, float, float, str]]:
-    if "C client" not in calls:
-        return []
-    return [
-        ("an agent's hook", calls["C client"] / calls["Python hook"], 1 / 10, "of spawning one in Python"),
-        ("an agent's hook", calls["C client"] / calls["sh -c :"], 2, "× sh -c :"),
-    ]
+def _say(what: str) -> None:
+    print(f"{what} …", file=sys.stderr, flush=True)
 
 
-def _ratio(value: float) -> str:
-    return f"1/{1 / value:,.0f}" if value < 0.5 else f"{value:.2f}"
+def program_goals(programs: dict[str, float]) -> Iterator[Goal]:
+    yield Goal("one shell hook", programs["hookline"] / programs["bare asyncio"], 1.3, "× bare asyncio")
+    yield Goal("a Python hook, warm", programs["Python, warm"] / programs["Python, spawned"], 1 / 5, "of spawning it")
+    yield Goal("an MCP call behind 100 hooks", programs["MCP proxy"] / 0.001, 1, "ms added")
+    turn = programs["hooks of a turn"] / MODEL.total_seconds()
+    yield Goal("5 hooks in a turn with a model of 50 ms", turn, 1 / 20, "of the turn")
+    if "C client" in programs:
+        yield Goal("an agent's hook", programs["C client"] / programs["Python hook"], 1 / 10, "of spawning Python")
+        yield Goal("an agent's hook", programs["C client"] / programs["sh -c :"], 2, "× sh -c :")
 
 
 if __name__ == "__main__":

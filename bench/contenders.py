@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 from bench.rules import TOOL, Decide, Workload, rules_yaml
 
+_RULES_PER_FILE = 10_000  # a file may have 10 MB
+
 
 def hookline(load: Workload) -> Decide:
     from hookline import Event
+    from hookline.engine.book import Book, Layer, gc_paused
     from hookline.project import load_text
 
-    book = load_text(rules_yaml(load), "hookline.yaml")
-    assert not book.problems
+    starts = range(0, load.rules, _RULES_PER_FILE)
+    texts = [rules_yaml(load, range(start, min(start + _RULES_PER_FILE, load.rules))) for start in starts]
+    if len(texts) == 1:
+        book = load_text(texts[0], "hookline.yaml")
+        assert not book.problems
+    else:
+        with gc_paused():
+            book = Book([Layer("all", [hook for text in texts for hook in load_text(text, "hookline.yaml").hooks])])
 
     def decide(tool: str, input: dict[str, Any]) -> bool:
         return book.decide_now(Event("tool.before", {"tool": {"name": tool, "input": input}})).denied
@@ -110,11 +118,3 @@ CONTENDERS: dict[str, Callable[[Workload], Decide]] = {
 def _compile_rules(load: Workload) -> list[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
     tool = re.compile(TOOL)
     return [(tool, re.compile(load.path_pattern(n)), re.compile(load.content_pattern(n))) for n in range(load.rules)]
-
-
-_path_numbers = count()
-
-
-def fresh_path(input: dict[str, str]) -> dict[str, str]:
-    """The same call on another path, so that no cached answer helps."""
-    return {**input, "path": input["path"].replace("/home/", f"/home/{next(_path_numbers)}/")}

@@ -37,12 +37,12 @@ def fresh_input(input: dict[str, str], number: int) -> dict[str, str]:
     return {"path": path, "content": f"{number} {input['content']}"}
 
 
-def rules_yaml(load: Workload) -> str:
-    """The rules as a native file."""
+def rules_yaml(load: Workload, numbers: range | None = None) -> str:
+    """The rules as a native file; only those with these numbers."""
     rows = [
         f"  - id: rule-{n}\n    on: tool.before\n    when: {{tool: '/{TOOL}/', input: {{path: '{load.path_pattern(n)}',"
         f" content: '{load.content_pattern(n)}'}}}}\n    then: {{deny: no secrets}}\n"
-        for n in range(load.rules)
+        for n in (range(load.rules) if numbers is None else numbers)
     ]
     return "hooks:\n" + "".join(rows)
 

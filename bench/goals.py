@@ -1,0 +1,36 @@
+"""What hookline promises about its speed: a row for each promise, with its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Goal(NamedTuple):
+    """Each benchmark says its own; `make bench` prints all of them."""
+
+    row: str
+    measured: float
+    limit: float
+    unit: str
+    at_least: bool = False  # more is better
+
+    @property
+    def is_reached(self) -> bool:
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+
+def goal_rows(goals: Iterable[Goal]) -> list[dict[str, str]]:
+    return [
+        {
+            "row": goal.row,
+            "measured": f"{_number(goal.measured)} {goal.unit}",
+            "must be": f"{'at least' if goal.at_least else 'at most'} {_number(goal.limit)}",
+            "reached": "yes" if goal.is_reached else "no",
+        }
+        for goal in goals
+    ]
+
+
+def _number(value: float) -> str:
+    return f"1/{1 / value:,.0f}" if 0 < value < 0.5 else f"{value:,.2f}".rstrip("0").rstrip(".")
