@@ -170,13 +170,13 @@ class ReplayHost(NullHost):
 
 
 class _RecordClock:
-    at = 0.0
+    at = ""  # a time as in records; few events need it as a number
 
     def now(self) -> float:
-        return self.at
+        return datetime.fromisoformat(self.at).timestamp()
 
     def wall(self) -> float:
-        return self.at
+        return self.now()
 
 
 class ReplayBook:
@@ -196,12 +196,15 @@ class ReplayBook:
         return HooksThen(by_name, self._files)
 
     async def decide(self, record: Record, hooks_then: HooksThen, *, explain: bool = False) -> Decision:
+        self._host.record_clock.at = record["at"]
+        event = Event(record["event"], record["facts"])
+        if not self.acts:
+            return self.book.decide_now(event, self._host, explain)
         answers = self.answers
         answers.trace = list(record.get("trace", ()))
         answers.hooks_then = hooks_then
         answers.unknown = set()
-        self._host.record_clock.at = datetime.fromisoformat(record["at"]).timestamp()
-        return await self.book.decide(Event(record["event"], record["facts"]), self._host, explain)
+        return await self.book.decide(event, self._host, explain)
 
     def _replayed(self, hook: Hook) -> Hook:
         action = hook.then.action if isinstance(hook.then, VerifiedAction) else hook.then
@@ -244,7 +247,8 @@ class Replayer:
         if record.get("trace") or now.acts:
             then = self._replayed(self._then_of(record)).hooks
         decision = await now.decide(record, then)
-        return Replayed(record, decision, compare(record, decision), tuple(sorted(now.answers.unknown)))
+        unknown = tuple(sorted(now.answers.unknown)) if now.answers.unknown else ()
+        return Replayed(record, decision, compare(record, decision), unknown)
 
     def _replayed(self, book: Book) -> ReplayBook:
         known = self._books.get(id(book))
@@ -287,12 +291,15 @@ def _has_mask(value: Any) -> bool:
 
 def compare(record: Record, decision: Decision) -> ReplayDifference:
     """How a decision differs from the recorded one."""
+    word = decision.verdict.word
+    if "trace" not in record and not decision.trace and record.get("verdict") == word and not decision.halt:
+        return ReplayDifference.SAME  # no hook took part, as in most decisions
     before = _strength(record.get("verdict", ""), bool(record.get("halt")))
-    now = _strength(decision.verdict.word, decision.halt)
+    now = _strength(word, decision.halt)
     if before != now:
         return ReplayDifference.LOOSENED if now < before else ReplayDifference.TIGHTENED
     same = (
-        record.get("verdict") == decision.verdict.word
+        record.get("verdict") == word
         and record.get("hook") == decision.by
         and _is_recorded_as(decision.reason, record.get("reason", ""))
         and _is_recorded_as(_changes(map(_outcome, decision.trace)), _changes(map(_recorded_outcome, _trace(record))))
