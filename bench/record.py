@@ -1,0 +1,142 @@
+"""What recording a decision costs beside appending a line to a file, and how fast recorded events are replayed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.timing import format_seconds
+from hookline.engine.book import Book
+from hookline.hooks.event import Event
+from hookline.project import load_text
+from hookline.record.record_reader import read_records
+from hookline.record.recorder import Recorder
+from hookline.record.replayer import Replayer
+from hookline.record.segment import RecordDirectory, record_directory
+
+RULES = 100
+EVENTS = 20_000
+IDLE_SECONDS = 0.02  # long enough for caches and the processor to cool down
+COMMANDS = ("ls -la src", "git status", "pytest -q tests", "cat README.md", "rm -rf build")
+
+
+def pattern_rules() -> Book:
+    """Rules on commands and paths; one of them denies one in five of the events."""
+    when = (
+        "tool: bash, input: {{command: '^tool-{n} --force'}}",
+        "tool: write_file, input: {{path: '/p{n}/.*[.]env$'}}",
+    )
+    rows = [
+        f"  - {{id: rule-{n}, on: tool.before, when: {{{when[n % 2].format(n=n)}}}, then: {{deny: No.}}}}\n"
+        for n in range(RULES - 1)
+    ]
+    last = "  - {id: no-rm, on: tool.before, when: {tool: bash, input: {command: '^rm '}}, then: {deny: No.}}\n"
+    return load_text("hooks:\n" + "".join(rows) + last, "hookline.yaml")
+
+
+def event(number: int) -> Event:
+    """As a coding agent's call looks."""
+    tool = {"name": "Bash", "kind": "shell", "id": f"toolu_{number:012}", "input": {"command": COMMANDS[number % 5]}}
+    facts: dict[str, Any] = {
+        "host": {"name": "claude-code"},
+        "user": {"name": "ann"},
+        "cwd": "/home/ann/project",
+        "workspace": "/home/ann/project",
+        "time": "2026-11-16T20:01:35Z",
+        "session": {"id": "0b5d0d35-8a6e-4b1b-9a0e-7e1f7a7a7a7a"},
+        "tool": tool,
+    }
+    return Event("tool.before", facts)
+
+
+def record_costs() -> dict[str, float]:
+    """Seconds that recording adds to a decision, busy and after idling, and those of appending such a line."""
+    with tempfile.TemporaryDirectory() as directory:
+        recorder, book = Recorder(record_directory(Path(directory))), pattern_rules()
+        decisions = [(made := event(n), book.decide_now(made)) for n in range(2_000)]
+        recorder.write_decision(book, *decisions[0], 0.0)
+        file = os.open(f"{directory}/lines", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        line = b"x" * 700 + b"\n"
+
+        def record(number: int) -> None:
+            recorder.write_decision(book, *decisions[number], 0.0)
+
+        def append(number: int) -> None:
+            os.write(file, line)
+
+        costs = {
+            "recorded, busy": _busy(record),
+            "recorded, after idling": _idle(record),
+            "a line appended, busy": _busy(append),
+            "a line appended, after idling": _idle(append),
+        }
+        os.close(file)
+        recorder.close()
+        return costs
+
+
+def _busy(call: Callable[[int], None]) -> float:
+    """Processor time."""
+    times = []
+    for start in range(0, 2_000, 200):
+        begun = time.process_time()
+        for number in range(start, start + 200):
+            call(number)
+        times.append((time.process_time() - begun) / 200)
+    return statistics.median(times)
+
+
+def _idle(call: Callable[[int], None]) -> float:
+    """Processor time of one call after a pause."""
+    times = []
+    for number in range(60):
+        time.sleep(IDLE_SECONDS)
+        begun = time.process_time()
+        call(number)
+        times.append(time.process_time() - begun)
+    return statistics.median(times)
+
+
+def replay_rate() -> float:
+    """Events a second of processor time."""
+    with tempfile.TemporaryDirectory() as place:
+        directory, book = record_directory(Path(place)), pattern_rules()
+        recorder = Recorder(directory)
+        for number in range(EVENTS):
+            recorder.decide_now(book, event(number))
+        recorder.close()
+        begun = time.process_time()
+        assert asyncio.run(_replay(directory, book)) == EVENTS
+        return EVENTS / (time.process_time() - begun)
+
+
+async def _replay(directory: RecordDirectory, book: Book) -> int:
+    replayer, count = Replayer(lambda record: book, lambda record: book), 0
+    for record in read_records(directory, lambda line: b'"kind":"decision"' in line):
+        count += await replayer.decide(record) is not None
+    return count
+
+
+def goals(costs: dict[str, float], rate: float) -> list[tuple[str, float, float, str]]:
+    return [
+        ("recording a decision, busy", costs["recorded, busy"] / 30e-6, 1, "× 30 µs"),
+        ("recording a decision, after idling", costs["recorded, after idling"] / 150e-6, 1, "× 150 µs"),
+        ("replaying 50,000 events under 100 rules", 50_000 / rate, 1, "s of a core"),
+    ]
+
+
+def row(costs: dict[str, float], rate: float) -> dict[str, str]:
+    shown = {name: format_seconds(seconds) for name, seconds in costs.items()}
+    return {"the record": "processor time", **shown, "replayed": f"{rate:,.0f} events/s"}
+
+
+if __name__ == "__main__":
+    from bench.table import table
+
+    print(table([row(record_costs(), replay_rate())]))
