@@ -7,6 +7,7 @@ is new or its action was changed, is named: nobody knows what it would have said
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -15,6 +16,7 @@ from typing import Any, Final
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
 from hookline.engine.limits import FireCounts
+from hookline.errors import MustWait
 from hookline.hooks.actions.notify import Log
 from hookline.hooks.actions.verified import VerifiedAction
 from hookline.hooks.event import REMOVED, Event, FactPath, parse_path
@@ -199,7 +201,8 @@ class ReplayBook:
         self._host.record_clock.at = record["at"]
         event = Event(record["event"], record["facts"])
         if not self.acts:
-            return self.book.decide_now(event, self._host, explain)
+            with suppress(MustWait):  # raised before any hook runs
+                return self.book.decide_now(event, self._host, explain)
         answers = self.answers
         answers.trace = list(record.get("trace", ()))
         answers.hooks_then = hooks_then
