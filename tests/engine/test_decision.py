@@ -13,6 +13,7 @@ from engine.hook_factories import (
     make_hook,
     returning_action,
 )
+from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.hooks.actions.answer import FixedAnswer
 from hookline.hooks.attempt import accept_outcome
@@ -113,3 +114,10 @@ def test_an_answer_that_is_not_accepted_names_the_event_as_the_hook_s_file_does(
     _, failure = accept_outcome(Outcome(Verdict.DENY), hook.event, hook.origin.wording, hook.event_name)
     assert failure is not None
     assert failure.text == "turn_end does not accept gate"
+
+
+def test_of_two_hooks_with_one_id_the_one_that_decided_is_named() -> None:
+    one = load_text("hooks: [{id: h, on: tool.before, then: {log: A}}]", "a.yaml")
+    two = load_text("hooks: [{id: h, on: tool.before, then: {deny: B}}]", "b.yaml")
+    decision = Book([*one.layers, *two.layers]).decide_now(Event("tool.before", {"tool": {"name": "x", "input": {}}}))
+    assert decision.full_reason == "B (hook h, b.yaml:1)"

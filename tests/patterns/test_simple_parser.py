@@ -57,3 +57,16 @@ def test_bad_patterns_are_still_refused_at_once(source: str) -> None:
     for syntax in Syntax:
         with pytest.raises(BadPattern):
             pattern(source, syntax)
+
+
+@pytest.mark.parametrize("source", ["[_-A]", "[:-0]", "[@-0]", "[=-0]", "[z-a]"])
+@pytest.mark.parametrize("syntax", [Syntax.NATIVE, Syntax.JAVASCRIPT])
+def test_a_range_out_of_order_is_refused(source: str, syntax: Syntax) -> None:
+    with pytest.raises(BadPattern):
+        pattern(source, syntax)
+
+
+def test_a_repetition_after_flags_is_refused() -> None:
+    for source in ("[a-z](?i){1,3}${0}", "a(?i)+b", "(?i)*"):
+        with pytest.raises(BadPattern):
+            pattern(source)

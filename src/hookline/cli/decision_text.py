@@ -56,7 +56,7 @@ def show_decision(decision: Decision, before: Event, *, explain: bool, missing: 
 
 
 def _origin_text(decision: Decision) -> str:
-    origin = next((each.hook.origin for each in decision.trace if each.hook.id == decision.by), None)
+    origin = decision.origin
     return f"  {origin.file}:{origin.line}" if origin else ""
 
 

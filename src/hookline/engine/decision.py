@@ -107,7 +107,10 @@ class Decision:
 
     @property
     def _deciding_hook(self) -> Hook | None:
-        return next((entry.hook for entry in self.trace if entry.hook.id == self.by and not entry.skip_reason), None)
+        """Two files may have hooks with the same id: the one that gave the verdict counts."""
+        named = [entry for entry in self.trace if entry.hook.id == self.by and not entry.skip_reason]
+        gave = [entry for entry in named if entry.outcome is not None and entry.outcome.verdict is self.verdict]
+        return next((entry.hook for entry in (*gave, *named)), None)
 
     @property
     def full_reason(self) -> str:

@@ -142,6 +142,8 @@ class Re2Parser(Parser):
         before = self.flags
         self.flags = before.with_letters(flags[1], True).with_letters((flags[2] or "-")[1:], False)
         if flags[3] == ")":
+            if self.quantifier() is not None:  # RE2 repeats what is before the flags, which nobody expects
+                self.fail("a repetition after flags")
             return None
         inner = self.group_body()
         self.flags = before

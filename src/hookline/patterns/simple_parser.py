@@ -28,7 +28,7 @@ _TOKEN: Final = lazy_pattern(
     | (\(\?s:\.[*+]?\)) """,  # 10 as matchers write any text
     re.VERBOSE,
 )
-_RANGE: Final = lazy_pattern(r"([A-Za-z0-9])-([A-Za-z0-9])")
+_RANGE: Final = lazy_pattern(r"(.)-([A-Za-z0-9])")
 _MAX_LENGTH: Final = 400
 _MAX_DEPTH: Final = 8
 _MAX_REPETITIONS: Final = 100  # of all braces together: RE2 writes them out
