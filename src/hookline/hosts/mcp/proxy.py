@@ -167,10 +167,9 @@ class ProxySession:
         self._recorder.write_answer(self._book(), self.event("tool.before", tool), approved)
 
     async def _fire_session_start(self) -> None:
+        """Both events at once: a server does not see the agent's turns."""
         started = await self._recorder.decide(self._book(), self.event("session.start"))
-        first = await self._recorder.decide(
-            self._book(), self.event("session.first_turn")
-        )  # a server does not see the agent's turns
+        first = await self._recorder.decide(self._book(), self.event("session.first_turn"))
         for note in (*started.notes, *first.notes):
             if note.audience is Audience.AGENT:
                 _log.info("cannot deliver a note for the agent at session start: %s", note.text)
