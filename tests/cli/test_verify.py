@@ -15,11 +15,11 @@ def live_file() -> Path:
     return path
 
 
-def test_a_whole_record(hookline, recorder):
+def test_an_intact_record(hookline, recorder):
     record_a_few(recorder)
     result = hookline("verify")
-    assert (result.exit_code, result.stdout) == (0, "whole: 8 records in 1 chain\n")
-    assert json.loads(hookline("verify", "--json").stdout) == {"whole": True, "records": 8, "chains": 1, "lost": 0}
+    assert (result.exit_code, result.stdout) == (0, "intact: 8 records in 1 chain\n")
+    assert json.loads(hookline("verify", "--json").stdout) == {"intact": True, "records": 8, "chains": 1, "lost": 0}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_changed_record_is_named(hookline, recorder, old, new):
     result = hookline("verify", "--json")
     assert result.exit_code == 2
     found = json.loads(result.stdout)
-    assert (found["whole"], found["record"].split("-")[1]) == (False, "3")
+    assert (found["intact"], found["record"].split("-")[1]) == (False, "3")
     assert hookline("verify").stdout.startswith("broken: ")
 
 

@@ -1,4 +1,4 @@
-"""The hooks for a recorded event: those of then, today's, or those of named files."""
+"""The hooks for a recorded event: the ones in force then, today's, or those of named files."""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ class _Report:
 @click.option("--with", "files", multiple=True, metavar="FILE", help="Under this hooks file; can be repeated.")
 @since_option
 @click.option(
-    "--fail-on", type=click.Choice(["loosened", "changed"]), default=None, help="Exit with 2 if there is any such."
+    "--fail-on",
+    type=click.Choice(["loosened", "changed"]),
+    default=None,
+    help="Exit with 2 if a decision is loosened, or changed in any way.",
 )
 @json_option
 def verb(files: tuple[str, ...], since: str, fail_on: str | None, as_json: bool) -> int:

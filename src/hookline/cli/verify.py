@@ -32,7 +32,7 @@ def verb(anchor: Path | None, as_json: bool) -> int:
     hookline verify
     hookline verify --anchor ~/anchor.json      write it once, check it later
 
-    Exit codes: 0 whole, 1 it could not be read, 2 broken.
+    Exit codes: 0 intact, 1 it could not be read, 2 broken.
     """
     directory = the_record()
     require_records(directory)
@@ -44,7 +44,7 @@ def verb(anchor: Path | None, as_json: bool) -> int:
             verified = write_anchor(directory, anchor) if is_new else check_anchor(directory, anchor)
     except BrokenChain as broken:
         if as_json:
-            out_json_line({"whole": False, "record": broken.where, "problem": broken.what})
+            out_json_line({"intact": False, "record": broken.where, "problem": broken.what})
         else:
             out_labelled("broken", Colour.RED, f": {broken.where}: {broken.what}")
         return _BROKEN
@@ -52,11 +52,11 @@ def verb(anchor: Path | None, as_json: bool) -> int:
         raise HooklineError(f"the record or the anchor cannot be read: {error}") from error
     chains = len(verified.heads)
     if as_json:
-        out_json_line({"whole": True, "records": verified.records, "chains": chains, "lost": verified.lost})
+        out_json_line({"intact": True, "records": verified.records, "chains": chains, "lost": verified.lost})
         return 0
     lost = f"; {verified.lost} could not be written" if verified.lost else ""
     out_labelled(
-        "whole", Colour.GREEN, f": {verified.records} records in {chains} {'chain' if chains == 1 else 'chains'}{lost}"
+        "intact", Colour.GREEN, f": {verified.records} records in {chains} {'chain' if chains == 1 else 'chains'}{lost}"
     )
     if is_new:
         out(f"  wrote {anchor}. Keep a copy elsewhere, and run this again to compare.")

@@ -39,7 +39,9 @@ _DIFFERS: Final = (
 
 @click.command(cls=Verb, short_help="Explain a recorded decision: every hook, and why it did or did not act.")
 @click.argument("id", default="", metavar="[ID]")
-@click.option("--now", "under_today", is_flag=True, help="Decide it under today's hooks instead of those of then.")
+@click.option(
+    "--now", "under_today", is_flag=True, help="Decide it under today's hooks instead of the hooks in force then."
+)
 @json_option
 def verb(id: str, under_today: bool, as_json: bool) -> None:
     """Explain the last decision on which a hook spoke, or the one with this ID, which `hookline log` shows: what was
