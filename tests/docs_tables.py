@@ -22,10 +22,11 @@ from hookline.cli.chat.json_lines import TYPES
 from hookline.cli.main import VERBS, cli
 from hookline.dialects.dialect import CONFIG_LOCATIONS, all_dialects
 from hookline.dialects.native.actions import ACTIONS, STEP_KEYS
-from hookline.dialects.native.conditions import CONDITIONS, EXPRESSION_NAMES, SYNTAXES, TESTS
+from hookline.dialects.native.conditions import CONDITIONS, EXPRESSION_NAMES
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
 from hookline.dialects.native.keys import ActionKey, Key
 from hookline.dialects.native.on_error import ON_ERROR
+from hookline.dialects.native.value_tests import SYNTAXES, TESTS
 from hookline.hooks.actions.program_result import ResultFormat
 from hookline.hooks.events import COMMON_FACTS, EVENTS, EventKind
 from hookline.hooks.outcome import Audience, FailureKind, NotePlace, Verdict

@@ -12,8 +12,9 @@ from hookline.config.problem import Severity
 from hookline.config.reader import read_text
 from hookline.dialects.dialect import LoadResult, get_dialect
 from hookline.dialects.native.actions import ACTIONS
-from hookline.dialects.native.conditions import CONDITIONS, TESTS
+from hookline.dialects.native.conditions import CONDITIONS
 from hookline.dialects.native.keys import Key
+from hookline.dialects.native.value_tests import TESTS
 from hookline.hooks.actions.failing import InvalidAction
 from hookline.hooks.hook import Hook
 from hookline.project import load_text

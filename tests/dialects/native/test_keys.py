@@ -10,7 +10,7 @@ import pytest
 from hookline.config.node import Node
 from hookline.config.reader import read_text
 from hookline.dialects.native.actions import ACTIONS, BARE_ACTIONS, STEP_KEYS
-from hookline.dialects.native.conditions import CONDITIONS, SYNTAXES, TESTS
+from hookline.dialects.native.conditions import CONDITIONS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
@@ -25,6 +25,7 @@ from hookline.dialects.native.keys import (
     text_key,
     write_mapping,
 )
+from hookline.dialects.native.value_tests import SYNTAXES, TESTS
 from hookline.hooks.conditions.numbers import COMPARISONS
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Audience

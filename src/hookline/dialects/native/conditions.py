@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final
 
 from hookline.config.node import Node, enclosing_hook_id
 from hookline.dialects import custom
 from hookline.dialects.conversion import NotExpressible
-from hookline.dialects.native.key_hints import TEST_HINTS, condition_hints
+from hookline.dialects.native.key_hints import condition_hints
 from hookline.dialects.native.keys import (
     CUSTOM,
     FACT,
     FLAG,
     NOT_WRITTEN,
     NUMBER,
-    OBJECT,
     TEXT,
     TEXTS,
     HookInfo,
@@ -33,6 +32,17 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.dialects.native.shell_conditions import PIPES, RUNS
+from hookline.dialects.native.value_tests import (
+    LONG_TEST,
+    TEST,
+    TEST_MAPPING,
+    TESTS,
+    any_of,
+    match_any,
+    parse_test,
+    require_all,
+    write_pattern,
+)
 from hookline.dialects.tool_names import resolve_tool_names
 from hookline.hooks.conditions.logic import ALWAYS, NEVER_HOLDS, All, Always, AnyOf, Never, Not, all_of
 from hookline.hooks.conditions.numbers import Comparison, CustomCondition, ExpressionCondition, MultipleOf
@@ -45,10 +55,9 @@ from hookline.hooks.protocols import Condition, Subject, TextPattern
 from hookline.hooks.tool_input import ToolField
 from hookline.hooks.tool_name import ToolName
 from hookline.hooks.tools import ToolKind
-from hookline.lazy_dataclasses import dataclass, replace
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.matchers import Shorthand, shorthand
-from hookline.patterns.pattern import BadPattern, Pattern, Syntax, pattern
+from hookline.patterns.pattern import pattern
 
 EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
     "turn": ("turn", "number"),
@@ -58,18 +67,11 @@ EXPRESSION_NAMES: Final[dict[str, FactPath]] = {
     "tokens": ("context", "tokens"),
     "max_turns": ("turn", "max"),
 }
-SYNTAXES: Final = {"matches": Syntax.NATIVE, "javascript": Syntax.JAVASCRIPT, "python": Syntax.PYTHON}
-_COMMAND_MATCHERS: Final = ("command", "starts")  # they are matched against each command of a shell text
 _PLAIN_NAME: Final = lazy_pattern(r"[\w.:-]+")  # means the same as a glob
 
-_TEST: Final[Schema] = {"$ref": "#/$defs/test"}
-_LONG_TEST: Final[Schema] = {"allOf": [_TEST, OBJECT]}
-_TEST_MAPPING: Final[Schema] = {"type": "object", "additionalProperties": _TEST}
 _KIND: Final[Schema] = enum_schema(ToolKind)
 
 _CONDITION_HINTS: Final = condition_hints()
-
-_T = TypeVar("_T")
 
 
 def parse_condition(at: Node | None, info: HookInfo) -> Condition | None:
@@ -83,15 +85,9 @@ def parse_condition(at: Node | None, info: HookInfo) -> Condition | None:
     at.check_keys(CONDITIONS, "when", _CONDITION_HINTS)
     if at.mapping() is None:
         return None
-    parts = _complete([CONDITIONS[key].read(place, info) for key, place in at.entries() if key in CONDITIONS])
+    parts = require_all([CONDITIONS[key].read(place, info) for key, place in at.entries() if key in CONDITIONS])
     known = all(key in CONDITIONS for key in at.value)
     return all_of(parts) if parts is not None and known else None
-
-
-def _complete(parts: Sequence[_T | None]) -> list[_T] | None:
-    """The parts, or None if one of them had a problem."""
-    found = [part for part in parts if part is not None]
-    return found if len(found) == len(parts) else None
 
 
 def write_condition(condition: Condition) -> Any:
@@ -134,12 +130,12 @@ def _merge_keys(into: dict[str, Any], value: dict[str, Any]) -> bool:
 
 
 def _parse_all(at: Node, info: HookInfo) -> Condition | None:
-    parts = _complete([parse_condition(place, info) for place in at.items()])
+    parts = require_all([parse_condition(place, info) for place in at.items()])
     return None if parts is None else all_of(parts)
 
 
 def _parse_any(at: Node, info: HookInfo) -> Condition | None:
-    parts = _complete([parse_condition(place, info) for place in at.items()])
+    parts = require_all([parse_condition(place, info) for place in at.items()])
     return AnyOf(tuple(parts)) if parts is not None and at.sequence() is not None else None
 
 
@@ -160,7 +156,7 @@ def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
     """Names, in which `*` and `?` are wildcards, and /patterns/; the long form is a test of the name."""
     subject = ToolName(info.vocabulary)
     if isinstance(at.value, dict):
-        parsed = _parse_test(at, subject, ("tool", "name"))
+        parsed = parse_test(at, subject, ("tool", "name"))
         return None if parsed is None else resolve_tool_names(parsed)
     names = at.texts()
     if not names:
@@ -171,7 +167,7 @@ def _parse_tool(at: Node, info: HookInfo) -> Condition | None:
             return None
     if not any(name.startswith("/") for name in names):
         names = ("|".join(names),)
-    matched = _match_any(at, subject, _tool_pattern, names)
+    matched = match_any(at, subject, _tool_pattern, names)
     return None if matched is None else resolve_tool_names(matched)
 
 
@@ -196,13 +192,13 @@ def _write_tool_pattern(compiled: TextPattern) -> Any:
             return {"like": names[0] if len(names) == 1 else names}
     if isinstance(compiled, Shorthand) and compiled.word == "exactly" and _PLAIN_NAME.fullmatch(compiled.text):
         return compiled.text
-    written = _write_pattern(compiled)
+    written = write_pattern(compiled)
     return {"matches": written} if isinstance(written, str) else written
 
 
 def _parse_kind(at: Node, info: HookInfo) -> Condition | None:
-    kinds = _complete([place.one_of([str(kind) for kind in ToolKind]) for place in at.items(one_or_many=True)])
-    return None if kinds is None else _any_of([ToolKindIs(ToolKind(kind)) for kind in kinds])
+    kinds = require_all([place.one_of([str(kind) for kind in ToolKind]) for place in at.items(one_or_many=True)])
+    return None if kinds is None else any_of([ToolKindIs(ToolKind(kind)) for kind in kinds])
 
 
 def _write_kind(condition: Condition) -> Any:
@@ -215,13 +211,13 @@ def _parse_input(at: Node, info: HookInfo) -> Condition | None:
 
 def _parse_field(name: str, at: Node, info: HookInfo) -> Condition | None:
     path = fact_path(f"input.{name}") or ("tool", "input", name)
-    return _parse_test(at, ToolField(path[2:], info.vocabulary), path)
+    return parse_test(at, ToolField(path[2:], info.vocabulary), path)
 
 
 def _write_input(condition: Condition) -> Any:
     match condition:
         case Matches(ToolField(path, _, only_text) | ShellCommands(ToolField(path, _, only_text)), compiled):
-            written = _write_pattern(compiled)
+            written = write_pattern(compiled)
             if only_text:
                 written = {**(written if isinstance(written, dict) else {"matches": written}), "only_text": True}
             return {path_source(path): written}
@@ -240,13 +236,13 @@ def _parse_fact(name: str, at: Node, info: HookInfo) -> Condition | None:
         return None
     is_input = path[:2] == ("tool", "input") and path[2:]
     subject: Subject = ToolField(path[2:], info.vocabulary) if is_input else Fact(path)
-    return _parse_test(at, subject, path)
+    return parse_test(at, subject, path)
 
 
 def _parse_each(at: Node, info: HookInfo, parse: Callable[[str, Node, HookInfo], Condition | None]) -> Condition | None:
     if at.mapping() is None:
         return None
-    parts = _complete([parse(name, place, info) for name, place in at.entries()])
+    parts = require_all([parse(name, place, info) for name, place in at.entries()])
     return None if parts is None else all_of(parts)
 
 
@@ -255,14 +251,14 @@ def _write_fact(condition: Condition) -> Any:
         case Matches(Fact(("error", "code")), Shorthand("tool")):
             return NOT_WRITTEN
         case Matches(Fact(path) | ShellCommands(Fact(path)), compiled):
-            return {path_source(path): _write_pattern(compiled)}
+            return {path_source(path): write_pattern(compiled)}
         case Equals(path) | Exists(path) | Comparison(path) | MultipleOf(path):
             return {path_source(path): write_mapping(TESTS, condition)}
     return NOT_WRITTEN
 
 
 def _fact_parser(path: FactPath) -> Callable[[Node, HookInfo], Condition | None]:
-    return lambda at, info: _parse_test(at, Fact(path), path)
+    return lambda at, info: parse_test(at, Fact(path), path)
 
 
 def _number_parser(path: FactPath) -> Callable[[Node, HookInfo], Condition | None]:
@@ -270,7 +266,7 @@ def _number_parser(path: FactPath) -> Callable[[Node, HookInfo], Condition | Non
 
     def parse(at: Node, info: HookInfo) -> Condition | None:
         if isinstance(at.value, dict):
-            return _parse_test(at, Fact(path), path)
+            return parse_test(at, Fact(path), path)
         number = at.number(hint="Write a number, or {at_least: …}, {below: …}, {every: …}.")
         return None if number is None else Comparison(path, "above", number)
 
@@ -281,7 +277,7 @@ def _parse_turn(at: Node, info: HookInfo) -> Condition | None:
     """A bare number means exactly this turn."""
     path = ("turn", "number")
     if isinstance(at.value, dict):
-        return _parse_test(at, Fact(path), path)
+        return parse_test(at, Fact(path), path)
     number = at.integer(least=0, hint="Write a turn's number, or {every: 5}, {above: 10}.")
     return None if number is None else Comparison(path, "equals", number)
 
@@ -307,7 +303,7 @@ def _parse_error_code(at: Node, info: HookInfo) -> Condition | None:
     codes = at.texts()
     if codes is None:
         return None
-    return _match_any(at, Fact(("error", "code")), lambda code: shorthand("tool", code), codes)
+    return match_any(at, Fact(("error", "code")), lambda code: shorthand("tool", code), codes)
 
 
 def _write_error_code(condition: Condition) -> Any:
@@ -357,205 +353,6 @@ def _write_custom(condition: Condition) -> Any:
     return {condition.name: condition.params} if isinstance(condition, CustomCondition) else NOT_WRITTEN
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TestTarget:
-    """What a test looks at: a pattern searches the text of `subject`, other tests compare the value at `path`."""
-
-    subject: Subject
-    path: FactPath
-    whole: bool  # whether a pattern must match all of the text
-
-
-def _parse_test(at: Node, subject: Subject, path: FactPath) -> Condition | None:
-    """A text is a pattern, a list means any of its tests, a mapping is the long form, and other values are compared."""
-    if isinstance(at.value, str):
-        compiled = _compile_pattern(at, pattern, at.value)
-        return None if compiled is None else Matches(subject, compiled)
-    if isinstance(at.value, list):
-        parts = _complete([_parse_test(place, subject, path) for place in at.items()])
-        return None if parts is None else _any_of(parts)
-    if not isinstance(at.value, dict):
-        return Equals(path, at.value)
-    return _parse_long_form(at, subject, path)
-
-
-def _parse_long_form(at: Node, subject: Subject, path: FactPath) -> Condition | None:
-    before = len(at.problems)
-    at.check_keys(TESTS, "a test", TEST_HINTS)
-    whole = at.get("whole")
-    if whole is not None and not any(word in SYNTAXES for word in at.value):
-        what = f"{whole.location}: there is no pattern that could match the whole text."
-        whole.add_problem("no-pattern", what, "Write matches, javascript or python beside it.", at_key=True)
-    target = TestTarget(_text_subject(at, subject), path, whole is not None and whole.flag() is True)
-    places = [(word, place) for word, place in at.entries() if word in TESTS and word not in ("whole", "only_text")]
-    parts = _complete([TESTS[word].read(place, target) for word, place in places])
-    return all_of(parts) if parts is not None and len(at.problems) == before else None
-
-
-def _text_subject(at: Node, subject: Subject) -> Subject:
-    """The subject, which reads nothing but text with `only_text: true`."""
-    only_text = at.get("only_text")
-    if only_text is None or only_text.flag() is not True:
-        return subject
-    if isinstance(subject, ToolField):
-        return replace(subject, only_text=True)
-    what = f"{only_text.location}: only a field of the tool's input can be limited to text."
-    only_text.add_problem("no-pattern", what, "Remove it.", at_key=True)
-    return subject
-
-
-def _syntax_key(word: str, **rest: Any) -> Key:
-    """A pattern in one of the three syntaxes."""
-
-    def parse(at: Node, target: TestTarget) -> Condition | None:
-        texts = at.texts()
-        if texts is None:
-            return None
-        return _match_any(at, target.subject, lambda text: pattern(text, SYNTAXES[word], whole=target.whole), texts)
-
-    return Key(word, read=parse, schema=TEXTS, **rest)
-
-
-def _matcher_key(word: str, **rest: Any) -> Key:
-    """A matcher of patterns.matchers."""
-
-    def parse(at: Node, target: TestTarget) -> Condition | None:
-        texts = at.texts()
-        if texts is None:
-            return None
-        subject = ShellCommands(target.subject) if word in _COMMAND_MATCHERS else target.subject
-        return _match_any(at, subject, lambda text: shorthand(word, text), texts)
-
-    return Key(word, read=parse, schema=TEXTS, **rest)
-
-
-def _comparison_key(word: str, **rest: Any) -> Key:
-    def parse(at: Node, target: TestTarget) -> Condition | None:
-        number = at.number()
-        return None if number is None else Comparison(target.path, word, number)
-
-    def write(condition: Condition) -> Any:
-        if isinstance(condition, Comparison) and condition.comparison == word:
-            return condition.number
-        return NOT_WRITTEN
-
-    return Key(word, read=parse, write=write, schema=NUMBER, **rest)
-
-
-def _parse_exists(at: Node, target: TestTarget) -> Condition | None:
-    flag, exists = at.flag(), Exists(target.path)
-    return None if flag is None else exists if flag else Not(exists)
-
-
-def _parse_every(at: Node, target: TestTarget) -> Condition | None:
-    every = at.integer(least=1)
-    return None if every is None else MultipleOf(target.path, every)
-
-
-def _match_any(
-    at: Node, subject: Subject, make: Callable[[str], TextPattern], texts: tuple[str, ...]
-) -> Condition | None:
-    """The subject matches the pattern of one of the texts."""
-    found = _complete([_compile_pattern(at, make, text) for text in texts])
-    return None if found is None else _any_of([Matches(subject, each) for each in found])
-
-
-def _any_of(parts: Sequence[Condition]) -> Condition:
-    return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
-
-
-def _compile_pattern(at: Node, make: Callable[[str], TextPattern], text: str) -> TextPattern | None:
-    try:
-        return make(text)
-    except BadPattern as bad:
-        looks_like_glob = make is pattern and (text.startswith("*") or "**" in text)
-        hint = f"If it is a glob, write {{glob: '{text}'}}." if looks_like_glob else ""
-        at.add_problem("bad-pattern", f"{at.location}: {bad.why}.", hint)
-        return None
-
-
-def _write_pattern(compiled: Any) -> Any:
-    """A text in native syntax, or the long form that names another syntax."""
-    if isinstance(compiled, Shorthand):
-        return _write_pattern(compiled.pattern) if compiled.word == "tool" else {compiled.word: compiled.text}
-    if not isinstance(compiled, Pattern):
-        raise NotExpressible("a pattern of another kind")
-    if compiled.syntax is Syntax.NATIVE and not compiled.whole:
-        return compiled.source
-    word = next(word for word, syntax in SYNTAXES.items() if syntax is compiled.syntax)
-    return {word: compiled.source, "whole": True} if compiled.whole else {word: compiled.source}
-
-
-TESTS: Final = key_table(
-    _syntax_key("matches", help="it contains a match of this [pattern](patterns.md)", example=r"{matches: 'rm\s+-rf'}"),
-    _syntax_key("javascript", help="it contains a match of this JavaScript `RegExp`", example=r"{javascript: '^rm\b'}"),
-    _syntax_key("python", help="it contains a match of this Python `re` pattern", example=r"{python: '\Arm\b'}"),
-    flag_key(
-        "whole",
-        help="beside a pattern: it must match the whole text",
-        example="{matches: 'git (status|diff)', whole: true}",
-    ),
-    flag_key(
-        "only_text",
-        help="beside a pattern for a field of the input: a number or an object does not match",
-        example="{matches: '5', only_text: true}",
-    ),
-    _matcher_key("exactly", help="it is this text", example="{exactly: README.md}"),
-    _matcher_key("contains", help="it contains this text", example="{contains: --force}"),
-    _matcher_key(
-        "begins",
-        help="it begins with this text, up to the end of a word: `src` matches `src/a.py`, not `srcs`",
-        example="{begins: src}",
-    ),
-    _matcher_key("like", help="it is this text, in which `*` matches any text", example="{like: 'feature/*'}"),
-    _matcher_key("glob", help="it is a path that this [glob](patterns.md#globs) matches", example="{glob: '**/*.py'}"),
-    _matcher_key(
-        "command",
-        help="one of its [commands](patterns.md#commands) begins with these words: `git` matches `git push`, not `gitk`",
-        example="{command: git push}",
-    ),
-    _matcher_key(
-        "starts",
-        help="one of its [commands](patterns.md#commands) is this; `*` matches any text, a final ` *` also none",
-        example="{starts: 'git push *'}",
-    ),
-    _matcher_key(
-        "host",
-        help="it is a URL of this host; `*.example.com` is the host and its subdomains",
-        example="{host: '*.example.com'}",
-    ),
-    Key(
-        "is",
-        read=lambda at, target: Equals(target.path, at.value),
-        write=lambda condition: condition.value if isinstance(condition, Equals) else NOT_WRITTEN,
-        schema={},
-        help="it is this value, of any type",
-        example="{is: 3}",
-    ),
-    Key(
-        "exists",
-        read=_parse_exists,
-        write=lambda condition: True if isinstance(condition, Exists) else NOT_WRITTEN,
-        schema=FLAG,
-        help="the fact is there, or with `false` is not there",
-        example="{exists: false}",
-    ),
-    Key(
-        "every",
-        read=_parse_every,
-        write=lambda condition: condition.number if isinstance(condition, MultipleOf) else NOT_WRITTEN,
-        schema=integer_schema(1),
-        help="it is a multiple of this number, and not 0",
-        example="{every: 5}",
-    ),
-    _comparison_key("above", help="it is more than this number", example="{above: 10}"),
-    _comparison_key("at_least", help="it is this number or more", example="{at_least: 10}"),
-    _comparison_key("below", help="it is less than this number", example="{below: 10}"),
-    _comparison_key("at_most", help="it is this number or less", example="{at_most: 10}"),
-    _comparison_key("equals", help="it is this number", example="{equals: 10}"),
-)
-"""The long form of a test."""
-
 _SAYS_KEYS: Final = key_table(
     text_key("keyword", required=True, help="the keyword", write=lambda condition: condition.keyword),
     integer_key(
@@ -576,7 +373,7 @@ CONDITIONS: Final = key_table(
         "tool",
         read=_parse_tool,
         write=_write_tool,
-        schema={"anyOf": [TEXTS, _LONG_TEST]},
+        schema={"anyOf": [TEXTS, LONG_TEST]},
         help="the tool's name: text with `*`, `?`, `[…]` and `\\|`, or `/pattern/`, or a list of which one must match",
         example="tool: [write_file, edit_file]",
     ),
@@ -592,7 +389,7 @@ CONDITIONS: Final = key_table(
         "input",
         read=_parse_input,
         write=_write_input,
-        schema=_TEST_MAPPING,
+        schema=TEST_MAPPING,
         help="fields of the tool's input, each with a [test](#tests); all must match",
         example=r"input: {path: '\.env$'}",
     ),
@@ -602,14 +399,14 @@ CONDITIONS: Final = key_table(
         "fact",
         read=_parse_facts,
         write=_write_fact,
-        schema={**_TEST_MAPPING, "propertyNames": FACT},
+        schema={**TEST_MAPPING, "propertyNames": FACT},
         help="any facts by their paths, each with a test; all must match",
         example="fact: {agent.name: '^reviewer$'}",
     ),
     Key(
         "prompt",
         read=_fact_parser(("prompt",)),
-        schema=_TEST,
+        schema=TEST,
         help="a test of the user's prompt",
         example="prompt: '(?i)deploy'",
         example_event="prompt.submit",
@@ -617,7 +414,7 @@ CONDITIONS: Final = key_table(
     Key(
         "result",
         read=_fact_parser(("tool", "result")),
-        schema=_TEST,
+        schema=TEST,
         help="a test of the tool's result",
         example="result: Traceback",
         example_event="tool.after",
@@ -625,7 +422,7 @@ CONDITIONS: Final = key_table(
     Key(
         "error",
         read=_fact_parser(("tool", "error")),
-        schema=_TEST,
+        schema=TEST,
         help="a test of the tool's error",
         example="error: {contains: timed out}",
         example_event="tool.after",
@@ -641,35 +438,35 @@ CONDITIONS: Final = key_table(
     Key(
         "pressure",
         read=_number_parser(("context", "pressure")),
-        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        schema={"anyOf": [NUMBER, LONG_TEST]},
         help="how full the context is, from 0 to 1; a number means more than that",
         example="pressure: 0.8",
     ),
     Key(
         "tokens",
         read=_number_parser(("context", "tokens")),
-        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        schema={"anyOf": [NUMBER, LONG_TEST]},
         help="tokens in the context; a number means more than that",
         example="tokens: {above: 50000}",
     ),
     Key(
         "tool_calls",
         read=_number_parser(("session", "tool_calls")),
-        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        schema={"anyOf": [NUMBER, LONG_TEST]},
         help="tool calls of the session so far; a number means more than that",
         example="tool_calls: 100",
     ),
     Key(
         "messages",
         read=_number_parser(("messages",)),
-        schema={"anyOf": [NUMBER, _LONG_TEST]},
+        schema={"anyOf": [NUMBER, LONG_TEST]},
         help="the number of messages; a number means more than that",
         example="messages: {at_least: 40}",
     ),
     Key(
         "turn",
         read=_parse_turn,
-        schema={"anyOf": [integer_schema(0), _LONG_TEST]},
+        schema={"anyOf": [integer_schema(0), LONG_TEST]},
         help="the turn's number, from 0; a number means exactly that turn",
         example="turn: {every: 5}",
     ),

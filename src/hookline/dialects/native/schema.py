@@ -8,7 +8,7 @@ from typing import Final
 
 from hookline.dialects.native.actions import ACTIONS, BARE_ACTIONS, STEP_KEYS
 from hookline.dialects.native.app_schema import app_definitions
-from hookline.dialects.native.conditions import CONDITIONS, SYNTAXES, TESTS
+from hookline.dialects.native.conditions import CONDITIONS
 from hookline.dialects.native.dialect import FILE_KEYS, HOOK_KEYS
 from hookline.dialects.native.keys import (
     ActionKey,
@@ -20,6 +20,7 @@ from hookline.dialects.native.keys import (
     mapping_schema,
     object_schema,
 )
+from hookline.dialects.native.value_tests import SYNTAXES, TESTS
 from hookline.lazy_imports import json
 
 _LEAST_SHARED: Final = 150  # characters: a reference to something shorter saves little
