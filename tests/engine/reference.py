@@ -130,7 +130,7 @@ class ReferenceRound:
                     self.note_failure(hook, holds)
                 outcome = self.counted(hook, await run(hook, self.event, self.host, again=True))
             self.found.asked.append((hook.id, True))
-            withheld = hook.on_error.changes if set(hook.on_error.changes) <= set(outcome.changes) else ()
+            withheld = hook.on_error.changes if all(each in outcome.changes for each in hook.on_error.changes) else ()
             self.event = self.event.with_changes(withheld)
             if outcome.verdict >= Verdict.ASK or outcome.halt or withheld:
                 self.count(Answer(at, hook, outcome, again=True))
