@@ -10,7 +10,16 @@ import hookline
 
 ROOT = Path(hookline.__file__).parent
 _ELSEWHERE = ("testing/", "runtime/models/", "patterns/")  # case files and scripts of models; patterns have no codes
-_MAKERS = ("Problem", "add_problem", "fail", "hook_problem", "_problem_at", "_folder_problem", "_SpecialFileError")
+_MAKERS = (
+    "Problem",
+    "add_problem",
+    "fail",
+    "hook_problem",
+    "_problem_at",
+    "_folder_problem",
+    "_SpecialFileError",
+    "problem",
+)
 
 
 def problem_codes() -> list[str]:

@@ -69,8 +69,5 @@ def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = 
         return books[0]
     layers = [layer for book in books for layer in book.layers]
     problems = [problem for book in books for problem in book.problems]
-    files = HookFiles(
-        tuple(file for book in books for file in book.files.files),
-        tuple(hold for book in books for hold in book.files.holds),
-    )
+    files = HookFiles(tuple(file for book in books for file in book.files.files))
     return Book(layers, books[0].host, problems, files)

@@ -99,12 +99,15 @@ def _print_reviews(waiting: Sequence[Review]) -> None:
         out(f"{review.source.display_path}{_STATES[review.state]}")
         for hook in review.hook_effects:
             event = f"  on {hook.event}" if hook.event else ""
-            out(f"  {hook.hook}{event}  line {hook.line}")
+            place = f"{hook.file}:{hook.line}" if hook.file else f"line {hook.line}"
+            out(f"  {hook.hook}{event}  {place}")
             for effect in hook.effects:
                 first, *more = effect.text.split("\n")
                 out(f"    {effect.what}: {first}" if first else f"    {effect.what}")
                 for line in more:
                     out(f"      {line}")
+        for pack in review.packs:
+            out(f"  extends {printable(pack.shown_as)}")
         for name in review.names:
             out(f"  runs the file {name}")
 

@@ -42,6 +42,26 @@ class Capability:
     prose: str = ""  # the part whose paths count only for files in the document's directory
 
 
+PACK_PROBLEMS: Final = frozenset(("no-pack", "pack-cycle"))
+"""The codes of problems that leave open which hooks a document has, because a pack cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackReference:
+    """A pack that a document extends: `hookline:recommended`, `./team.yaml`."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A file that another one extends, and the packs that it extends itself, by the names that it gives them."""
+
+    document: Document
+    packs: Mapping[str, Pack | Problem]
+
+
 @dataclass(frozen=True, slots=True)
 class LoadResult:
     """Every good hook of a document, and every problem: one bad hook never disables another."""
@@ -95,6 +115,15 @@ class Dialect(Protocol):
         """JSON Schema of a file."""
 
     def write(self, hooks: Iterable[Hook]) -> WriteResult: ...
+
+
+@runtime_checkable
+class ExtendableDialect(Dialect, Protocol):
+    """A dialect whose files can take over the hooks of other files."""
+
+    def pack_references(self, document: Document) -> tuple[PackReference, ...]: ...
+    def load_extended(self, document: Document, packs: Mapping[str, Pack | Problem]) -> LoadResult:
+        """Like `load`. `packs` has each pack by the name that the document gives it, or why it cannot be read."""
 
 
 @runtime_checkable

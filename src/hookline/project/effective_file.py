@@ -8,7 +8,7 @@ from pathlib import Path
 from hookline.config.problem import Problem, Severity
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
-from hookline.hooks.hook_files import HoldReason, HookFile, Standing
+from hookline.hooks.hook_files import HookFile, Standing
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.parsed_file import CodeFolder, ParsedFile, import_folders, read_folders
 
@@ -24,8 +24,7 @@ class EffectiveFile:
     problems: tuple[Problem, ...] = ()  # in addition to those of `parsed`
     trusted: bool = True  # covers the file's capabilities, too
     standing: Standing = "own"
-    new_text: str | None = None  # of a file that was changed since it was accepted
-    holds: tuple[HoldReason, ...] = ()  # if it cannot be read
+    changed: ParsedFile | None = None  # the present version, if it is not the accepted one
 
     @property
     def is_valid(self) -> bool:
@@ -38,12 +37,19 @@ class EffectiveFile:
         if parsed.dialect is None:
             return ()
         name = (_absolute_path(source.path), source.display_path, parsed.dialect, str(source.layer))
-        file = HookFile(*name, parsed.text, self.standing, source.run_by)
-        return (file,) if self.new_text is None else (file, HookFile(*name, self.new_text, "added", source.run_by))
+        file = HookFile(*name, parsed.text, self.standing, pack_texts(parsed))
+        if self.changed is None:
+            return (file,)
+        return (file, HookFile(*name, self.changed.text, "added", pack_texts(self.changed)))
 
     def watched_files(self) -> tuple[Path, ...]:
         """Raises TooManyReferencesError."""
-        return (*self.run_files, *(file for folder in self.parsed.folders for file in folder_files(folder)))
+        packs = [pack.path for version in (self.parsed, self.changed) if version for pack in version.packs]
+        return (
+            *self.run_files,
+            *dict.fromkeys(packs),
+            *(file for folder in self.parsed.folders for file in folder_files(folder)),
+        )
 
     def import_folders(self) -> EffectiveFile:
         """Adds the hooks of its folders. This runs their code."""
@@ -68,6 +74,11 @@ class EffectiveFile:
         what = f"The Python files in {folder.display_path} were not imported; their hooks are shown as written there."
         hint = "Only a session, `hookline fire` and `hookline test` import them."
         return Problem("not-imported", self.parsed.source.display_path, folder.line, what, hint, Severity.WARNING)
+
+
+def pack_texts(parsed: ParsedFile) -> dict[str, str]:
+    """The text of each pack that it extends, by the pack's key."""
+    return {pack.key: pack.text for pack in parsed.packs if pack.text is not None}
 
 
 def _absolute_path(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hookline.config.document import Document
@@ -13,6 +13,7 @@ from hookline.dialects.dialect import (
     CONFIG_LOCATIONS,
     Capability,
     Dialect,
+    ExtendableDialect,
     FolderDialect,
     LoadResult,
     NamedFolder,
@@ -23,6 +24,7 @@ from hookline.hooks.hook import Hook
 from hookline.hooks.record_settings import RecordSettings
 from hookline.lazy_dataclasses import dataclass, field, replace
 from hookline.project.condition_lint import errors_in_condition
+from hookline.project.packs import PackFile, PackReader
 from hookline.project.program_lint import blank_command_error
 from hookline.project.sources import Source, SourceLayer
 
@@ -75,6 +77,7 @@ class ParsedFile:
     has_readable_hooks: bool = True
     closes_on_problem: bool = False
     record: RecordSettings | None = None
+    packs: tuple[PackFile, ...] = ()  # the packs that it extends, and those that they extend
     document: Document | None = field(default=None, compare=False, repr=False)  # if the caller reads more than hooks
 
     @property
@@ -109,14 +112,16 @@ def read_source(source: Source, *, with_document: bool = False) -> ParsedFile:
     return replace(parsed, document=document) if with_document else parsed
 
 
-def parse_document(document: Document, source: Source, *, must_exist: bool = True) -> ParsedFile:
-    """With `must_exist=False`, folders of code count even if they are gone."""
+def parse_document(
+    document: Document, source: Source, *, must_exist: bool = True, pack_texts: Mapping[str, str] | None = None
+) -> ParsedFile:
+    """With `must_exist=False`, folders of code count even if they are gone. With `pack_texts`, these are its packs."""
     dialect = _choose_dialect(document, source)
     if isinstance(dialect, Problem):
         return ParsedFile(source, problems=(*document.syntax_problems, dialect))
     if dialect is None:
         return ParsedFile(source)
-    loaded = dialect.load(document)
+    loaded, packs = _load(dialect, document, source, pack_texts)
     if source.run_by:
         loaded = _leave_to_agent(loaded, source.run_by)
     folders, problems = _find_folders(loaded.folders, source, must_exist)
@@ -137,7 +142,18 @@ def parse_document(document: Document, source: Source, *, must_exist: bool = Tru
         loaded.is_readable,
         loaded.closes_on_problem,
         loaded.record,
+        packs,
     )
+
+
+def _load(
+    dialect: Dialect, document: Document, source: Source, pack_texts: Mapping[str, str] | None
+) -> tuple[LoadResult, tuple[PackFile, ...]]:
+    if not isinstance(dialect, ExtendableDialect) or not dialect.pack_references(document):
+        return dialect.load(document), ()
+    reader = PackReader(dialect, source, pack_texts)
+    packs = reader.read(document)
+    return dialect.load_extended(document, packs), reader.files
 
 
 def _check_own_keys(document: Document, source: Source, loaded: LoadResult) -> list[Problem]:

@@ -12,6 +12,7 @@ from hookline.hooks.actions.run_program import RunProgram
 from hookline.hooks.hook import Hook
 from hookline.hooks.wording import Wording
 from hookline.lazy_dataclasses import dataclass, field, replace
+from hookline.project.packs import PackFile
 from hookline.project.parsed_file import CodeFolder
 from hookline.project.run_files import FileContent
 from hookline.project.sources import Source
@@ -36,6 +37,7 @@ class HookEffects:
     event: str  # empty if it is not a hook
     line: int
     effects: tuple[Effect, ...]
+    file: str = ""  # if it is not the reviewed one: a pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Review:
     state: str = "new"  # or changed or deleted, since the user accepted it
     text: str = field(default="", repr=False)
     contents: Mapping[str, FileContent] = field(default_factory=dict, repr=False)  # of the files in `names`
+    packs: tuple[PackFile, ...] = ()  # that it extends, without hookline's own
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -68,6 +71,7 @@ class Review:
                 for wish in self.hook_effects
             ],
             "names": list(self.names),
+            "extends": [pack.shown_as for pack in self.packs],
         }
 
 

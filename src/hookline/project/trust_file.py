@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Final
 
 from hookline.errors import HooklineError
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import hashlib, json, lazy_logger
 from hookline.project.private_file import write_private_file
 from hookline.project.sources import SourceLayer
@@ -30,7 +30,10 @@ _warned_lock = Lock()
 
 @dataclass(frozen=True, slots=True)
 class AcceptedVersion:
-    """One file as the user accepted it, and the digest of each file that it runs, by its path from the project's root."""
+    """One file as the user accepted it, and the digest of each file that it runs, by its path from the project's root.
+
+    `packs` has the digest of each pack that it extends, by the pack's key.
+    """
 
     path: Path
     project: Path
@@ -39,6 +42,7 @@ class AcceptedVersion:
     in_repository: bool  # its project had a .git: it counts in every directory below the project
     text: str  # the digest of its text
     runs: Mapping[str, str]
+    packs: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -48,6 +52,7 @@ class AcceptedVersion:
             "repository": self.in_repository,
             "text": self.text,
             "runs": dict(self.runs),
+            "packs": dict(self.packs),
         }
 
 
@@ -113,7 +118,9 @@ class TrustFile:
 
     def _remove_unused_copies(self, files: Mapping[str, Any]) -> None:
         versions = [version for path, entry in files.items() if (version := _parse(path, entry))]
-        used = {digest for version in versions for digest in (version.text, *version.runs.values())}
+        used = {
+            digest for version in versions for digest in (version.text, *version.runs.values(), *version.packs.values())
+        }
         for copy in self._copies.iterdir():
             if copy.is_file() and copy.name not in used:
                 with suppress(OSError):
@@ -178,10 +185,11 @@ def _parse(path: str, entry: Any) -> AcceptedVersion | None:
     """None for an entry that hookline cannot have written."""
     try:
         runs = {str(name): str(digest) for name, digest in entry["runs"].items()}
+        packs = {str(key): str(digest) for key, digest in entry.get("packs", {}).items()}
         dialect = None if entry["dialect"] is None else str(entry["dialect"])
         layer, text = SourceLayer(entry["layer"]), str(entry["text"])
         return AcceptedVersion(
-            Path(path), Path(entry["project"]), dialect, layer, entry["repository"] is True, text, runs
+            Path(path), Path(entry["project"]), dialect, layer, entry["repository"] is True, text, runs, packs
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None

@@ -20,6 +20,7 @@ from hookline.hooks.hook import Hook
 from hookline.lazy_dataclasses import replace
 from hookline.lazy_imports import difflib, hashlib, lazy_logger
 from hookline.project.effective_file import EffectiveFile, folder_files
+from hookline.project.packs import PackFile
 from hookline.project.parsed_file import (
     CodeFolder,
     ParsedFile,
@@ -34,7 +35,7 @@ from hookline.project.referenced_files import (
     find_references,
 )
 from hookline.project.restrictions import blocks_untrusted, is_restricted, restrict_hook
-from hookline.project.review import Review, effects_of_capability, effects_of_folder, effects_of_hook
+from hookline.project.review import HookEffects, Review, effects_of_capability, effects_of_folder, effects_of_hook
 from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, read_content
 from hookline.project.sources import Source, SourceLayer, find_sources
 from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, warn_once
@@ -96,8 +97,8 @@ class Trust:
         return replace(
             in_force,
             hooks=(*in_force.hooks, *new_guards(parsed, accepted)),
-            problems=(*in_force.problems, *unreadable, _describe_change(parsed)),
-            new_text=parsed.text,
+            problems=(*in_force.problems, *unreadable, _describe_change(parsed, version)),
+            changed=parsed,
         )
 
     def has_accepted(self, source: Source) -> bool:
@@ -119,7 +120,7 @@ class Trust:
             raise HooklineError("it cannot be read")
         contents = self._read_contents(parsed)
         effects = (
-            *(effects_of_hook(hook) for hook in parsed.hooks if hook.enabled),
+            *(_effects_of_hook(hook, parsed) for hook in parsed.hooks if hook.enabled),
             *map(effects_of_folder, parsed.folders),
             *map(effects_of_capability, parsed.capabilities),
         )
@@ -134,6 +135,7 @@ class Trust:
             state,
             parsed.text,
             contents,
+            _foreign_packs(parsed),
         )
 
     def accept(self, what: Iterable[Source | Review]) -> None:
@@ -167,11 +169,22 @@ class Trust:
         accepted = {name: self._accepted.read_copy(digest) for name, digest in version.runs.items()}
         own = os.path.relpath(source.path, source.project)
         pieces = [_unified_diff(own, self._accepted.read_copy(version.text), _read_bytes(source.path))]
+        pieces += self._pack_diffs(version, parsed)
         for name in sorted({*accepted, *present}):
             now = present.get(name) or read_content(version.project / name)
             if now.digest != version.runs.get(name):
                 pieces.append(_unified_diff(name, accepted.get(name), now.data))
         return "".join(pieces)
+
+    def _pack_diffs(self, version: AcceptedVersion, parsed: ParsedFile) -> Iterator[str]:
+        present = {pack.key: pack for pack in _foreign_packs(parsed)}
+        for key in sorted({*version.packs, *present}):
+            pack = present.get(key)
+            now = None if pack is None or pack.text is None else _encode(pack.text)
+            before = self._accepted.read_copy(version.packs[key]) if key in version.packs else None
+            if before != now:
+                name = os.path.relpath(key, version.project) if os.path.isabs(key) else key
+                yield _unified_diff(name, before, now)
 
     def verify_stored_hooks(self, hooks: Sequence[Hook], directory: Path) -> tuple[Hook, ...]:
         """Hooks that a session has stored, such as those of a skill, as they may act in this directory."""
@@ -185,13 +198,16 @@ class Trust:
     def _read_accepted(self, version: AcceptedVersion, parsed: ParsedFile) -> ParsedFile | None:
         """`parsed` itself if it is the accepted version. None if there is no copy of it."""
         has_folders = all(problem.code != "no-folder" for problem in parsed.problems)
-        if content_digest(_encode(parsed.text)) == version.text and parsed.dialect is not None and has_folders:
+        is_same = content_digest(_encode(parsed.text)) == version.text and _pack_digests(parsed) == version.packs
+        if is_same and parsed.dialect is not None and has_folders:
             return parsed
         copy = self._accepted.read_copy(version.text)
-        if copy is None:
+        packs = {key: self._accepted.read_copy(digest) for key, digest in version.packs.items()}
+        if copy is None or None in packs.values():
             return None
         document, _ = salvage_text(copy, parsed.source.display_path)
-        return None if document is None else parse_document(document, parsed.source, must_exist=False)
+        texts = {key: data.decode("utf-8", "surrogatepass") for key, data in packs.items() if data is not None}
+        return None if document is None else parse_document(document, parsed.source, must_exist=False, pack_texts=texts)
 
     def _verify(self, parsed: ParsedFile, version: AcceptedVersion) -> EffectiveFile:
         """The accepted version in force. Its hooks check their files when they run."""
@@ -247,6 +263,8 @@ class Trust:
         if version is None:
             return not _needs_trust(parsed)
         if content_digest(_encode(parsed.text)) != version.text or parsed.dialect is None:
+            return False
+        if _pack_digests(parsed) != version.packs:
             return False
         try:
             contents = self._read_contents(parsed)
@@ -333,6 +351,11 @@ def _capability_references(parsed: ParsedFile) -> FileReferences:
     )
 
 
+def _effects_of_hook(hook: Hook, parsed: ParsedFile) -> HookEffects:
+    effects = effects_of_hook(hook)
+    return effects if hook.origin.file == parsed.source.display_path else replace(effects, file=hook.origin.file)
+
+
 def _version_of(review: Review) -> AcceptedVersion:
     source = review.source
     if source.project is None:
@@ -345,12 +368,14 @@ def _version_of(review: Review) -> AcceptedVersion:
         os.path.lexists(source.project / ".git"),
         content_digest(_encode(review.text)),
         {name: content.digest for name, content in review.contents.items()},
+        {pack.key: content_digest(_encode(pack.text)) for pack in review.packs if pack.text is not None},
     )
 
 
 def _copies_of(review: Review) -> Iterator[bytes]:
     """Of the files that it runs: all Python files, which can be imported from the copy, and the small ones, to compare."""
     yield _encode(review.text)
+    yield from (_encode(pack.text) for pack in review.packs if pack.text is not None)
     for name, content in review.contents.items():
         if content.data is not None and (len(content.data) <= MAX_COPY_BYTES or name.endswith(".py")):
             yield content.data
@@ -365,13 +390,24 @@ def _warn_untrusted(parsed: ParsedFile, too_many: TooManyReferencesError | None)
     warn_once(version, f"{parsed.source.display_path} {why}: {text}")
 
 
-def _describe_change(parsed: ParsedFile) -> Problem:
+def _foreign_packs(parsed: ParsedFile) -> tuple[PackFile, ...]:
+    """The packs that can change without hookline."""
+    return tuple(pack for pack in parsed.packs if not pack.is_own)
+
+
+def _pack_digests(parsed: ParsedFile) -> dict[str, str]:
+    return {pack.key: content_digest(_encode(pack.text or "")) for pack in _foreign_packs(parsed)}
+
+
+def _describe_change(parsed: ParsedFile, version: AcceptedVersion) -> Problem:
     source = parsed.source
-    what = "was changed" if os.path.lexists(source.path) else "was deleted"
-    text = f"this file {what} since you trusted it; the version that you trusted stays in force."
+    what = "this file was changed" if os.path.lexists(source.path) else "this file was deleted"
+    if content_digest(_encode(parsed.text)) == version.text and _pack_digests(parsed) != version.packs:
+        what = "a pack that this file extends was changed"
+    text = f"{what} since you trusted it; the version that you trusted stays in force."
     hint = "Run `hookline trust --diff` to see the change, and `hookline trust` to accept it."
-    version = content_digest(_encode(parsed.text))
-    return Problem(CHANGED_SINCE_TRUSTED, source.display_path, 1, text, hint, Severity.WARNING, version)
+    content = content_digest(_encode("".join((parsed.text, *sorted(_pack_digests(parsed).values())))))
+    return Problem(CHANGED_SINCE_TRUSTED, source.display_path, 1, text, hint, Severity.WARNING, content)
 
 
 def log_changes(problems: Iterable[Problem]) -> None:
@@ -389,6 +425,8 @@ def _describe_run_file(parsed: ParsedFile, what: str, severity: Severity) -> Pro
 def _review_hash(parsed: ParsedFile, contents: Mapping[str, FileContent]) -> str:
     digest = hashlib.sha256()
     pieces = ["hookline trust 2", parsed.dialect or "", parsed.text]
+    for key, pack_digest in _pack_digests(parsed).items():
+        pieces += [key, pack_digest]
     for name, content in contents.items():
         pieces += [name, content.digest]
     for piece in pieces:

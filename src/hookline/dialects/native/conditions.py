@@ -31,7 +31,6 @@ from hookline.dialects.native.keys import (
     text_key,
     write_mapping,
 )
-from hookline.dialects.native.path_conditions import INSIDE, OUTSIDE
 from hookline.dialects.native.shell_conditions import PIPES, RUNS
 from hookline.dialects.native.value_tests import (
     LONG_TEST,
@@ -396,8 +395,6 @@ CONDITIONS: Final = key_table(
     ),
     RUNS,
     PIPES,
-    OUTSIDE,
-    INSIDE,
     Key(
         "fact",
         read=_parse_facts,

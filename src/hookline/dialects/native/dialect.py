@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, Final
@@ -13,7 +13,14 @@ from hookline.config.problem import Problem, Severity
 from hookline.config.scalars import format_duration, long_duration_pattern
 from hookline.dialects.capabilities import native_capabilities
 from hookline.dialects.conversion import NotExpressible, write_each
-from hookline.dialects.dialect import LoadResult, NamedFolder, WriteResult
+from hookline.dialects.dialect import (
+    PACK_PROBLEMS,
+    LoadResult,
+    NamedFolder,
+    Pack,
+    PackReference,
+    WriteResult,
+)
 from hookline.dialects.native.actions import (
     ACTIONS,
     may_fail,
@@ -25,6 +32,7 @@ from hookline.dialects.native.actions import (
 )
 from hookline.dialects.native.app_schema import APP_KEYS
 from hookline.dialects.native.conditions import CONDITIONS, parse_condition, write_condition
+from hookline.dialects.native.extends import EXTENDS_KEYS, hook_places, pack_references
 from hookline.dialects.native.key_hints import ACTION_HINT_STARTS, EVENT_HINT, FILE_HINTS, hook_hints
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
@@ -82,19 +90,26 @@ class NativeDialect:
         if PurePath(document.file).parent.name == ".hookline":
             return True
         value = document.value
-        hooks = value.get("hooks") if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return False
+        hooks = value.get("hooks", [] if _extends_pack(value.get("extends")) else None)
         return isinstance(hooks, list) and not ("runtime" in value or "agents" in value) and _looks_native(hooks)
 
     def load(self, document: Document) -> LoadResult:
+        return self.load_extended(document, {})
+
+    def pack_references(self, document: Document) -> tuple[PackReference, ...]:
+        return pack_references(document)
+
+    def load_extended(self, document: Document, packs: Mapping[str, Pack | Problem]) -> LoadResult:
         problems: list[Problem] = []
         at = Node.of(document, problems)
-        hooks, folders = tuple(_parse_hooks(at)), _parse_folders(at)
+        hooks, folders = tuple(_parse_hooks(at, packs)), _parse_folders(at)
         at.has_unreadable_parts()  # the whole file is ours, so every syntax problem is an error
         closed = _parse_on_problem(at)
         record = parse_record_settings(at)
-        return LoadResult(
-            hooks, tuple(problems), folders, native_capabilities(document), _is_readable(document), closed, record
-        )
+        is_readable = _is_readable(document) and all(problem.code not in PACK_PROBLEMS for problem in problems)
+        return LoadResult(hooks, tuple(problems), folders, native_capabilities(document), is_readable, closed, record)
 
     def schema(self) -> dict[str, Any]:
         from hookline.dialects.native.schema import build_schema
@@ -108,6 +123,11 @@ class NativeDialect:
 
 
 DIALECT: Final = NativeDialect()
+
+
+def _extends_pack(extended: Any) -> bool:
+    names = extended if isinstance(extended, list) else [extended]
+    return any(isinstance(name, (str, dict)) and str(name).lstrip("{'").startswith("hookline:") for name in names)
 
 
 def _looks_native(hooks: list[Any]) -> bool:
@@ -127,26 +147,36 @@ def _is_known_version(version: Any) -> bool:
     return version is None or (version == 1 and not isinstance(version, bool))
 
 
-def _parse_hooks(at: Node) -> Iterator[Hook]:
-    if at.value is None or at.value == {}:
+def _parse_hooks(at: Node, packs: Mapping[str, Pack | Problem]) -> Iterator[Hook]:
+    if at.value is None or at.value == {} or not _check_file(at):
         return
+    seen: dict[tuple[str, Scope], Origin] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for place in hook_places(at, packs, _check_file):
+        for hook in _parse_hook(place, counts):
+            if (first := seen.setdefault((hook.id, hook.scope), hook.origin)) != hook.origin:
+                _report_duplicate(place, hook, first)
+                continue
+            yield hook
+
+
+def _check_file(at: Node) -> bool:
+    """False if nothing in it can be read, because it is written for another version."""
     at.check_keys(FILE_KEYS, "a hookline file", FILE_HINTS)
     version = at.get("version")
     if version is not None and not _is_known_version(version.value):
         version.add_problem("unknown-version", f"version: {version.value!r} is not known.", "Write version: 1.")
-        return
-    hooks = at.get("hooks")
-    if hooks is None or hooks.sequence() is None:
-        return
-    seen: dict[tuple[str, Scope], int] = {}
-    counts: dict[str, int] = {}
-    for place in hooks.items():
-        for hook in _parse_hook(place, counts):
-            if (first := seen.setdefault((hook.id, hook.scope), hook.origin.line)) != hook.origin.line:
-                text = f"id {hook.id} is used twice; first on line {first}."
-                place.add_problem("duplicate-id", text, "Give this hook another id.")
-                continue
-            yield hook
+        return False
+    return True
+
+
+def _report_duplicate(at: Node, hook: Hook, first: Origin) -> None:
+    if first.file == hook.origin.file:
+        what, hint = f"first on line {first.line}", "Give this hook another id."
+    else:
+        what = f"first in {first.file}:{first.line}"
+        hint = f"Give this hook another id, or change the other one: override: {{{hook.id}: …}}."
+    at.add_problem("duplicate-id", f"id {hook.id} is used twice; {what}.", hint)
 
 
 def _parse_on_problem(at: Node) -> bool:
@@ -165,7 +195,7 @@ def _parse_folders(at: Node) -> tuple[NamedFolder, ...]:
     )
 
 
-def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
+def _parse_hook(at: Node, counts: dict[tuple[str, str], int]) -> Iterator[Hook]:
     """One hook for each event that it names; none if nobody can say what it guards.
 
     If only its action or its settings cannot be read, the hook stays and its action fails, so that its `on_error` applies.
@@ -189,8 +219,8 @@ def _parse_hook(at: Node, counts: dict[str, int]) -> Iterator[Hook]:
     if not events:
         _check_without_event(at, values)
     for event in events:
-        index = counts.get(event, 0)
-        counts[event] = index + 1
+        index = counts.get((at.document.file, event), 0)
+        counts[at.document.file, event] = index + 1
         id = values.get("id") or f"{PurePath(at.document.file).name}:{event}[{index}]"
         own: list[Problem] = []  # a problem that another event noted first is this one's too
         place = at if event == events[0] else Node(at.document, at.path, own, at.value)
@@ -504,6 +534,7 @@ HOOK_KEYS: Final = key_table(
 _HOOK_HINTS: Final = hook_hints(CONDITIONS, ACTIONS)
 FILE_KEYS: Final = key_table(
     Key("version", schema={"const": 1}, help="`1`, if you write it; another number is a problem"),
+    *EXTENDS_KEYS,
     Key("hooks", schema=list_schema("hook"), help="the list of hooks"),
     Key(
         "on_problem",
