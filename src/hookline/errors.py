@@ -95,12 +95,15 @@ class AmbiguousField(Exception):
     """A field can be read in several ways, with different answers.
 
     `source` is a key of Event.choices, and `count` the number of ways. hookline.hooks.readings tries each of them. The last
-    one may be that a guess about the tool is wrong (`has_guess`): a guard relies on the guess, an allow does not.
+    `doubts` of them count for an allow only: that a guess about the tool is wrong, that `$x` is an option. `unsure` is the
+    condition in words as it is and as it may be, if only the shell can know.
     """
 
-    def __init__(self, why: str, source: Hashable, count: int, *, has_guess: bool = False) -> None:
+    def __init__(
+        self, why: str, source: Hashable, count: int, *, doubts: int = 0, unsure: tuple[str, str] | None = None
+    ) -> None:
         super().__init__(why)
-        self.source, self.count, self.has_guess = source, count, has_guess
+        self.source, self.count, self.doubts, self.unsure = source, count, doubts, unsure
 
 
 class BadTemplate(ValueError):

@@ -50,6 +50,7 @@ def answer(query: CommandQuery, text: str) -> Answer:
         (RM, "find . | xargs rm -f", False),
         (RM, "cat f | xargs rm -f", None),
         (RM, "f=$(mktemp); rm -f $f", False),
+        (RM, "for f in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 -rf; do rm $f y; done", True),
         (PUSH, "git push -f", True),
         (PUSH, "git push --force origin main", True),
         (PUSH, "git push --force-with-lease", True),
@@ -84,6 +85,51 @@ def answer(query: CommandQuery, text: str) -> Answer:
 )
 def test_an_answer_is_yes_no_or_unknown(query: CommandQuery, text: str, expected: Answer) -> None:
     assert answer(query, text) is expected
+
+
+ANY_RM = CommandQuery(("rm",))
+ANY_PUSH = CommandQuery(("git",), ("push",))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        (RM, "$x -rf y", True),
+        (RM, "$x --recursive --force y", True),
+        (RM, '"$x" -f -r y', True),
+        (RM, "sudo $x -rf y", True),
+        (RM, "$sudo rm -rf y", True),
+        (RM, 'eval "$x -rf y"', True),
+        (RM, "/bin/r? -rf y", True),
+        (RM, "$x y", False),
+        (RM, "$x -r y", False),
+        (RM, "rm $x", False),
+        (RM, 'eval "$x"', False),
+        (ANY_RM, "$x y", False),
+        (ANY_RM, "$x rm y", True),
+        (ANY_RM, '"$x" rm y', True),
+        (ANY_RM, "$sudo -u root rm y", True),
+        (ANY_RM, "$x/rm y", True),
+        (ANY_RM, "$x/ls rm", False),
+        (ANY_RM, "/bin/r? y", True),
+        (ANY_RM, "$x ls rm", False),
+        (ANY_PUSH, "$x push", True),
+        (ANY_PUSH, "$x -C y push", True),
+        (ANY_PUSH, "$x git push", True),
+        (ANY_PUSH, "git $x", True),
+        (ANY_PUSH, "git pull $x", False),
+        (ANY_PUSH, "$x pull", False),
+        (PUSH, "git $x --force", True),
+        (PUSH, "git $x", False),
+        (PUSH, "git push $x", False),
+        (PUSH, "$x push", False),
+    ],
+)
+def test_a_command_is_likely_if_only_its_program_or_subcommand_is_unknown(
+    query: CommandQuery, text: str, expected: bool
+) -> None:
+    commands = [command for command in read_commands(text).commands if not command.is_written]
+    assert any(query.answer(each) is None and query.is_likely(each) for each in commands) is expected
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ class TraceEntry:
     skip_reason: str = ""
     again: bool = False  # run once more, because a later hook changed the event
     undecided: str = ""  # why its condition could not be evaluated: "could not be evaluated in time"
+    unsure: tuple[str, str] | None = None  # a part of its condition as it is, and as it may be: "may run rm"
 
     @property
     def applied(self) -> bool:
@@ -53,6 +54,8 @@ class TraceEntry:
         if self.skip_reason:
             return self.skip_reason
         why = str(self.hook.when)
+        if self.unsure is not None:
+            why = why.replace(*self.unsure)
         if self.undecided:
             why = f"{self.undecided}: {why}"
         if self.outcome is not None and not self.outcome.applied:

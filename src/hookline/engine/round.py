@@ -77,6 +77,7 @@ class Round:
         "_stopped_event",
         "_trace",
         "_undecided",
+        "_unsure",
         "combined",
         "event",
     )
@@ -107,6 +108,7 @@ class Round:
         self._failures: tuple[Failure, ...] = ()
         self._trace: list[TraceEntry] = []
         self._undecided: Failure | None = None  # why the condition of the current hook could not be evaluated
+        self._unsure: tuple[str, str] | None = None  # what in the condition of the current hook may be true
         self._possible: dict[int, frozenset[int]] | None = (
             None  # by layer: what the index did not rule out; only to explain
         )
@@ -127,7 +129,7 @@ class Round:
             if self._undecided is not None and not entry.hook.fires_undecided(self.event):
                 changes = self._add_outcome(rank, entry.hook, self._resolve_undecided(entry.hook))
             elif entry.plain and entry.answer is not None and self._undecided is None:
-                self._trace.append(TraceEntry(entry.hook, entry.answer))
+                self._trace.append(TraceEntry(entry.hook, entry.answer, unsure=self._unsure))
                 changes = self._add_outcome(rank, entry.hook, entry.answer)
             else:
                 changes = await self._run_hook(rank, entry.hook)
@@ -172,7 +174,7 @@ class Round:
         hook that only allows.
         """
         hook = entry.hook
-        self._undecided = None
+        self._undecided = self._unsure = None
         if self._halted_by:
             return f"skipped: {self._halted_by} already stopped the agent"
         if hook.group in self._ended_groups and rank > self._ended_groups[hook.group][0]:
@@ -204,6 +206,7 @@ class Round:
         except Exception as error:  # a condition may be third-party code
             self._undecided = _condition_failure(error)
             return None
+        self._unsure = ambiguity.unsure
         return None if holds else str(ambiguity)
 
     def _why_ended(self, group: str) -> str:
@@ -318,7 +321,9 @@ class Round:
             if not has_failed and hook.on_error is not SILENT and is_weakened(answer, outcome):
                 declared, _ = accept_outcome(outcome_of_failure(failure, hook.on_error), self.event.name)
                 outcome = replace(combine_outcomes((outcome, declared)), applied=outcome.applied)
-        self._trace.append(TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided))
+        self._trace.append(
+            TraceEntry(hook, outcome, failure, took, again=again, undecided=undecided, unsure=self._unsure)
+        )
         return outcome
 
     def _resolve_undecided(self, hook: Hook, again: bool = False) -> Outcome:

@@ -59,8 +59,8 @@ def holds_in_readings(condition: Condition, event: Event, deadline: float = NO_D
             return condition.holds(EventReading(event, choices), deadline)
         except AmbiguousField as ambiguous:
             source, count = ambiguous.source, ambiguous.count
-            if ambiguous.has_guess and not every:
-                count -= 1
+            if not every:
+                count -= ambiguous.doubts
         if source in choices:
             return not every
         answers = (holds_with({**choices, source: choice}) for choice in range(count))
@@ -79,10 +79,18 @@ def texts_of(readings: Readings, event: Event, source: Hashable) -> tuple[str, .
     return AmbiguousTexts(dict.fromkeys(text for reading in readings for text in reading))
 
 
-def unanimous(what: str, answers: Iterable[bool], source: Hashable, event: Event, *, has_guess: bool = False) -> bool:
+def unanimous(
+    what: str,
+    answers: Iterable[bool],
+    source: Hashable,
+    event: Event,
+    *,
+    doubts: int = 0,
+    unsure: tuple[str, str] | None = None,
+) -> bool:
     """The answer, if it is the same for all readings, or that of the reading that counts. Raises AmbiguousField.
 
-    With `has_guess`, the last answer is the one if a guess about the tool is wrong.
+    The last `doubts` answers count for an allow only.
     """
     found = tuple(answers)
     choice = event.choices.get(source)
@@ -90,7 +98,7 @@ def unanimous(what: str, answers: Iterable[bool], source: Hashable, event: Event
         return found[choice]
     if True in found and False in found:
         why = f"{what} can be read in several ways, and not all of them match"
-        raise AmbiguousField(why, source, len(found), has_guess=has_guess)
+        raise AmbiguousField(why, source, len(found), doubts=doubts, unsure=unsure)
     return True in found
 
 

@@ -165,7 +165,7 @@ def holds_for_values(event: Event, path: FactPath, test: Callable[[Any], bool]) 
     has_guess = path[:2] == ("tool", "input") and is_guessed_field(event, path[2:])
     if has_guess:
         answers.append(test(MISSING))
-    return unanimous(path_text(path), answers, ("values", path), event, has_guess=has_guess)
+    return unanimous(path_text(path), answers, ("values", path), event, doubts=has_guess)
 
 
 def is_guessed_field(event: Event, path: FactPath) -> bool:

@@ -1,6 +1,7 @@
 """Whether a command is of a certain program, with a certain subcommand and certain flags.
 
-An answer is True, False, or None where only the shell can know: `rm $x` may have the flag `-r`.
+An answer is True, False, or None where only the shell can know: `rm $x` may have the flag `-r`. Such a command is likely
+to match if all that is unknown is the program or the subcommand: `$x -rf /` may well be a deletion, `$EDITOR notes.md` not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.shell.expansion import mark_globs
-from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.programs import SHELLS, program_name
 from hookline.shell.run_commands import RunCommand
 
@@ -86,6 +87,7 @@ OPTIONS: Final[dict[str, OptionTable]] = {
 }
 """By program, and by program and subcommand."""
 _NO_OPTIONS: Final = OptionTable()
+_MAX_POSITIONS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,45 @@ class CommandQuery:
     def answer(self, command: RunCommand) -> Answer:
         words = [mark_globs(word) for word in command.words]
         is_program = self.is_program(command)
-        if not is_program:
-            return is_program
-        program = normalize_program(words[0])
+        return self._arguments_answer(normalize_program(words[0]), words[1:]) if is_program else is_program
+
+    def is_likely(self, command: RunCommand) -> bool:
+        """Whether all that is asked for is there, but for an unknown program or subcommand. For an answer of None."""
+        return self._is_likely([mark_globs(word) for word in command.words])
+
+    def _is_likely(self, words: list[str]) -> bool:
+        first, arguments = words[0], words[1:]
+        if UNREAD in first:
+            return True
+        match _program_answer(first, self.names):
+            case False:
+                return False
+            case True:
+                return self._has_arguments(normalize_program(first), arguments)
+        base = first.rsplit("/", 1)[-1]
+        is_named = HAS_UNKNOWN.sub("", base) != ""  # `r?`, `$x/rm`
+        if is_named and _program_answer(base, self.names) is False:
+            return False
+        if (is_named or self.subcommands or self.flags) and any(
+            self._arguments_answer(each, arguments) for each in self.names
+        ):
+            return True
+        return any(map(self._is_likely, _commands_behind(arguments)))
+
+    def _has_arguments(self, program: str, arguments: list[str]) -> bool:
+        """Whether the flags are there, and the subcommand or something unknown in its place."""
         if not self.subcommands:
-            return self._flags_answer(program, "", words[1:])
-        answers = [self._subcommand_answer(program, each, words[1:]) for each in self.subcommands]
+            return self._flags_answer(program, "", arguments) is True
+        for subcommand in self.subcommands:
+            is_found, rest = _find_subcommand(program, subcommand.split(), list(arguments))
+            if is_found is not False and self._flags_answer(program, subcommand, rest):
+                return True
+        return False
+
+    def _arguments_answer(self, program: str, arguments: list[str]) -> Answer:
+        if not self.subcommands:
+            return self._flags_answer(program, "", arguments)
+        answers = [self._subcommand_answer(program, each, arguments) for each in self.subcommands]
         return True if True in answers else None if None in answers else False
 
     def is_program(self, command: RunCommand) -> Answer:
@@ -140,8 +175,20 @@ def program_names(program: str) -> Iterator[str]:
         yield from ("fish", "csh", "tcsh")
 
 
+def _commands_behind(arguments: Sequence[str]) -> Iterator[list[str]]:
+    """What an unknown program may run, or is if `$x` is empty: `$x rm -r y`, `$sudo -u root rm -r y`."""
+    may_be_value = False
+    for at, word in enumerate(arguments[:_MAX_POSITIONS]):
+        is_option = word.startswith("-")
+        if not is_option and not ASSIGNMENT.match(word):
+            yield list(arguments[at:])
+            if not may_be_value and not HAS_UNKNOWN.search(word):
+                return
+        may_be_value = is_option
+
+
 def _program_answer(word: str, names: frozenset[str]) -> Answer:
-    base = word.rsplit("/", 1)[-1]
+    base = word.rsplit("/", 1)[-1].replace(UNREAD, "")
     if UNKNOWN_WORDS in word:
         start = word[: word.index(UNKNOWN_WORDS)]
         base = start.rsplit("/", 1)[-1] + UNKNOWN if start else UNKNOWN
@@ -251,4 +298,12 @@ def pipes_answer(sources: CommandQuery, targets: CommandQuery, commands: Sequenc
         return True
     has_source = any(answer for _, answer in first)
     runs_unknown_code = any(command.words == (UNKNOWN_WORDS,) for command in commands)
-    return None if pairs or (has_source and runs_unknown_code) else False
+    is_unread = any(UNREAD in command.words[0] for command in commands)
+    return None if pairs or is_unread or (has_source and runs_unknown_code) else False
+
+
+def is_likely_pipe(sources: CommandQuery, targets: CommandQuery, commands: Sequence[RunCommand]) -> bool:
+    """Whether one of the two programs is known to run. For an answer of None."""
+    return any(
+        UNREAD in command.words[0] or query.is_program(command) for query in (sources, targets) for command in commands
+    )

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final, TypeVar
 
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS
+from hookline.shell.grammar import HAS_UNKNOWN, UNKNOWN, UNKNOWN_PATH, UNKNOWN_WORDS, UNREAD
 from hookline.shell.simple_commands import Expansion, ParsedCommand, ParsedText, restore_characters
 
 Fields = tuple[str, ...]
 _T = TypeVar("_T")
 
 _MAX_ALTERNATIVES: Final = 16
-_ANY_WORDS: Final[Fields] = (UNKNOWN_WORDS,)
+_OTHER_TEXT: Final = UNKNOWN + UNREAD  # instead of values beyond the limit
+_OTHER_WORDS: Final[Fields] = (UNKNOWN_WORDS + UNREAD,)
 _MAX_VALUE_CHARS: Final = 20_000
 _TO_GLOB: Final = str.maketrans({"*": "\ue013", "?": "\ue014", "[": "\ue015"})
 _FROM_GLOB: Final = str.maketrans({"\ue013": "*", "\ue014": "?", "\ue015": "["})
@@ -59,7 +61,10 @@ class Environment:
         known = self.variables.setdefault(name, {})
         if appends:
             values = [old + value for old in (known or {UNKNOWN: None}) for value in values]
-        self._add(known, [value[:_MAX_VALUE_CHARS] for value in values], UNKNOWN)
+        shortened = [
+            each if len(each) <= _MAX_VALUE_CHARS else each[:_MAX_VALUE_CHARS] + _OTHER_TEXT for each in values
+        ]
+        self._add(known, shortened, _OTHER_TEXT)
         if is_certain:
             self.certain.add(name)
 
@@ -67,14 +72,15 @@ class Environment:
         known = self.arrays.setdefault(name, {})
         if appends:
             items = [old + new for old in (known or {(): None}) for new in items]
-        self._add(known, items, (UNKNOWN_WORDS,))
+        self._add(known, items, _OTHER_WORDS)
 
     def set_positionals(self, fields: Fields) -> None:
-        self._add(self.positionals, [fields], (UNKNOWN_WORDS,))
+        self._add(self.positionals, [fields], _OTHER_WORDS)
 
     def _add(self, known: dict[_T, None], values: Sequence[_T], unknown: _T) -> None:
         for value in values:
-            kept = value if len(known) < _MAX_ALTERNATIVES else unknown
+            limit = _MAX_ALTERNATIVES * (2 if isinstance(value, str) and value.startswith("-") else 1)  # an option
+            kept = value if len(known) < limit else unknown
             if kept not in known:
                 known[kept] = None
                 self.version += 1
@@ -85,7 +91,10 @@ class Environment:
             return [tuple(map(_mark_unquoted_globs, words))]
         found: list[Fields] = [()]
         for word in words:
-            found = _limit([before + fields for before in found for fields in self.expand(parsed, word)], _ANY_WORDS)
+            combined = [before + fields for before in found for fields in self.expand(parsed, word)]
+            if len(combined) > _MAX_ALTERNATIVES:  # those with most options first: they decide more than files do
+                combined.sort(key=lambda fields: -sum(field.startswith("-") for field in fields))
+            found = _limit(combined, (*_first_fields(combined), *_OTHER_WORDS))
         return found
 
     def expand_text(self, parsed: ParsedText, word: str) -> list[str]:
@@ -96,7 +105,7 @@ class Environment:
                 values = [restore_characters(piece)]
             else:
                 values = [" ".join(fields) for fields in self._values(parsed, piece)]
-            found = _limit([before + value for before in found for value in values], UNKNOWN)
+            found = _limit([before + value for before in found for value in values], _OTHER_TEXT)
         return found
 
     def expand(self, parsed: ParsedText, word: str) -> list[Fields]:
@@ -114,7 +123,9 @@ class Environment:
                 continue
             values = self._values(parsed, piece)
             add = _add_quoted if piece.is_quoted else self._add_unquoted
-            found = _limit([add(*state, value) for state in found for value in values], ((), UNKNOWN_WORDS))
+            is_product = len(found) > 1
+            found = [add(*state, value) for state in found for value in values]
+            found = _limit(found, ((), _OTHER_WORDS[0])) if is_product else found
         return list(dict.fromkeys(fields if last is None else (*fields, last) for fields, last in found))
 
     def _add_unquoted(self, fields: Fields, last: str | None, value: Fields) -> tuple[Fields, str | None]:
@@ -182,7 +193,7 @@ class Environment:
             return [UNKNOWN]
         found = [""]
         for command in printing:
-            found = _limit([before + text for before in found for text in self.output(parsed, command)], UNKNOWN)
+            found = _limit([before + text for before in found for text in self.output(parsed, command)], _OTHER_TEXT)
         return found
 
     def output(self, parsed: ParsedText, command: ParsedCommand) -> list[str]:
@@ -274,6 +285,13 @@ def _add_quoted(fields: Fields, last: str | None, value: Fields) -> tuple[Fields
 
 def _close(fields: Fields, last: str | None) -> tuple[Fields, str | None]:
     return (fields if last is None else (*fields, last)), None
+
+
+def _first_fields(alternatives: Sequence[Fields]) -> Fields:
+    """Those with which all of them begin."""
+    if len(alternatives) <= _MAX_ALTERNATIVES:
+        return ()
+    return tuple(each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*alternatives, strict=False)))
 
 
 def _limit(alternatives: Sequence[_T], rest: _T) -> list[_T]:

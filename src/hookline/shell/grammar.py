@@ -15,6 +15,8 @@ UNKNOWN_WORDS: Final = "\ue010"
 """Any text, which may also end the word and begin others."""
 UNKNOWN_PATH: Final = "\ue011"
 """An absolute path within one word."""
-HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue011]")
+UNREAD: Final = "\ue012"
+"""After an unknown part: there were more possible values than the reader looks at."""
+HAS_UNKNOWN: Final = lazy_pattern("[\ue00f-\ue012]")
 PRIVATE_CHARACTERS: Final = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 """Characters that have a meaning of ours in a word. A text must not have them before it is parsed."""

@@ -16,7 +16,7 @@ from typing import Final
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import lazy_pattern
 from hookline.shell.expansion import Environment, Fields, mark_globs, printed_texts, visible_text
-from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, PRIVATE_CHARACTERS, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.programs import CODE_VARIABLES, SHELLS, program_name
 from hookline.shell.simple_commands import (
     MARK,
@@ -86,7 +86,7 @@ class RunText:
     targets: tuple[str, ...] = ()  # the files that redirections write
 
 
-UNREADABLE: Final = RunText((RunCommand((UNKNOWN_WORDS,)),))
+UNREADABLE: Final = RunText((RunCommand((UNKNOWN_WORDS + UNREAD,)),))
 
 
 def read_commands(text: str) -> RunText:
@@ -147,7 +147,7 @@ class _Reader:
             if not parsed.expansions or self.environment.version == version:
                 break
         else:
-            self._add(RunCommand((UNKNOWN_WORDS,), path, parent=parent))
+            self._add(RunCommand((UNKNOWN_WORDS + UNREAD,), path, parent=parent))
         if HAS_UNKNOWN.search(text):
             self._add(RunCommand((UNKNOWN_WORDS,), path, parent=parent))
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS
+from hookline.shell.grammar import ASSIGNMENT, HAS_UNKNOWN, UNKNOWN, UNKNOWN_WORDS, UNREAD
 from hookline.shell.programs import COMMAND_WRAPPERS, SHELLS, CommandWrapper, program_name
 
 _MAX_POSITIONS: Final = 20
@@ -389,7 +389,11 @@ def _in_form(form: Form, words: Sequence[str]) -> Iterator[InnerCommand]:
 
 def _commands_after_options(wrapper: Wrapper, name: str, words: Sequence[str], start: int) -> Iterator[list[str]]:
     at = start
-    while at < len(words) and (words[at].startswith("-") or HAS_UNKNOWN.match(words[at])) and len(words[at]) > 1:
+    while (
+        at < len(words)
+        and (words[at].startswith("-") or HAS_UNKNOWN.match(words[at]))
+        and len(words[at].rstrip(UNREAD)) > 1
+    ):
         if name == "command" and words[at] in ("-v", "-V"):
             return
         if words[at] == "--":
@@ -416,7 +420,7 @@ def _commands_after_options(wrapper: Wrapper, name: str, words: Sequence[str], s
         yield rest
         if wrapper.operands and rest[0].startswith("-"):
             yield from _possible_commands(rest[1:])
-        if rest[0] == UNKNOWN_WORDS:
+        if rest[0].rstrip(UNREAD) == UNKNOWN_WORDS:
             yield from _possible_commands(rest[1:])
 
 

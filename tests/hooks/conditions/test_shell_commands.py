@@ -32,7 +32,8 @@ RM = "{runs: {program: rm, flags: [r, f]}}"
         (shell("rm -rf y", "some_terminal", "cmd"), True),
         (shell("rm -rf y", "write_file"), False),
         (shell("rm y"), False),
-        (shell("eval $x"), True),
+        (shell("$x -rf y"), True),
+        (shell("eval $x"), False),
         (shell(5), False),
         (Event("tool.before", {"tool": {"name": "bash", "input": {}}}), False),
     ],
@@ -41,10 +42,76 @@ def test_a_guard_holds_for_the_commands_of_a_shell(event: Event, denied: bool) -
     assert book(RM).decide_now(event).denied is denied
 
 
-def test_what_is_unknown_can_be_ignored() -> None:
-    ignoring = book("{runs: {program: rm, flags: [r, f], unparsed: ignored}}")
-    assert not ignoring.decide_now(shell("eval $x")).denied
-    assert ignoring.decide_now(shell("rm -rf x")).denied
+@pytest.mark.parametrize(
+    ("command", "denied_with"),
+    [
+        ("rm -rf x", "holds likely ignored"),
+        ("$x -rf y", "holds likely"),
+        ("eval $x", "holds"),
+        ("rm $x", "holds"),
+        ("rm x", ""),
+    ],
+)
+def test_a_hook_says_what_counts_if_only_the_shell_knows(command: str, denied_with: str) -> None:
+    for unparsed in ("holds", "likely", "ignored"):
+        guard = book(f"{{runs: {{program: rm, flags: [r, f], unparsed: {unparsed}}}}}")
+        assert guard.decide_now(shell(command)).denied is (unparsed in denied_with.split()), unparsed
+
+
+EVERYDAY = r"""
+$EDITOR notes.md
+"$PYTHON" -m pytest -x -q
+eval "$(ssh-agent -s)"
+eval "$(direnv hook bash)"
+cat x.sh | bash
+source <(kubectl completion bash)
+$CC -O2 -o a a.c
+"${command[@]}" --verbose
+bash -c "$COMMAND"
+$SUDO apt-get install -y jq
+$(npm bin)/eslint .
+$JAVA_HOME/bin/java -jar x.jar
+git checkout $BRANCH
+git diff $BASE..$HEAD
+docker run --rm "$IMAGE" $COMMAND
+env $VARS python x.py
+find . -name '*.c' -exec $CC -c {} \;
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo $i; done
+ssh "$HOST" uptime
+curl -s "$URL" | jq .
+exec "$@"
+timeout 5 $COMMAND
+""".strip().splitlines()
+GUARDS = (
+    "{runs: {program: rm, flags: [r, f]}}",
+    "{runs: rm}",
+    "{runs: {program: git, subcommand: push}}",
+    "{runs: {program: git, subcommand: push, flags: [force]}}",
+    "{runs: [dd, mkfs]}",
+    "{pipes: {from: [curl, wget], to: sh}}",
+)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_everyday_commands_with_variables_pass(guard: str) -> None:
+    stopped = [command for command in EVERYDAY if book(guard).decide_now(shell(command)).denied]
+    assert not stopped
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_line_that_is_too_long_to_read_holds(guard: str) -> None:
+    many = "; ".join(f"[ $z ] && x=a{number}" for number in range(40))
+    assert book(guard).decide_now(shell(f"{many}; [ $z ] && x=rm; $x y")).denied
+    assert book(guard).decide_now(shell(f"x='{' ' * 20_010}rm -rf y'; eval \"$x\"")).denied
+    assert book(guard).decide_now(shell("eval " * 12 + "rm y")).denied
+
+
+def test_an_allow_never_relies_on_what_is_unknown() -> None:
+    status = book(
+        "{runs: {program: git, subcommand: [status, push]}, not: {runs: {program: git, flags: [f]}}}", "allow"
+    )
+    assert status.decide_now(shell("git push x")).verdict is Verdict.ALLOW
+    assert status.decide_now(shell("git push $x")).verdict is Verdict.SILENT
 
 
 @pytest.mark.parametrize(
@@ -88,7 +155,8 @@ def test_the_index_knows_the_programs() -> None:
     many = ", ".join(f"{{id: h{n}, on: tool.before, when: {{runs: p{n}}}, then: {{deny: No {n}.}}}}" for n in range(40))
     indexed = load_text(f"hooks: [{many}]", "hookline.yaml")
     assert indexed.decide_now(shell("x=p7; sudo $x")).reason.startswith("No 7.")
-    assert indexed.decide_now(shell("eval $y")).denied
+    assert indexed.decide_now(shell("$y p7 x")).reason.startswith("No 7.")
+    assert indexed.decide_now(shell("eval " * 12 + "$y")).denied
     assert not indexed.decide_now(shell("p99 x")).denied
 
 
@@ -97,6 +165,10 @@ def test_an_explanation_names_what_runs() -> None:
     assert str(condition) == "input.command runs rm with r, f"
     assert condition.why_not(shell("ls; cat x")) == "input.command does not run rm with r, f; it runs ls, cat"
     assert condition.why_not(shell("x", "write_file")) == "the tool runs no shell command"
+    (fired,) = book("{kind: shell, runs: {program: rm, flags: [r, f]}}").decide_now(shell("$x -rf y")).trace
+    assert fired.why == "the tool's kind is shell and input.command may run rm with r, f"
+    (piped,) = book("{pipes: {from: curl, to: sh}}").decide_now(shell("curl u | $x")).trace
+    assert piped.why == "input.command may pipe curl to sh"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hookline.dialects.native.keys import (
     write_mapping,
 )
 from hookline.hooks.conditions.logic import NEVER_HOLDS
-from hookline.hooks.conditions.shell_commands import UNKNOWN_PROGRAM, PipesCommand, RunsCommand
+from hookline.hooks.conditions.shell_commands import UNKNOWN_PROGRAM, PipesCommand, RunsCommand, Unparsed
 from hookline.hooks.protocols import Condition
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.pattern import Pattern, Syntax, pattern
@@ -57,11 +57,11 @@ def _parse_runs(at: Node, info: HookInfo) -> Condition | None:
     if values is None:
         return None
     query = CommandQuery(values["program"], values.get("subcommand", ()), values.get("flags", ()))
-    return _runs(query, values.get("unparsed", "holds") == "holds")
+    return _runs(query, values.get("unparsed", Unparsed.LIKELY))
 
 
-def _runs(query: CommandQuery, holds_unparsed: bool = True) -> Condition:
-    return RunsCommand(query, holds_unparsed, _program_pattern(query)) if query.programs else NEVER_HOLDS
+def _runs(query: CommandQuery, unparsed: Unparsed = Unparsed.LIKELY) -> Condition:
+    return RunsCommand(query, unparsed, _program_pattern(query)) if query.programs else NEVER_HOLDS
 
 
 def _program_pattern(query: CommandQuery) -> Pattern:
@@ -81,8 +81,8 @@ def _parse_pipes(at: Node, info: HookInfo) -> Condition | None:
     if values is None:
         return None
     sources, targets = CommandQuery(values["from"]), CommandQuery(values["to"])
-    holds_unparsed = values.get("unparsed", "holds") == "holds"
-    return PipesCommand(sources, targets, holds_unparsed, _program_pattern(targets))
+    unparsed = values.get("unparsed", Unparsed.LIKELY)
+    return PipesCommand(sources, targets, unparsed, _program_pattern(targets))
 
 
 def _write_pipes(condition: Condition) -> Any:
@@ -94,14 +94,14 @@ def _one_or_many(texts: tuple[str, ...]) -> Any:
 
 
 def _write_unparsed(condition: RunsCommand | PipesCommand) -> Any:
-    return NOT_WRITTEN if condition.holds_unparsed else "ignored"
+    return NOT_WRITTEN if condition.unparsed is Unparsed.LIKELY else str(condition.unparsed)
 
 
 _UNPARSED: Final = choice_key(
     "unparsed",
-    ("holds", "ignored"),
-    default="`holds`",
-    help="whether a command that only the shell can know counts for a guard",
+    tuple(Unparsed),
+    default="`likely`",
+    help="which commands that only the shell can know count for a guard: those that `likely` match, all (`holds`), none (`ignored`)",
     write=_write_unparsed,
 )
 _RUNS_KEYS: Final = key_table(

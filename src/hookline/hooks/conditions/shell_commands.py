@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from hookline.hooks.event import Event, FactPath
@@ -24,6 +25,14 @@ UNKNOWN_PROGRAM: Final = "\0"
 _COMMAND: Final = ToolField(("command",))
 _COMMANDS: Final = "the commands of a shell tool"  # a key of Event.choices and of the event's cache
 _PROGRAMS: Final = "the programs of a shell tool"
+
+
+class Unparsed(StrEnum):
+    """Whether a guard holds for a command that only the shell can know."""
+
+    IGNORED = "ignored"
+    LIKELY = "likely"  # if all that is unknown is its program or subcommand
+    HOLDS = "holds"
 
 
 def commands_run(event: Event) -> tuple[RunCommand, ...]:
@@ -89,23 +98,27 @@ class RunsCommand:
     """
 
     query: CommandQuery
-    holds_unparsed: bool = True  # what cannot be known counts for a guard
+    unparsed: Unparsed = Unparsed.LIKELY
     names: TextPattern | None = field(default=None, compare=False, repr=False)  # for the index
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
-        commands = commands_run(event)
-        answers = [each for command in commands for each in self._answers(command)]
-        if True not in answers:
+        answers, doubts, is_sure = list[bool](), list[bool](), False
+        for command in commands_run(event):
+            answer = self.query.answer(command)
+            is_sure |= answer is True
+            answers.append(answer is True or (answer is None and self._holds_unsure(command)))
+            if not all(map(str.isascii, command.words)):  # something is unknown: it may match or not
+                answers.append(answer is True)
+                doubts.append(answer is not False if self.unparsed is not Unparsed.IGNORED else answer is True)
+        if True not in answers and True not in doubts:
             return False
-        has_guess = _is_guess(event)
-        return unanimous(str(self), [*answers, False] if has_guess else answers, _COMMANDS, event, has_guess=has_guess)
+        if _is_guess(event):
+            doubts.append(False)
+        unsure = None if is_sure else (str(self), str(self).replace(" runs ", " may run ", 1))
+        return unanimous(str(self), [*answers, *doubts], _COMMANDS, event, doubts=len(doubts), unsure=unsure)
 
-    def _answers(self, command: RunCommand) -> tuple[bool, ...]:
-        """One answer, or two if something in the command is unknown: it may match or not."""
-        answer = self.query.answer(command)
-        if all(map(str.isascii, command.words)):
-            return (answer is True,)
-        return (answer is True or (answer is None and self.holds_unparsed), answer is True)
+    def _holds_unsure(self, command: RunCommand) -> bool:
+        return self.unparsed is Unparsed.HOLDS or (self.unparsed is Unparsed.LIKELY and self.query.is_likely(command))
 
     def needs(self) -> tuple[Need, ...]:
         return () if self.names is None else (Need(RUN_PROGRAMS, self.names),)
@@ -134,18 +147,27 @@ class PipesCommand:
 
     sources: CommandQuery
     targets: CommandQuery
-    holds_unparsed: bool = True
+    unparsed: Unparsed = Unparsed.LIKELY
     names: TextPattern | None = field(default=None, compare=False, repr=False)  # of the targets, for the index
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         from hookline.shell.command_query import pipes_answer
 
-        answer = pipes_answer(self.sources, self.targets, commands_run(event))
-        if not (answer or (answer is None and self.holds_unparsed)):
+        commands = commands_run(event)
+        answer = pipes_answer(self.sources, self.targets, commands)
+        if answer is False or (answer is None and self.unparsed is Unparsed.IGNORED):
             return False
-        has_guess = _is_guess(event)
-        answers = (True, False) if answer is None or has_guess else (True,)
-        return unanimous(str(self), answers, self, event, has_guess=has_guess and answer is True)
+        if answer:
+            answers, doubts = ((True, False), 1) if _is_guess(event) else ((True,), 0)
+        else:
+            answers, doubts = ((True, False), 0) if self._holds_unsure(commands) else ((False, True), 1)
+        unsure = None if answer else (str(self), str(self).replace(" pipes ", " may pipe ", 1))
+        return unanimous(str(self), answers, self, event, doubts=doubts, unsure=unsure)
+
+    def _holds_unsure(self, commands: Sequence[RunCommand]) -> bool:
+        from hookline.shell.command_query import is_likely_pipe
+
+        return self.unparsed is Unparsed.HOLDS or is_likely_pipe(self.sources, self.targets, commands)
 
     def needs(self) -> tuple[Need, ...]:
         return () if self.names is None else (Need(RUN_PROGRAMS, self.names),)

@@ -140,7 +140,7 @@ class Matches:
     def _matches_all_readings(self, event: Event, deadline: float) -> bool:
         readings = self.subject.readings(event)
         answers = [self._any_match(texts, deadline) for texts in readings]
-        return unanimous(str(self.subject), answers, self.subject, event, has_guess=ends_in_guess(readings))
+        return unanimous(str(self.subject), answers, self.subject, event, doubts=ends_in_guess(readings))
 
     def match_cached(self, texts: tuple[str, ...], deadline: float) -> bool:
         known = self._cache.get(texts)
@@ -187,7 +187,7 @@ class Equals:
             if field.has_spellings:
                 readings = field.readings(event)
                 answers = [self.value in texts for texts in readings]
-                return unanimous(str(field), answers, field, event, has_guess=ends_in_guess(readings))
+                return unanimous(str(field), answers, field, event, doubts=ends_in_guess(readings))
         return holds_for_values(event, self.path, lambda value: deep_equal(value, self.value))
 
     def needs(self) -> tuple[Need, ...]:
