@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ from hookline.cli.main import cli
 from hookline.project import load_file
 
 COUNT = 40
+
+
+@pytest.fixture(autouse=True)
+def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was trusted need not survive a power cut."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.dialect)
@@ -28,7 +35,9 @@ def test_the_guard_holds_and_its_file_has_no_problems(target: Target, tmp_path: 
 def test_a_damaged_file_holds_or_is_refused(target: Target, tmp_path: Path) -> None:
     trial = Trial(target, tmp_path)
     wrong = [
-        (kind, data, found) for kind, data in mutants_of(target, COUNT) for found in trial.failures(data, closely=True)
+        (kind, data, found)
+        for number, (kind, data) in enumerate(mutants_of(target, COUNT))
+        for found in trial.failures(data, play=number % 20 == 0)
     ]
     assert not wrong
 
