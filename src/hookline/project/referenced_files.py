@@ -31,7 +31,7 @@ from hookline.hooks.templates import ShellTemplate, Template
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.lazy_dataclasses import dataclass, field_names, replace
 from hookline.lazy_imports import lazy_pattern
-from hookline.shell.file_words import find_code_words, find_file_words
+from hookline.shell.file_words import FileWord, find_code_words, find_file_words
 from hookline.shell.run_patterns import GLOB_BRACKETS
 
 MAX_WORDS: Final = 50_000
@@ -73,19 +73,21 @@ def find_references(hooks: Iterable[Hook], texts: Iterable[str] = (), prose: Ite
     """
     found = _ReferenceCollector()
     for text, is_command in dict.fromkeys(each for hook in hooks for each in _action_texts(hook.then)):
-        for word in find_file_words(text) if is_command else find_code_words(_without_file_calls(text)):
-            for each in _expand_word(word.text):
-                if word.is_searched:
-                    found.add(_normalize_word(each), found.searched)
-                for part in () if word.is_searched else _split_word(each):
-                    found.add(part, found.words)
+        found.add_words(find_file_words(text) if is_command else find_code_words(_without_file_calls(text)))
     for given, target in ((texts, found.words), (prose, found.beside)):
         for text in given:
             for word in find_code_words(text):
                 for part in _split_word(word.text):
                     found.add(part, target)
                     found.add(part.rstrip(".") or part, target)  # at the end of a sentence
-    return FileReferences(tuple(found.words), tuple(found.searched), tuple(found.beside))
+    return found.references()
+
+
+def references_of_words(words: Iterable[FileWord]) -> FileReferences:
+    """Raises TooManyReferencesError."""
+    found = _ReferenceCollector()
+    found.add_words(words)
+    return found.references()
 
 
 class _ReferenceCollector:
@@ -101,6 +103,17 @@ class _ReferenceCollector:
         self._character_count += len(word)
         if self._word_count > MAX_WORDS or self._character_count > _MAX_CHARACTERS:
             raise TooManyReferencesError(f"its commands have more than {MAX_WORDS} words")
+
+    def add_words(self, words: Iterable[FileWord]) -> None:
+        for word in words:
+            for each in _expand_word(word.text):
+                if word.is_searched:
+                    self.add(_normalize_word(each), self.searched)
+                for part in () if word.is_searched else _split_word(each):
+                    self.add(part, self.words)
+
+    def references(self) -> FileReferences:
+        return FileReferences(tuple(self.words), tuple(self.searched), tuple(self.beside))
 
 
 def _split_word(word: str) -> Iterator[str]:

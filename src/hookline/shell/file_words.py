@@ -122,7 +122,7 @@ _NO_OUTPUT_OPTION: Final = frozenset(
 _OUTPUT_OPTIONS: Final = frozenset(("-o", "--output", "--output-file", "--out"))
 
 _NODE: Final = frozenset(("node", "nodejs", "bun", "deno", "tsx", "ts-node"))
-_NODE_SUFFIXES: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".json", ".node")
+NODE_SUFFIXES: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".json", ".node")
 _IMPLIED_FILES: Final = {
     "make": ("Makefile", "makefile", "GNUmakefile"),
     "gmake": ("Makefile", "makefile", "GNUmakefile"),
@@ -342,8 +342,8 @@ def _implied_words(command: _Command) -> Iterator[FileWord]:
         yield from map(FileWord, _python_files(words))
     if programs & _NODE:
         operands = [word.partition("=")[2] if word.startswith("-") else word for word in words]
-        yield from (FileWord(f"{word}{end}") for word in operands if word for end in _NODE_SUFFIXES)
-        yield from (FileWord(f"{word}/index{end}") for word in operands if word for end in _NODE_SUFFIXES)
+        yield from (FileWord(f"{word}{end}") for word in operands if word for end in NODE_SUFFIXES)
+        yield from (FileWord(f"{word}/index{end}") for word in operands if word for end in NODE_SUFFIXES)
         yield from (FileWord(f"{word}/package.json") for word in operands if word)
     if programs & {"perl", "ruby", "lua", "luajit"}:
         yield from map(FileWord, _library_files(words))
