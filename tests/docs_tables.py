@@ -224,6 +224,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "facts-everywhere": lambda: code(COMMON_FACTS),
     "conditions": lambda: _examples(CONDITIONS, "key"),
     "runs": lambda: _keys(CONDITIONS["runs"].mapping),
+    "outside": lambda: _keys(CONDITIONS["outside"].mapping),
     "tests": lambda: _examples(TESTS, "key"),
     "actions": lambda: _examples(ACTIONS, "key"),
     **{f"options-{name}": partial(_keys, _options(action)) for name, action in ACTIONS.items() if _options(action)},

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from hookline.hooks.event import Event
+from hookline.hooks.host import ToolResult
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.project import load_text
 from hookline.record.entry import answer_entry, decision_entry, hook_spoke, is_recorded, outcome_entry
@@ -81,7 +82,7 @@ def test_facts_can_be_left_out() -> None:
 
 def test_odd_facts_are_no_reason_to_fail() -> None:
     asked = Event("tool.before", {"host": "x", "session": {"id": 5}, "tool": {"name": ""}})
-    assert "session" not in outcome_entry(asked, AS_THEY_ARE)
+    assert "session" not in outcome_entry(asked, ToolResult("x"), AS_THEY_ARE)
 
 
 def test_a_persons_answer() -> None:

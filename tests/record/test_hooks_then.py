@@ -1,13 +1,21 @@
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
 from hookline.errors import HooklineError
 from hookline.hooks.event import Event
+from hookline.hooks.hook import Scope
 from hookline.hooks.hook_files import HookFile, HookFiles
+from hookline.lazy_dataclasses import replace
+from hookline.project import load_for_directory
 from hookline.record.hooks_then import HookPaths, load_hook_files, paths_by_name, read_hook_files
+from hookline.record.record_reader import read_records
+from hookline.record.recorder import Recorder
+from hookline.record.replayer import ReplayBook, ReplayDifference, compare
 from hookline.record.segment import RecordDirectory
 
 TEXT = "hooks: [{id: a, on: tool.before, then: {deny: no}}, {id: b, on: tool.before, then: {run: 'true'}}]"
@@ -67,3 +75,48 @@ def test_paths(directory: RecordDirectory) -> None:
     record = {"hooks": keep(directory, kept)}
     assert HookPaths(directory).find(record, "hookline.yaml") == "/p/hookline.yaml"
     assert paths_by_name(kept) == {"hookline.yaml": str(Path("/p/hookline.yaml"))}
+
+
+ANY_CALL = Event("tool.before", {"tool": {"name": "bash", "kind": "shell", "input": {"command": "ls"}}})
+
+
+def test_a_call_that_was_held_is_held_again(tmp_path: Path, directory: RecordDirectory, recorder: Recorder) -> None:
+    """Because a file could not be read, or because the user's file says so while another has errors."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    own = home / ".config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    project.mkdir()
+    for text, other in (
+        ("on_problem: closed\nhooks: []\n", "hooks: [{id: a, on: tool.before, when: {tol: bash}, then: deny}]"),
+        (None, "hooks: []\n"),
+        ("hooks: []\n", "hooks: [\n"),
+    ):
+        (project / "hookline.yaml").write_text(other)
+        if text is None:
+            own.unlink()
+            own.mkdir()  # a file that cannot be read at all
+            shutil.rmtree(home / ".local", ignore_errors=True)
+        else:
+            shutil.rmtree(own, ignore_errors=True) if own.is_dir() else None
+            own.write_text(text)
+        recorder.decide_now(load_for_directory(project, home), ANY_CALL)
+    records = [record for record in read_records(directory) if record["kind"] == "decision"]
+    assert [record["verdict"] for record in records] == ["ask"] * 3
+    for record in records:
+        then = ReplayBook(load_hook_files(read_hook_files(directory, record["hooks"])))
+        decision = asyncio.run(then.decide(record, then.hooks))
+        assert compare(record, decision) is ReplayDifference.SAME
+
+
+def test_hooks_that_the_agent_runs_itself_are_not_in_force() -> None:
+    text = '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}}'
+    file = HookFile("/p/.claude/settings.json", "settings.json", "claude_code", "project", text, "accepted")
+    assert len(load_hook_files(HookFiles((file,))).hooks) == 1
+    assert load_hook_files(HookFiles((replace(file, run_by="claude-code"),))).hooks == ()
+
+
+def test_hooks_of_a_skill_have_its_scope_and_come_last() -> None:
+    skill = HookFile("/p/skill.yaml", "skill.yaml", "native", "session", TEXT, scope=Scope(session="s"))
+    book = load_hook_files(HookFiles((skill, *files(("own", TEXT)).files)))
+    assert [layer.name for layer in book.layers] == ["project", "session"]
+    assert {hook.scope for hook in book.layers[1].hooks} == {Scope(session="s")}

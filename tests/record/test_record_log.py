@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.hooks.event import Event
+from hookline.hooks.host import ToolResult
 from hookline.project import load_text
 from hookline.record.record_log import LogFilter, RecordLog, call_key, find_records, last_spoken, outcome_of
 from hookline.record.recorder import Recorder
@@ -33,8 +34,33 @@ def test_two_calls_with_the_same_input_have_each_its_outcome(directory: RecordDi
 def test_a_host_without_ids_for_calls_is_linked_by_the_input(directory: RecordDirectory, recorder: Recorder) -> None:
     recorder.decide_now(BOOK, event("ls"))
     recorder.decide_now(BOOK, event("cat"))
-    recorder.write_outcome(BOOK, event("cat", name="tool.after", ok=False))
+    recorder.write_outcome(BOOK, event("cat"), ToolResult(None, False, "no such file"))
     assert outcomes(directory) == [None, "failed"]
+
+
+def test_the_same_call_again_has_its_own_outcome_even_without_ids(
+    directory: RecordDirectory, recorder: Recorder
+) -> None:
+    for result in (ToolResult("a"), ToolResult(None, False, "no")):
+        recorder.decide_now(BOOK, event("ls"))
+        recorder.write_outcome(BOOK, event("ls"), result)
+    recorder.decide_now(BOOK, event("rm x"))  # denied
+    recorder.write_answer(BOOK, event("ls"), True)
+    assert outcomes(directory) == ["ok", "failed", None]
+
+
+def test_a_denied_call_has_no_outcome(directory: RecordDirectory, recorder: Recorder) -> None:
+    recorder.decide_now(BOOK, event("rm x"))
+    recorder.write_outcome(BOOK, event("rm x"), ToolResult("gone"))  # of a later call, under other hooks
+    assert outcomes(directory) == [None]
+
+
+def test_a_question_that_was_asked_twice(directory: RecordDirectory, recorder: Recorder) -> None:
+    for approved in (False, True):
+        recorder.decide_now(BOOK, event("ls"))
+        recorder.write_answer(BOOK, event("ls"), approved)
+    recorder.write_outcome(BOOK, event("ls"), ToolResult("a"))
+    assert outcomes(directory) == ["refused", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -105,5 +131,7 @@ def test_records_by_id(directory: RecordDirectory, recorder: Recorder) -> None:
 def test_outcomes_and_keys() -> None:
     assert outcome_of({"event": "tool.after", "facts": {"tool": {"ok": False}}}) == "failed"
     assert outcome_of({"event": "tool.after"}) == "ok"
+    assert outcome_of({"event": "tool.before"}) == ""
+    assert outcome_of({"kind": "answer", "event": "tool.before", "approved": True}) == "approved"
     assert call_key({"session": "s", "call": "c"}) == ("s", "c", "")
     assert call_key({"facts": None}) == ("", "", "null")

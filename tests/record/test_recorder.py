@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hookline.hooks.event import Event
+from hookline.hooks.host import ToolResult
 from hookline.project import load_for_directory, load_text
 from hookline.record.record_reader import read_records
 from hookline.record.recorder import RecordedBook, Recorder, archive_all, recorder_of
@@ -53,7 +54,7 @@ def test_the_texts_of_the_hooks_in_force_are_kept_once(directory: RecordDirector
     assert hashes[3] != hashes[0]
     data = (directory.hooks / f"{hashes[0]}.json").read_bytes()
     assert hashlib.sha256(data).hexdigest() == hashes[0]
-    assert json.loads(data)[0]["text"] == HOOKS
+    assert json.loads(data)["files"][0]["text"] == HOOKS
 
 
 def test_events_on_which_no_hook_spoke(directory: RecordDirectory, recorder: Recorder) -> None:
@@ -120,10 +121,12 @@ def test_a_bug_in_recording_costs_no_decision(
 def test_outcomes_and_answers(directory: RecordDirectory, recorder: Recorder) -> None:
     book = load_text(HOOKS, "hookline.yaml")
     recorder.write_answer(book, event("rm x"), True, "ann")
-    recorder.write_outcome(book, Event("tool.after", {"tool": {"name": "Bash", "input": {}, "ok": True}}))
-    answer, outcome = recorded(directory)
+    recorder.write_outcome(book, event("ls"), ToolResult("a.txt"))
+    recorder.write_outcome(book, event("ls"), ToolResult(None, False, "no"))
+    answer, outcome, failed = recorded(directory)
     assert (answer["kind"], answer["approved"], answer["by"]) == ("answer", True, "ann")
-    assert (outcome["kind"], outcome["event"]) == ("outcome", "tool.after")
+    assert (outcome["kind"], outcome["event"], outcome["facts"]["tool"]["result"]) == ("outcome", "tool.after", "a.txt")
+    assert (failed["event"], failed["facts"]["tool"]["error"]) == ("tool.failed", "no")
 
 
 def test_one_recorder_for_each_directory(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from hookline.errors import UnavailableError
 from hookline.hooks.host import Host, Notice
+from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.segment import record_directory
 from hookline.runtime.updates import Notification, ToolCallFinished, ToolCallStarted
 from runtime.scripted_runtime import RecordingModel, UpdateRecorder, open_runtime, run_async
 
@@ -58,3 +60,14 @@ def test_a_prompt_of_a_hook_goes_to_the_agents_model(tmp_path: Path) -> None:
 def test_a_notice_is_an_update(tmp_path: Path) -> None:
     _, seen = with_host(tmp_path, lambda host: host.publish(Notice("log", message="done")))
     assert [each.notice.message for each in seen.of_type(Notification)] == ["done"]
+
+
+def test_what_came_of_a_hooks_own_call_is_recorded(tmp_path: Path) -> None:
+    async def work(host: Host) -> None:
+        for command in ("true", "false", "rm a"):
+            await host.call_tool("bash", {"command": command})
+
+    with_host(tmp_path, work, GUARD)
+    record = record_directory(tmp_path / "home/.local/state/hookline")
+    rows = RecordLog(record, LogFilter(tool="bash", event="tool.before")).latest(10)
+    assert [row["outcome"] for row in rows] == ["ok", "failed", None]

@@ -20,12 +20,16 @@ from hookline.hooks.hook import Scope
 from hookline.hooks.outcome import Verdict
 from hookline.project import find_sources
 from hookline.project.trust_store import Trust, trust_file_path
+from hookline.record.hooks_then import load_hook_files, read_hook_files
+from hookline.record.record_reader import read_records
+from hookline.record.replayer import ReplayBook, ReplayDifference, compare
+from hookline.record.segment import record_directory
 from hookline.runners.local_host import LocalHost
 from hookline.runtime.apps.app import App
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.session_hooks import StoredHooksFile, dump_session_hooks, load_session_hooks
 from hookline.runtime.settings import Settings
-from runtime.scripted_runtime import RecordingModel, make_agent, run_async, send_prompt, tool_call_step
+from runtime.scripted_runtime import RecordingModel, make_agent, open_runtime, run_async, send_prompt, tool_call_step
 
 HUB = """{"hooks": {"PreToolUse": [
   {"id": "deny", "matcher": "^bash$", "action": "deny", "reason": "no"},
@@ -229,3 +233,22 @@ def test_the_text_of_a_file_that_nobody_trusts_is_not_stored(workspace: Path) ->
     id = stored_session(workspace)
     shutil.rmtree(workspace / ".flo")
     assert not any(text.startswith("Error") for text in results_after_resuming(workspace, id))
+
+
+def test_the_record_keeps_the_hooks_of_a_skill(workspace: Path) -> None:
+    async def work() -> None:
+        steps = [tool_call_step(("bash", {"command": "ls"})), "done"]
+        async with open_runtime(workspace, steps=steps) as (runtime, _):
+            session = await runtime.start()
+            before = session.book.files.hash
+            await session.add_hooks((StoredHooksFile("flo", "skill.json", RULES, Scope(session=session.id)),))
+            assert session.book.files.hash != before
+            await send_prompt(session, "hello")
+            directory = record_directory(runtime.state_directory)
+            denied = [row for row in read_records(directory) if row.get("verdict") == "deny"]
+            assert [(row["tool"], row["file"]) for row in denied] == [("bash", "skill.json")]
+            then = ReplayBook(load_hook_files(read_hook_files(directory, denied[0]["hooks"])))
+            assert [hook.scope for hook in then.book.hooks] == [Scope(session=session.id)] * len(then.book.hooks)
+            assert compare(denied[0], await then.decide(denied[0], then.hooks)) is ReplayDifference.SAME
+
+    run_async(work)

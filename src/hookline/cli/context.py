@@ -69,5 +69,8 @@ def load_book(configs: Sequence[str], dialect: str | None, *, importing: bool = 
         return books[0]
     layers = [layer for book in books for layer in book.layers]
     problems = [problem for book in books for problem in book.problems]
-    files = HookFiles(tuple(file for book in books for file in book.files.files))
+    files = HookFiles(
+        tuple(file for book in books for file in book.files.files),
+        tuple(hold for book in books for hold in book.files.holds),
+    )
     return Book(layers, books[0].host, problems, files)

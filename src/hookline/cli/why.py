@@ -32,8 +32,8 @@ _UNCERTAIN: Final = (
     "Its facts were shortened or masked when they were recorded, so this may differ from what hooks saw."
 )
 _DIFFERS: Final = (
-    "This is not what was decided then: something that the record does not keep, such as a Python hook, a count of earlier "
-    "fires or a file that could not be read, made the difference."
+    "This is not what was decided then: something that the record does not keep, such as a Python hook or a count of "
+    "earlier fires, made the difference."
 )
 
 

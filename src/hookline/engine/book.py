@@ -16,7 +16,7 @@ from hookline.errors import HooklineError, MustWait
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.events import EVENTS
 from hookline.hooks.hook import Hook
-from hookline.hooks.hook_files import NO_FILES, HookFiles
+from hookline.hooks.hook_files import NO_FILES, HookFile, HookFiles
 from hookline.hooks.host import NO_HOST, FireLimiter, Host, current_hook
 from hookline.hooks.record_settings import DEFAULT_SETTINGS, RecordSettings
 
@@ -122,14 +122,15 @@ class Book:
         hooks = (entry.hook for _, index in self._by_event.get(event_name, ()) for entry in index.entries)
         return frozenset(path for hook in hooks for path in hook.reads())
 
-    def with_layer(self, layer: Layer) -> Book:
-        """A book with this layer added, or in place of the layer with the same name."""
+    def with_layer(self, layer: Layer, files: Iterable[HookFile] = ()) -> Book:
+        """A book with this layer added, or in place of the layer with the same name. `files` are those of its hooks."""
         layers = [layer if old.name == layer.name else old for old in self.layers]
-        return Book(layers if layer in layers else (*layers, layer), self.host, self.problems, self.files, self.record)
+        known = self.files.with_files(layer.name, tuple(files))
+        return Book(layers if layer in layers else (*layers, layer), self.host, self.problems, known, self.record)
 
     def without_layer(self, name: str) -> Book:
         layers = (layer for layer in self.layers if layer.name != name)
-        return Book(layers, self.host, self.problems, self.files, self.record)
+        return Book(layers, self.host, self.problems, self.files.with_files(name, ()), self.record)
 
     def _indexes_for(self, event: Event) -> tuple[tuple[int, HookIndex], ...]:
         try:

@@ -11,7 +11,7 @@ from hookline.hooks.conditions.text import Equals, Exists, Matches
 from hookline.hooks.conditions.tool import ToolKindIs
 from hookline.hooks.event import Event
 from hookline.hooks.hook import Hook
-from hookline.hooks.protocols import Condition, Subject
+from hookline.hooks.protocols import Condition, PureCondition, Subject
 from hookline.hooks.tool_input import ToolField
 
 Holds = Callable[[Event, float], bool]
@@ -27,7 +27,7 @@ def is_repeatable(condition: Condition) -> bool:
         case Not(part):
             return is_repeatable(part)
         case _:
-            return type(condition) in _SIMPLE
+            return type(condition) in _SIMPLE or isinstance(condition, PureCondition)
 
 
 def flatten_condition(hook: Hook) -> Holds:

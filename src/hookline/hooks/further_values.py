@@ -16,22 +16,22 @@ from hookline.lazy_imports import json, lazy_pattern
 COMMAND_LIST: Final = "commands"
 ARGUMENT_FIELDS: Final = ("args", "argv", "arguments")
 _FILES: Final = ("paths", "files", "file_paths", "filePaths")
-_ENDS: Final = tuple(
+ENDS: Final = tuple(
     f"{name}{suffix}"
     for name in ("source", "destination", "src", "dst", "dest", "target", "old", "new", "from", "to")
     for suffix in ("", "_path", "Path", "_file")
     if suffix or name not in ("old", "new")  # without a suffix these are texts
 )
-_PATCHES: Final = ("patch", "patchText", "patch_text", "diff", "input", "command")
+PATCHES: Final = ("patch", "patchText", "patch_text", "diff", "input", "command")
 _PATH_NAMES: Final = frozenset(("path", *(name for fields in FIELD_NAMES.values() for name in fields.get("path", ()))))
 PATH_LISTS: Final[Mapping[ToolKind, tuple[str, ...]]] = {
     ToolKind.READ: (*_FILES, "include", "image_paths"),
-    ToolKind.WRITE: (*_FILES, *_ENDS),
+    ToolKind.WRITE: (*_FILES, *ENDS),
     ToolKind.EDIT: (*_FILES, "edits", "operations", "changes"),
     **dict.fromkeys((ToolKind.LIST, ToolKind.GLOB, ToolKind.GREP), ("paths",)),
 }
 """The other fields in which a tool of the kind has paths."""
-PATH_SOURCES: Final = frozenset((*(name for names in PATH_LISTS.values() for name in names), *_PATCHES))
+PATH_SOURCES: Final = frozenset((*(name for names in PATH_LISTS.values() for name in names), *PATCHES))
 COMMAND_SOURCES: Final = frozenset((COMMAND_LIST, *ARGUMENT_FIELDS))
 
 _PATCHED_FILE: Final = lazy_pattern(
@@ -42,17 +42,17 @@ _PATCHED_FILE: Final = lazy_pattern(
 
 def further_paths(input: Mapping[str, Any], kind: ToolKind) -> Iterator[Any]:
     for name in PATH_LISTS.get(kind, ()):
-        if name in input and not (name in _ENDS and isinstance(input[name], (int, float))):  # these may be lines
+        if name in input and not (name in ENDS and isinstance(input[name], (int, float))):  # these may be lines
             yield from _paths_in(input[name])
     if kind in (ToolKind.EDIT, ToolKind.WRITE):
-        for name in _PATCHES:
-            yield from _patched_files(input.get(name))
+        for name in PATCHES:
+            yield from patched_files(input.get(name))
 
 
 def further_commands(input: Mapping[str, Any], commands: tuple[Any, ...]) -> Iterator[Any]:
     """The commands in a list of them, and each command with its arguments."""
     if COMMAND_LIST in input:
-        yield from _items(input[COMMAND_LIST])
+        yield from items_of(input[COMMAND_LIST])
     for name in ARGUMENT_FIELDS:
         given = input.get(name)
         for command in commands if given else ():
@@ -63,14 +63,14 @@ def further_commands(input: Mapping[str, Any], commands: tuple[Any, ...]) -> Ite
 
 
 def _paths_in(value: Any) -> Iterator[Any]:
-    for item in _items(value):
+    for item in items_of(value):
         if isinstance(item, Mapping):
             yield from (path for name, path in item.items() if name in _PATH_NAMES)
         else:
             yield item
 
 
-def _items(value: Any) -> tuple[Any, ...]:
+def items_of(value: Any) -> tuple[Any, ...]:
     if isinstance(value, str):
         value = _decode_list(value)
     return tuple(value) if isinstance(value, (list, tuple)) else () if value is None else (value,)
@@ -85,7 +85,7 @@ def _decode_list(text: str) -> Any:
     return found if isinstance(found, list) else text
 
 
-def _patched_files(value: Any) -> Iterator[str]:
+def patched_files(value: Any) -> Iterator[str]:
     for text in value if isinstance(value, (list, tuple)) else (value,):
         for found in _PATCHED_FILE.finditer(text) if isinstance(text, str) else ():
             path = (found[1] or found[2] or "").strip()

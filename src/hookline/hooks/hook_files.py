@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, Literal
 
+from hookline.hooks.hook import GLOBAL_SCOPE, Scope
 from hookline.lazy_dataclasses import dataclass, field
 from hookline.lazy_imports import hashlib, json
 
@@ -24,23 +25,58 @@ class HookFile:
     layer: str
     text: str
     standing: Standing = "own"
+    run_by: str = ""  # the coding agent that runs its hooks itself: only those that it ignores are in force
+    scope: Scope = GLOBAL_SCOPE  # of all its hooks, as for a skill
     packs: Mapping[str, str] = field(default_factory=dict)  # the texts of the packs that it extends
 
 
-def _fields(file: HookFile) -> dict[str, Any]:
-    fields = {name: getattr(file, name) for name in ("path", "shown_as", "dialect", "layer", "text", "standing")}
-    return {**fields, "packs": dict(file.packs)} if file.packs else fields
+@dataclass(frozen=True, slots=True)
+class HoldReason:
+    """Why every tool call is held, by a hook that is in no file: a file cannot be read, or the config has errors."""
+
+    hook: str  # the hook's id
+    layer: str
+    reason: str
+    file: str
+    line: int
+    dialect: str
+    is_trusted: bool = True
+
+
+_FILE_KEYS: Final = ("path", "shown_as", "dialect", "layer", "text", "standing", "run_by")
+_SCOPE_KEYS: Final = ("agent", "prompt", "session")
+_HOLD_KEYS: Final = ("hook", "layer", "reason", "file", "line", "dialect", "is_trusted")
+
+
+def _fields(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+def _file_json(file: HookFile) -> dict[str, Any]:
+    fields = _fields(file, _FILE_KEYS)
+    if file.packs:
+        fields["packs"] = dict(file.packs)
+    return fields if file.scope == GLOBAL_SCOPE else {**fields, "scope": _fields(file.scope, _SCOPE_KEYS)}
 
 
 class HookFiles:
-    """All files of one book."""
+    """All files of one book, and what else makes its hooks."""
 
-    def __init__(self, files: tuple[HookFile, ...] = ()) -> None:
+    def __init__(self, files: tuple[HookFile, ...] = (), holds: tuple[HoldReason, ...] = ()) -> None:
         self.files = files
+        self.holds = holds
+
+    def with_files(self, layer: str, files: tuple[HookFile, ...]) -> HookFiles:
+        """With these files as those of the layer."""
+        return HookFiles((*(file for file in self.files if file.layer != layer), *files), self.holds)
 
     @cached_property
     def data(self) -> bytes:
-        return json.dumps([_fields(file) for file in self.files], separators=(",", ":")).encode()
+        value = {
+            "files": [_file_json(file) for file in self.files],
+            "holds": [_fields(hold, _HOLD_KEYS) for hold in self.holds],
+        }
+        return json.dumps(value, separators=(",", ":")).encode()
 
     @cached_property
     def hash(self) -> str:
@@ -48,9 +84,10 @@ class HookFiles:
 
     @staticmethod
     def parse(data: bytes) -> HookFiles:
-        """Raises ValueError or TypeError if the data is not what `data` returned."""
-        found: list[dict[str, Any]] = json.loads(data)
-        return HookFiles(tuple(HookFile(**each) for each in found))
+        """Raises ValueError, TypeError or KeyError if the data is not what `data` returned."""
+        found: dict[str, Any] = json.loads(data)
+        files = (HookFile(**{**each, "scope": Scope(**each.get("scope", {}))}) for each in found["files"])
+        return HookFiles(tuple(files), tuple(HoldReason(**each) for each in found["holds"]))
 
 
 NO_FILES: Final = HookFiles()

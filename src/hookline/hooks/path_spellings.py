@@ -29,23 +29,23 @@ def path_readings(given: str, event: Event) -> Readings:
     """
     if not given:
         return ((given,),)
-    project = _directory_fact(event, "workspace") or _directory_fact(event, "cwd")
-    base = _directory_fact(event, "cwd") or project
+    project = directory_fact(event, "workspace") or directory_fact(event, "cwd")
+    base = directory_fact(event, "cwd") or project
     readings = _readings_of(given, given, base, project)
     if given[0] == "~" or given[:5].lower() == "file:" or "/proc/" in given:
-        for other in _other_forms(given, base):
+        for other in other_forms(given, base):
             readings += _readings_of(given, other, base, project)
     return tuple(dict.fromkeys(readings)) if len(readings) > 1 else readings
 
 
 def _readings_of(given: str, form: str, base: str, project: str) -> Readings:
     joined = posixpath.join(base, form)
-    place = _normalize(joined)
+    place = normalize_path(joined)
     if not place.startswith("/"):  # the directory is unknown
         return ((place,), (given,)) if _has_detour(given) else ((given,) if place == given else (given, place),)
-    inside = _relative_to(place, project)
-    real = _resolve_links(joined, place, project)
-    real_inside = _relative_to(real, _real_directory(project)) if real and project else None
+    inside = relative_to(place, project)
+    real = resolve_links(joined, place, project)
+    real_inside = relative_to(real, real_directory(project)) if real and project else None
     core = (inside,) if inside is not None else (place,)
     full: tuple[str, ...] = (*core, place)
     if real and real_inside is not None and real_inside == inside:
@@ -64,20 +64,20 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _other_forms(given: str, base: str) -> list[str]:
+def other_forms(given: str, base: str) -> list[str]:
     """What a tool may turn the path into before it opens it."""
     forms: list[str] = []
     if given.startswith("~"):
         forms.append(os.path.expanduser(given))
     if given[:5].lower() == "file:":
         forms.append(unquote(re.sub(r"(?i)\Afile:(?://[^/]*)?", "", given)))
-    link = _PROCESS_LINK.match(_normalize(given)) if "/proc/" in given else None
+    link = _PROCESS_LINK.match(normalize_path(given)) if "/proc/" in given else None
     if link is not None:
-        forms.append((base if link[1] == "cwd" else "") + (_normalize(given)[link.end() :] or "/"))
+        forms.append((base if link[1] == "cwd" else "") + (normalize_path(given)[link.end() :] or "/"))
     return [form for form in forms if form != given]
 
 
-def _normalize(path: str) -> str:
+def normalize_path(path: str) -> str:
     path = posixpath.normpath(path)
     return path[1:] if path.startswith("//") else path
 
@@ -93,7 +93,7 @@ def _has_detour(given: str) -> bool:
     )
 
 
-def _relative_to(path: str, directory: str) -> str | None:
+def relative_to(path: str, directory: str) -> str | None:
     """None if it is not inside."""
     if not directory:
         return None
@@ -103,15 +103,15 @@ def _relative_to(path: str, directory: str) -> str | None:
     return path[len(inside) :] if path.startswith(inside) else None
 
 
-def _resolve_links(joined: str, place: str, project: str) -> str | None:
+def resolve_links(joined: str, place: str, project: str) -> str | None:
     """The path with its links resolved, as far as it exists. None if the path cannot exist."""
     try:
         if ".." in joined and ".." in joined.split("/"):
             return os.path.realpath(joined)
-        below = _relative_to(place, project)
+        below = relative_to(place, project)
         start = place if below is None else below
         prefix = "" if below is None else project.rstrip("/")
-        return os.path.realpath(place) if _has_link(prefix, start) else _under_real_project(place, project, below)
+        return os.path.realpath(place) if _has_link(prefix, start) else under_real_project(place, project, below)
     except (OSError, ValueError):  # a link to itself, a NUL byte
         return None
 
@@ -129,21 +129,21 @@ def _has_link(prefix: str, path: str) -> bool:
     return False
 
 
-def _under_real_project(place: str, project: str, below: str | None) -> str:
+def under_real_project(place: str, project: str, below: str | None) -> str:
     if below is None:
         return place
-    real = _real_directory(project)
+    real = real_directory(project)
     return real if below == "." else posixpath.join(real, below)
 
 
 @lru_cache(maxsize=64)
-def _real_directory(directory: str) -> str:
+def real_directory(directory: str) -> str:
     try:
         return os.path.realpath(directory) if directory else ""
     except (OSError, ValueError):
         return directory
 
 
-def _directory_fact(event: Event, fact: str) -> str:
+def directory_fact(event: Event, fact: str) -> str:
     value: Any = event.facts.get(fact)
-    return _normalize(value) if isinstance(value, str) and value.startswith("/") else ""
+    return normalize_path(value) if isinstance(value, str) and value.startswith("/") else ""

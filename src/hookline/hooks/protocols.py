@@ -138,3 +138,9 @@ class Condition(Protocol):
 
     def why_not(self, event: Event) -> str:
         """The part that did not hold, in words. Call it only after holds() returned False."""
+
+
+class PureCondition:
+    """The base of conditions that only look at the event: they may be asked twice about it."""
+
+    __slots__ = ()

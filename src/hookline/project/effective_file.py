@@ -8,7 +8,7 @@ from pathlib import Path
 from hookline.config.problem import Problem, Severity
 from hookline.errors import HooklineError
 from hookline.hooks.hook import Hook
-from hookline.hooks.hook_files import HookFile, Standing
+from hookline.hooks.hook_files import HoldReason, HookFile, Standing
 from hookline.lazy_dataclasses import dataclass, replace
 from hookline.project.parsed_file import CodeFolder, ParsedFile, import_folders, read_folders
 
@@ -25,6 +25,7 @@ class EffectiveFile:
     trusted: bool = True  # covers the file's capabilities, too
     standing: Standing = "own"
     changed: ParsedFile | None = None  # the present version, if it is not the accepted one
+    holds: tuple[HoldReason, ...] = ()  # if it cannot be read
 
     @property
     def is_valid(self) -> bool:
@@ -37,10 +38,11 @@ class EffectiveFile:
         if parsed.dialect is None:
             return ()
         name = (_absolute_path(source.path), source.display_path, parsed.dialect, str(source.layer))
-        file = HookFile(*name, parsed.text, self.standing, pack_texts(parsed))
+        file = HookFile(*name, parsed.text, self.standing, source.run_by, packs=pack_texts(parsed))
         if self.changed is None:
             return (file,)
-        return (file, HookFile(*name, self.changed.text, "added", pack_texts(self.changed)))
+        changed = self.changed
+        return (file, HookFile(*name, changed.text, "added", source.run_by, packs=pack_texts(changed)))
 
     def watched_files(self) -> tuple[Path, ...]:
         """Raises TooManyReferencesError."""

@@ -10,6 +10,7 @@ from hookline.engine.book import Layer
 from hookline.hooks.actions.hold import HoldCall
 from hookline.hooks.conditions.logic import ALWAYS
 from hookline.hooks.hook import Hook, Origin
+from hookline.hooks.hook_files import HoldReason
 from hookline.lazy_dataclasses import replace
 from hookline.project.effective_file import EffectiveFile
 from hookline.project.parsed_file import ParsedFile
@@ -30,19 +31,31 @@ def hold_if_unreadable(effective: EffectiveFile) -> EffectiveFile:
     reason = f"{problem} Nobody can say what this file guards, so every call waits until it can be read."
     if not is_trusted:  # a problem may quote the file, and an agent reads the reason
         reason = _UNTRUSTED_REASON
-    hold = Hook(
-        id=f"{parsed.source.path.name}:unreadable",
+    hold = HoldReason(
+        f"{parsed.source.path.name}:unreadable",
+        str(parsed.source.layer),
+        reason,
+        problem.file,
+        problem.line,
+        parsed.dialect or parsed.source.dialect or "",
+        is_trusted,
+    )
+    return replace(effective, hooks=(*effective.hooks, holding_hook(hold)), holds=(hold,))
+
+
+def holding_hook(hold: HoldReason) -> Hook:
+    return Hook(
+        id=hold.hook,
         event="tool.before",
         when=ALWAYS,
-        then=HoldCall(reason),
-        origin=Origin(problem.file, problem.line, parsed.dialect or parsed.source.dialect or ""),
-        is_trusted=is_trusted,
+        then=HoldCall(hold.reason),
+        origin=Origin(hold.file, hold.line, hold.dialect),
+        is_trusted=hold.is_trusted,
     )
-    return replace(effective, hooks=(*effective.hooks, hold))
 
 
-def hold_on_problems(files: Iterable[ParsedFile], problems: Iterable[Problem]) -> tuple[Layer, ...]:
-    """A layer that holds every tool call if there are errors, and a file of the user's own says `on_problem: closed`."""
+def hold_on_problems(files: Iterable[ParsedFile], problems: Iterable[Problem]) -> tuple[HoldReason, ...]:
+    """Why every tool call is held if there are errors, and a file of the user's own says `on_problem: closed`."""
     errors = errors_of(problems)
     closing = next((file for file in files if file.closes_on_problem and file.source.layer is SourceLayer.USER), None)
     if closing is None or not errors:
@@ -50,11 +63,8 @@ def hold_on_problems(files: Iterable[ParsedFile], problems: Iterable[Problem]) -
     places = ", ".join(dict.fromkeys(f"{problem.file}:{problem.line}" for problem in errors[:_MAX_PLACES]))
     more = f" and {len(errors) - _MAX_PLACES} more" if len(errors) > _MAX_PLACES else ""
     reason = f"The config has errors ({places}{more}), and {closing.source.display_path} says on_problem: closed."
-    hold = Hook(
-        id="on_problem",
-        event="tool.before",
-        when=ALWAYS,
-        then=HoldCall(reason),
-        origin=Origin(closing.source.display_path, 1, closing.dialect or ""),
-    )
-    return (Layer("problems", [hold]),)
+    return (HoldReason("on_problem", "problems", reason, closing.source.display_path, 1, closing.dialect or ""),)
+
+
+def holding_layers(holds: Iterable[HoldReason]) -> tuple[Layer, ...]:
+    return tuple(Layer(hold.layer, [holding_hook(hold)]) for hold in holds)

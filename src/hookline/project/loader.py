@@ -11,7 +11,7 @@ from hookline.config.problem import OnProblem, Problem, refuse_errors
 from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer, gc_paused
 from hookline.errors import ConfigError
-from hookline.hooks.hook_files import HookFiles
+from hookline.hooks.hook_files import HoldReason, HookFiles
 from hookline.hooks.host import Host
 from hookline.hooks.record_settings import DEFAULT_KEEP, DEFAULT_SETTINGS, RecordSettings
 from hookline.lazy_dataclasses import replace
@@ -67,7 +67,7 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
 
     Instead of a file that cannot be read, its last good version counts; if there is none, every tool call is held.
     """
-    from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems
+    from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems, holding_layers
     from hookline.project.last_good_version import LastGoodVersions
 
     with gc_paused():
@@ -80,8 +80,9 @@ def load_all(sources: Iterable[Source], trust: Trust, *, importing: bool = True,
             if (of_layer := [each for each in effective if each.parsed.source.layer is layering])
         ]
         problems = _collect_problems(effective)
-        held = hold_on_problems((each.parsed for each in effective), problems)
-        return Book((*layers, *held), host or make_local_host(), problems, *describe_files(effective))
+        holds = hold_on_problems((each.parsed for each in effective), problems)
+        layers += holding_layers(holds)
+        return Book(layers, host or make_local_host(), problems, *describe_files(effective, holds))
 
 
 def load_for_directory(directory: Path, home: Path, trust: Trust | None = None) -> Book:
@@ -113,13 +114,16 @@ def _build_book(parsed: ParsedFile, importing: bool, host: Host | None = None) -
     return Book(layers, host or make_local_host(), problems, files, settings)
 
 
-def describe_files(files: Iterable[EffectiveFile]) -> tuple[HookFiles, RecordSettings]:
+def describe_files(
+    files: Iterable[EffectiveFile], holds: tuple[HoldReason, ...] = ()
+) -> tuple[HookFiles, RecordSettings]:
     """The texts of the files, and what the user's own ones say about recording."""
     files = tuple(files)
     own = [each.parsed for each in files if each.parsed.source.project is None]
     settings = next((parsed.record for parsed in own if parsed.record is not None), DEFAULT_SETTINGS)
     settings = replace(settings, keep=settings.keep or DEFAULT_KEEP)
-    return HookFiles(tuple(file for each in files for file in each.hook_files)), settings
+    texts = tuple(file for each in files for file in each.hook_files)
+    return HookFiles(texts, (*(hold for each in files for hold in each.holds), *holds)), settings
 
 
 def _resolve_folders(effective: EffectiveFile, importing: bool) -> EffectiveFile:

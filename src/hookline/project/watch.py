@@ -17,7 +17,7 @@ from hookline.hooks.host import Host
 from hookline.lazy_dataclasses import dataclass
 from hookline.lazy_imports import lazy_logger
 from hookline.project.effective_file import EffectiveFile
-from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems
+from hookline.project.holding_hooks import hold_if_unreadable, hold_on_problems, holding_layers
 from hookline.project.last_good_version import LastGoodVersions
 from hookline.project.loader import describe_files, make_local_host
 from hookline.project.parsed_file import ParsedFile, read_source
@@ -133,10 +133,10 @@ class BookWatcher:
                     layers_before[layering] if unchanged else Layer(layering, [h for each in new for h in each.hooks])
                 )
         problems = [problem for each in now.values() for problem in each.problems]
-        held = hold_on_problems((each.effective.parsed for each in now.values()), problems)
-        return Book(
-            (*layers, *held), self.book.host, problems, *describe_files(each.effective for each in now.values())
-        )
+        effective = [each.effective for each in now.values()]
+        holds = hold_on_problems((each.parsed for each in effective), problems)
+        layers += holding_layers(holds)
+        return Book(layers, self.book.host, problems, *describe_files(effective, holds))
 
     def _watch_loop(self) -> None:
         for _ in self._wait_for_changes():

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hookline.engine.decision import Decision, TraceEntry, outcome_json
 from hookline.hooks.event import Event
+from hookline.hooks.host import ToolResult
 from hookline.hooks.outcome import SILENT, Failure
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.record.facts import AsTheyAre
@@ -66,9 +67,12 @@ def decision_entry(asked: Event, decision: Decision, seconds: float, recordable:
     return entry
 
 
-def outcome_entry(event: Event, recordable: AsTheyAre) -> dict[str, Any]:
+def outcome_entry(call: Event, result: ToolResult, recordable: AsTheyAre) -> dict[str, Any]:
     """The record of what came of a tool call about which no hook was asked afterwards."""
-    return _about("outcome", event, recordable)
+    said = {"result": result.content} if result.ok else {"error": result.error}
+    tool = {**call.facts.get("tool", {}), "ok": result.ok, **said}
+    ended = Event("tool.after" if result.ok else "tool.failed", {**call.facts, "tool": tool})
+    return _about("outcome", ended, recordable)
 
 
 def answer_entry(event: Event, approved: bool, by: str, recordable: AsTheyAre) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from pathlib import Path
 from hookline.config.reader import salvage_text
 from hookline.engine.book import Book, Layer
 from hookline.errors import HooklineError
-from hookline.hooks.hook import Hook
+from hookline.hooks.hook import GLOBAL_SCOPE, Hook
 from hookline.hooks.hook_files import HookFile, HookFiles
+from hookline.lazy_dataclasses import replace
+from hookline.project.holding_hooks import holding_hook
 from hookline.project.parsed_file import ParsedFile, parse_document
 from hookline.project.restrictions import restrict_hook
 from hookline.project.sources import Source, SourceLayer
@@ -21,7 +23,7 @@ def read_hook_files(directory: RecordDirectory, digest: str) -> HookFiles:
     """Raises HooklineError if the texts were not kept."""
     try:
         return HookFiles.parse((directory.hooks / f"{digest}.json").read_bytes())
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, KeyError):
         raise HooklineError("the texts of the hooks that were in force then are not kept any more") from None
 
 
@@ -61,14 +63,19 @@ def load_hook_files(files: HookFiles) -> Book:
             hooks = tuple(map(restrict_hook, hooks))
         elif file.standing == "added":
             hooks = tuple(new_guards(parsed, accepted[file.path]))
+        if file.scope != GLOBAL_SCOPE:
+            hooks = tuple(replace(hook, scope=file.scope) for hook in hooks)
         by_layer.setdefault(file.layer, []).extend(hooks)
-    order = [str(layer) for layer in SourceLayer]
-    layers = [Layer(name, by_layer[name]) for name in sorted(by_layer, key=order.index)]
+    for hold in files.holds:
+        by_layer.setdefault(hold.layer, []).append(holding_hook(hold))
+    names = [str(layer) for layer in SourceLayer if layer in by_layer]  # the others come later, in their own order
+    layers = [Layer(name, by_layer[name]) for name in dict.fromkeys((*names, *by_layer))]
     return Book(layers, files=files)
 
 
 def _parse(file: HookFile) -> ParsedFile:
-    source = Source(Path(file.path), file.shown_as, file.dialect, SourceLayer(file.layer))
+    layer = SourceLayer(file.layer) if file.layer in list(SourceLayer) else SourceLayer.NAMED
+    source = Source(Path(file.path), file.shown_as, file.dialect, layer, run_by=file.run_by)
     document, problems = salvage_text(file.text, file.shown_as)
     return (
         ParsedFile(source, problems=problems)

@@ -15,8 +15,6 @@ from hookline.record.segment import RecordDirectory, split_id
 _OUTCOME_EVENTS: Final = ("tool.after", "tool.failed")
 _OUTCOME_MARKS: Final = (b'"tool.after"', b'"tool.failed"', b'"kind":"answer"')
 
-_FINAL_OUTCOMES: Final = ("ok", "failed")
-
 CallKey = tuple[str, str, str]
 LOG_KEYS: Final = (
     *("id", "at", "host", "session", "event", "tool", "input", "verdict", "reason", "hook", "file", "line", "ms"),
@@ -70,7 +68,7 @@ class RecordLog:
     def __init__(self, directory: RecordDirectory, filter: LogFilter) -> None:
         self._directory = directory
         self._filter = filter
-        self._outcomes: dict[CallKey, str] = {}
+        self._outcomes: dict[CallKey, list[tuple[str, str]]] = {}  # with their times
 
     def latest(self, limit: int) -> list[dict[str, Any]]:
         """The last rows, oldest first."""
@@ -98,11 +96,9 @@ class RecordLog:
 
     def _look_at(self, record: Record) -> bool:
         """Remembers what came of a call; true if the record is wanted."""
-        key = call_key(record)
-        if record.get("kind") == "answer":
-            self._outcomes.setdefault(key, "approved" if record.get("approved") else "refused")
-        elif record.get("event") in _OUTCOME_EVENTS and self._outcomes.get(key) not in _FINAL_OUTCOMES:
-            self._outcomes[key] = outcome_of(record)
+        outcome = outcome_of(record)
+        if outcome:
+            self._outcomes.setdefault(call_key(record), []).append((record["at"], outcome))
         return self._filter.matches(record)
 
     def _row(self, record: Record) -> dict[str, Any]:
@@ -113,10 +109,20 @@ class RecordLog:
         if row["input"] is None and isinstance(facts, dict) and "prompt" in facts:
             row["input"] = {"prompt": facts["prompt"]}
         if record.get("event") == "tool.before":
-            row["outcome"] = self._outcomes.get(call_key(record))
+            row["outcome"] = self._outcome_of_call(record)
         elif record.get("event") in _OUTCOME_EVENTS:
             row["outcome"] = outcome_of(record)
         return row
+
+    def _outcome_of_call(self, decided: Record) -> str | None:
+        """The first one after the decision: a host without ids for calls may make the same call again."""
+        if decided.get("verdict") == "deny":
+            return None
+        known = sorted(self._outcomes.get(call_key(decided), ()))
+        later = [outcome for at, outcome in known if at >= decided["at"]]
+        if later[:1] == ["approved"] and later[1:2] != ["refused"]:
+            later = later[1:] or later
+        return later[0] if later else None
 
 
 def call_key(record: Record) -> CallKey:
@@ -131,10 +137,15 @@ def call_key(record: Record) -> CallKey:
 
 
 def outcome_of(record: Record) -> str:
+    """`ok`, `failed`, `approved` or `refused`; "" for a record that does not tell what came of a call."""
+    if record.get("kind") == "answer":
+        return "approved" if record.get("approved") else "refused"
+    if record.get("event") not in _OUTCOME_EVENTS:
+        return ""
     facts = record.get("facts")
     tool = facts.get("tool") if isinstance(facts, dict) else None
     ok = tool.get("ok", True) if isinstance(tool, dict) else True
-    return "failed" if record.get("event") == "tool.failed" or ok is False else "ok"
+    return "failed" if record["event"] == "tool.failed" or ok is False else "ok"
 
 
 def find_records(directory: RecordDirectory, id: str) -> list[Record]:

@@ -15,7 +15,7 @@ from hookline.engine.book import Book
 from hookline.engine.decision import Decision
 from hookline.hooks.event import Event
 from hookline.hooks.hook_files import HookFiles
-from hookline.hooks.host import NO_HOST, Host
+from hookline.hooks.host import NO_HOST, Host, ToolResult
 from hookline.hooks.record_settings import RecordedFacts
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.private_file import write_private_file
@@ -60,9 +60,9 @@ class Recorder:
         if is_recorded(asked.name) or hook_spoke(decision):
             self._write(book, lambda recordable: decision_entry(asked, decision, seconds, recordable))
 
-    def write_outcome(self, book: Book, event: Event) -> None:
-        """What came of a call, if no hook is asked about it."""
-        self._write(book, lambda recordable: outcome_entry(event, recordable))
+    def write_outcome(self, book: Book, call: Event, result: ToolResult) -> None:
+        """What came of a call about which no hook is asked afterwards."""
+        self._write(book, lambda recordable: outcome_entry(call, result, recordable))
 
     def write_answer(self, book: Book, event: Event, approved: bool, by: str = "user") -> None:
         """What a person answered to a question about the event."""

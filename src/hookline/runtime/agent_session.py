@@ -47,6 +47,7 @@ from hookline.runtime.updates import DecisionMade, Ending, ExchangeEnded, Status
 if TYPE_CHECKING:
     from hookline.runtime.runtime import Runtime
 
+_SESSION_LAYER: Final = "session"  # hooks of invoked skills, and of the agent's files when the session was stored
 _NOT_BEGUN: Final = "interrupted at its start"  # until hooks have allowed the start
 _DRAIN_TIMEOUT: Final = timedelta(seconds=10)  # for background hooks at a session's end
 
@@ -96,7 +97,8 @@ class AgentSession:
         if self._joined is None or self._joined[0] is not base:
             parts = [part for part in self._parts if not self._is_file_present(part, base)]
             own = self.runtime.verify_stored_hooks(load_session_hooks(dump_session_hooks(parts)).hooks)
-            self._joined = (base, base.with_layer(Layer("session", own)) if own else base)
+            files = [part.as_hook_file(_SESSION_LAYER, self.runtime.workspace) for part in parts]
+            self._joined = (base, base.with_layer(Layer(_SESSION_LAYER, own), files) if own else base)
         return self._joined[1]
 
     def _is_file_present(self, part: StoredHooksFile, base: Book) -> bool:

@@ -79,12 +79,15 @@ class InternalToolCall:
         self._session = thread.session
         self._call = call
         self._ran = False
+        self._decided: Decision | None = None
         self._question: tuple[Decision, ApprovalRow] | None = None  # that a person approved
 
     async def run(self, host: ThreadHost, tool: Tool) -> ToolResult:
         facts = {"tool": {"kind": str(tool.kind), "id": self._call.id, "caller": self._call.caller}}
         result = await call_tool_from_hook(self, host, facts, (tool.name, self._call.input), self._execute)
         shown = self._hide_result(result) if self._ran else result
+        if self._ran and self._decided is not None:
+            self._session.runtime.recorder.write_outcome(self._session.book, self._decided.event, shown)
         self._session.emit(ToolCallFinished(self._thread.id, self._thread.agent.id, self._call, shown, self._ran))
         return result
 
@@ -98,7 +101,7 @@ class InternalToolCall:
 
     async def decide(self, event: Event, host: Host) -> Decision:
         """Notes and requests of the hooks go to the agent, whose turn continues."""
-        decision = await self._session.decide(self._thread, event.name, event.facts)
+        decision = self._decided = await self._session.decide(self._thread, event.name, event.facts)
         tool = self._thread.find_hook_tool(self._call.name)
         if tool is not None:
             decision = self._thread.drop_unknown_fields(decision, tool, self._call.input)

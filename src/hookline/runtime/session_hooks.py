@@ -6,7 +6,7 @@ Hooks are stored as the dialect and text of their file, and loaded again through
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from hookline.config.document import Document
@@ -16,6 +16,7 @@ from hookline.config.reader import salvage_text
 from hookline.dialects.dialect import CONFIG_LOCATIONS, DIALECT_NAMES, LoadResult, get_dialect
 from hookline.engine.limits import FireCounts
 from hookline.hooks.hook import GLOBAL_SCOPE, Hook, Scope
+from hookline.hooks.hook_files import HookFile
 from hookline.hooks.host import Clock
 from hookline.lazy_dataclasses import dataclass, replace
 
@@ -31,6 +32,9 @@ class StoredHooksFile:
     file: str
     text: str
     scope: Scope = GLOBAL_SCOPE
+
+    def as_hook_file(self, layer: str, workspace: Path) -> HookFile:
+        return HookFile(str(workspace / self.file), self.file, self.dialect, layer, self.text, scope=self.scope)
 
 
 def is_agent_file(path: str | PurePath) -> bool:

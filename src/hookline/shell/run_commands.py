@@ -61,6 +61,7 @@ class RunCommand:
     is_written: bool = False  # the words have `$x` instead of its value
     parent: int = -1  # the number of the command that runs it
     replaces: int = -1  # the number of the command that it is, with its variables replaced
+    operator: str = field(default="", compare=False)  # before it, as in ParsedCommand
 
     @property
     def program(self) -> str:
@@ -84,6 +85,7 @@ class RunText:
     commands: tuple[RunCommand, ...]
     settings: tuple[str, ...] = ()  # variables that make a program run something else, as NAME=value
     targets: tuple[str, ...] = ()  # the files that redirections write
+    files: tuple[tuple[Path, str], ...] = ()  # the files that redirections read or write, with their values, and where
 
 
 UNREADABLE: Final = RunText((RunCommand((UNKNOWN_WORDS + UNREAD,)),))
@@ -104,7 +106,7 @@ def _read_text(text: str) -> RunText:
         reader.add_text(text, (), -1, 0)
     except (TextTooLong, RecursionError):
         return UNREADABLE
-    return RunText(tuple(reader.commands), tuple(reader.settings), tuple(reader.targets))
+    return RunText(tuple(reader.commands), tuple(reader.settings), tuple(reader.targets), tuple(reader.files))
 
 
 @dataclass(slots=True)
@@ -122,6 +124,7 @@ class _Reader:
     commands: dict[RunCommand, int] = field(default_factory=dict)  # with their numbers
     settings: dict[str, None] = field(default_factory=dict)
     targets: dict[str, None] = field(default_factory=dict)
+    files: dict[tuple[Path, str], None] = field(default_factory=dict)
     environment: Environment = field(default_factory=Environment)
     functions: set[str] = field(default_factory=set)
     aliases: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -164,6 +167,9 @@ class _Reader:
         self._assign(place)
         for target in command.targets:
             self.targets[parsed.unquote(target)] = None
+        for word in (*command.targets, *command.sources):
+            for fields in self.environment.expand(parsed, word):
+                self.files |= dict.fromkeys((place.path, each) for each in fields)
         if not command.words:
             return
         written = tuple(parsed.unquote(word) for word in command.words)
@@ -208,7 +214,8 @@ class _Reader:
         """The command, and the commands inside it."""
         if place.depth + depth > _MAX_DEPTH:
             raise TextTooLong
-        number = self._add(RunCommand(fields, place.path, source, parent=parent, replaces=replaces))
+        operator = place.command.operator
+        number = self._add(RunCommand(fields, place.path, source, parent=parent, replaces=replaces, operator=operator))
         words = tuple(mark_globs(each) for each in fields)
         name = program_name(words[0])
         if name in self.functions:

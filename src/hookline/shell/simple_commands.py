@@ -83,6 +83,8 @@ class ParsedCommand:
     words: list[str] = field(default_factory=list)  # with marks for expansions
     assignments: list[Assignment] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)  # the files that its redirections write
+    sources: list[str] = field(default_factory=list)  # the files that its redirections read
+    operator: str = ""  # before it: `;`, `&&`, `|`; nothing for the first command of a list
     source: str = ""  # the words as they are written
     input: str = ""  # of a here-document or here-string
     has_input: bool = False  # it has one of these
@@ -431,6 +433,7 @@ class _CommandList:
         self._loop_variable = ""
         self._continues = False  # after `|`, which a newline does not end
         self._is_certain = depth == 0
+        self._operator = ""
 
     def step(self) -> str:
         """Reads one token. Returns the operator, or nothing after a word."""
@@ -481,6 +484,7 @@ class _CommandList:
     def _move(self, operator: str) -> None:
         """Where the next command stands after this operator."""
         parser = self._parser
+        self._operator = operator
         if operator in ("|", "|&", "&") and parser.commands:
             parser.commands[-1].is_certain = False
         self._is_certain = self._depth == 0 and operator in (";", "\n", "&")
@@ -540,6 +544,8 @@ class _CommandList:
             self._command.input, self._command.has_input = UNKNOWN, True
         elif ">" in operator and not (operator == ">&" and re.fullmatch(r"\d+-?|-", target)):
             self._command.targets.append(target)
+        elif operator == "<":
+            self._command.sources.append(target)
 
     def _handle_word(self) -> None:
         parser = self._parser
@@ -611,7 +617,8 @@ class _CommandList:
 
     def end_command(self) -> None:
         command = self._command
-        if command.words or command.assignments or command.targets or command.has_input:
+        if command.words or command.assignments or command.targets or command.sources or command.has_input:
+            command.operator = self._operator
             command.source = self._parser.text[self._start : self._end] if command.words else ""
             command.path = self._parser.path
             command.is_certain = self._is_certain and len(command.path) == 1

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.segment import record_directory
 from mcp_proxy_client import TIMEOUT, Project, RawClient, raw_client
 
 pytestmark = pytest.mark.slow
@@ -587,6 +589,9 @@ def test_a_question_in_a_result_for_clients_that_call_again(project: Project) ->
 
     driven(project.hooks(ASK), play)
     assert [(call["id"], call["params"]) for call in calls_heard(project)] == [(2, params())]
+    record = record_directory(project.home / ".local/state/hookline")
+    rows = RecordLog(record, LogFilter(event="tool.before")).latest(20)
+    assert [row["outcome"] for row in rows] == ["ok", None, None, None, "refused"], "each call has its own outcome"
 
 
 def test_the_result_of_a_task_is_judged_when_it_is_fetched(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -13,6 +14,9 @@ import pytest
 
 import hookline
 from hookline import ConfigError, Denied, Halted, HooklineError, Question
+from hookline.project.private_file import state_directory
+from hookline.record.record_log import LogFilter, RecordLog
+from hookline.record.segment import record_directory
 
 
 def awaited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
@@ -204,3 +208,58 @@ def test_load_refuses_a_file_with_errors(tmp_path: Path) -> None:
         hookline.load(file)
     assert len(refused.value.problems) == 2
     assert len(hookline.load(file, on_problem="warn").problems) == 2
+
+
+def recorded_calls(session: str) -> list[tuple[Any, ...]]:
+    rows = RecordLog(record_directory(state_directory()), LogFilter(session=session, event="tool.before")).latest(20)
+    return [(row["tool"], row["input"], row["verdict"], row["outcome"]) for row in rows]
+
+
+def test_identical_calls_have_each_their_own_outcome_in_the_record(config: Path) -> None:
+    """All are decided before the first of them ends."""
+    began, results = threading.Barrier(3), {"0": "ok", "1": "failed", "2": "ok"}
+
+    def bash(command: str) -> str:
+        began.wait(10)
+        if results[threading.current_thread().name] == "failed":
+            raise ValueError("no")
+        return "done"
+
+    with begun(config, id="identical") as session:
+        guarded = session.guard(bash)
+
+        def call() -> None:
+            with contextlib.suppress(ValueError):
+                guarded("ls")
+
+        threads = [threading.Thread(target=call, name=name) for name in results]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    calls = recorded_calls("identical")
+    assert [call[:3] for call in calls] == [("bash", {"command": "ls"}, "silent")] * 3
+    assert sorted(call[3] for call in calls) == ["failed", "ok", "ok"]
+
+
+@awaited
+async def test_what_came_of_a_hooks_own_call_is_recorded(tmp_path: Path) -> None:
+    config = tmp_path / "hookline.yaml"
+    config.write_text(
+        "hooks: [{id: look, on: tool.before, when: {tool: bash}, then: {call: count, with: {path: a}}, on_error: open}]"
+    )
+
+    def count(path: str) -> int:
+        raise OSError(path)
+
+    async with begun(config, id="nested") as session:
+        session.guard(count)
+        assert await session.guard(async_bash, name="bash")("ls") == "ran ls"
+    assert recorded_calls("nested") == [
+        ("count", {"path": "a"}, "silent", "failed"),
+        ("bash", {"command": "ls"}, "silent", "ok"),
+    ]
+
+
+async def async_bash(command: str) -> str:
+    return f"ran {command}"

@@ -31,6 +31,7 @@ from hookline.dialects.native.keys import (
     text_key,
     write_mapping,
 )
+from hookline.dialects.native.path_conditions import INSIDE, OUTSIDE
 from hookline.dialects.native.shell_conditions import PIPES, RUNS
 from hookline.dialects.native.value_tests import (
     LONG_TEST,
@@ -395,6 +396,8 @@ CONDITIONS: Final = key_table(
     ),
     RUNS,
     PIPES,
+    OUTSIDE,
+    INSIDE,
     Key(
         "fact",
         read=_parse_facts,

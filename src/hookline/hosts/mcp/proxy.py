@@ -72,6 +72,7 @@ class PendingRequest:
     deciding: asyncio.Task[None] | None = None
     question: Message | None = None  # our question to the person at the client
     refusal: str = ""  # what a no means, if a question is open and the client answers by calling again
+    first_id: Any = None  # of the call that hooks decided, if the client called again after a question
 
     @property
     def is_being_decided(self) -> bool:
@@ -364,7 +365,7 @@ class Proxy:
             await self._resume_call(request, call, before)
             return
         self._session.count_call()
-        event = self._session.event("tool.before", call.facts(self._name, self._kinds.get(call.tool)))
+        event = self._session.event("tool.before", self._call_facts(request, call))
         decision = self._session.ask_hooks_now(event)
         if decision is None or decision.verdict is Verdict.ASK:
             request.deciding = self._spawn(self._decide_call(request, event, decision))
@@ -393,6 +394,11 @@ class Proxy:
         else:
             await self._ask_client(request, left, answer)
 
+    def _call_facts(self, request: PendingRequest, call: McpToolCall) -> dict[str, Any]:
+        """A call that goes on after a question keeps its id, so that its outcome is that of the decided call."""
+        facts = call.facts(self._name, self._kinds.get(call.tool))
+        return facts if request.first_id is None else {**facts, "id": str(request.first_id)}
+
     def _client_capabilities(self, call: McpToolCall) -> Mapping[str, Any]:
         return (
             get_object(call.message.params, "_meta", CLIENT_CAPABILITIES_KEY) if call.is_modern else self._capabilities
@@ -412,7 +418,7 @@ class Proxy:
         reply = self._questions[asked.key] = asyncio.get_running_loop().create_future()
         await self._send(asked)
         approved = elicitation.is_accepted_reply(await reply)
-        self._session.record_answer(left.facts(self._name, self._kinds.get(left.tool)), approved)
+        self._session.record_answer(self._call_facts(request, left), approved)
         if approved:
             await self._forward(request, left)
         else:
@@ -437,13 +443,14 @@ class Proxy:
         assert before.call is not None
         assert before.forwarded is not None
         request.notes = before.notes
+        request.first_id = before.id if before.first_id is None else before.first_id
         if not before.refusal:
             left = before.forwarded
             await self._forward(request, call if left is before.call else call.with_arguments(left.arguments))
         else:
             left = before.forwarded
             approved = elicitation.is_accepted(elicitation.elicitation_answer(call))
-            self._session.record_answer(left.facts(self._name, self._kinds.get(left.tool)), approved)
+            self._session.record_answer(self._call_facts(request, left), approved)
             if approved:
                 await self._forward(request, elicitation.resume_call(call, before.call, left))
             else:
@@ -493,10 +500,8 @@ class Proxy:
             self._pending.pop(message.key, None)
             await self._send(too_deep_result(message, modern=request.forwarded.is_modern))
             return
-        event = self._session.event(
-            "tool.after",
-            {**request.forwarded.facts(self._name, self._kinds.get(request.forwarded.tool)), **result.facts()},
-        )
+        facts = {**self._call_facts(request, request.forwarded), **result.facts()}
+        event = self._session.event("tool.after", facts)
         decision = self._session.ask_hooks_now(event)
         if decision is not None:
             await self._send_result(request, result, event, decision)

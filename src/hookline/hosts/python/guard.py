@@ -22,8 +22,8 @@ from hookline.errors import Denied, Halted, HooklineError, ToolFailed
 from hookline.hooks.event import MISSING, deep_equal
 from hookline.hooks.tools import ToolKind, kind_of_name
 from hookline.hosts.agents.merged_decision import value_text
-from hookline.hosts.python.session import Session, current_session, raise_if_denied
-from hookline.lazy_dataclasses import dataclass
+from hookline.hosts.python.session import Session, current_session, new_call_id, raise_if_denied
+from hookline.lazy_dataclasses import dataclass, field
 
 _MAX_DEPTH: Final = 50
 # A subclass may say something else than it holds, so these copy what it holds.
@@ -92,6 +92,7 @@ class ToolArguments:
     kwargs: dict[str, Any]
     input: dict[str, Any]
     bound: inspect.BoundArguments | None  # None: the function has no readable signature
+    call: str = field(default_factory=new_call_id)  # the id of the call
 
     def with_input(self, left: Any) -> ToolArguments:
         """Replaces only what hooks changed; other arguments stay the same objects. Raises Denied."""
@@ -111,7 +112,7 @@ class ToolArguments:
                 args.append(self._take_value(parameter, rest))
         if rest:
             raise Denied(f"a hook gave {next(iter(rest))}, which is not a parameter of the tool")
-        return ToolArguments(tuple(args), kwargs, left, self.bound)
+        return ToolArguments(tuple(args), kwargs, left, self.bound, self.call)
 
     def _take_value(self, parameter: Parameter, rest: dict[str, Any]) -> Any:
         if _is_self(self.bound, parameter.name):
@@ -253,7 +254,7 @@ class _GuardedTool:
 
     async def _fire_before(self, around: Session, asked: ToolArguments) -> ToolArguments:
         """Returns the arguments as the hooks left them. Raises Denied."""
-        tool = {"name": self.name, "kind": self.kind, "input": asked.input}
+        tool = {"name": self.name, "kind": self.kind, "id": asked.call, "input": asked.input}
         decision = await around.decide("tool.before", tool=tool)
         await around.agree(decision)
         left = decision.event.read(("tool", "input"))
@@ -267,7 +268,7 @@ class _GuardedTool:
         ended: dict[str, Any] = {"ok": True, "result": to_plain_value(result)}
         if error is not None:
             ended = {"ok": False, "error": f"{type(error).__name__}: {error}"}
-        tool = {"name": self.name, "kind": self.kind, "input": given.input, **ended}
+        tool = {"name": self.name, "kind": self.kind, "id": given.call, "input": given.input, **ended}
         decision = await around.decide("tool.after", tool=tool)
         raise_if_denied(decision)
         if error is not None and decision.event.read(("tool", "ok")) is not True:

@@ -96,6 +96,10 @@ class Session:
         self.notes += decision.notes
         return decision
 
+    def record_outcome(self, decision: Decision, result: ToolResult) -> None:
+        """What came of a call that a hook made: no hook is asked about it afterwards."""
+        self._recorder.write_outcome(self.book, decision.event, result)
+
     async def prompt(self, text: str) -> str:
         """Returns the prompt as the hooks left it. Raises Denied."""
         decision = await self.decide("prompt.submit", prompt=text)
@@ -235,6 +239,11 @@ def session(
     return Session(book, place, host_name, ask, id)
 
 
+def new_call_id() -> str:
+    """Links what was decided about a call to what came of it."""
+    return f"call_{uuid.uuid4().hex[:12]}"
+
+
 def raise_if_denied(decision: Decision) -> None:
     """Raises Denied, or Halted if the agent must stop."""
     if decision.halt:
@@ -253,14 +262,16 @@ class _SessionHost(LocalHost):
     async def call_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         if name not in self._session.tools:
             raise UnavailableError(f"there is no tool {name!r} here")
-        facts = self._session.facts()
+        facts = {**self._session.facts(), "tool": {"id": new_call_id()}}
         return await call_tool_from_hook(self._session.recorded_book, self, facts, (name, input), self._run_tool)
 
     async def _run_tool(self, name: str, input: dict[str, Any], decision: Decision) -> ToolResult:
         try:
-            return ToolResult(await self._session.tools[name](input))
+            result = ToolResult(await self._session.tools[name](input))
         except Exception as error:  # a tool may run any code; its error is its answer
-            return ToolResult(None, False, f"{type(error).__name__}: {error}"[:500])
+            result = ToolResult(None, False, f"{type(error).__name__}: {error}"[:500])
+        self._session.record_outcome(decision, result)
+        return result
 
 
 class _LoopThread:

@@ -1,0 +1,251 @@
+"""The words of a shell text that may name files, with the directories to which they are relative.
+
+It is for guards, and reads more rather than less: every argument may be a path, unless its program takes it as text.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from hookline.lazy_dataclasses import dataclass, field
+from hookline.lazy_imports import lazy_pattern
+from hookline.shell.expansion import visible_text
+from hookline.shell.grammar import HAS_UNKNOWN
+from hookline.shell.programs import SHELLS, program_name
+from hookline.shell.run_commands import RunCommand, RunText
+from hookline.shell.simple_commands import Path
+
+_TEXT_PROGRAMS: Final = frozenset(
+    (
+        "echo",
+        "printf",
+        "tr",
+        "expr",
+        "export",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "unset",
+        "alias",
+        "read",
+        "set",
+    )
+    + ("kill", "wait", "sleep", "exit", "return", "seq", "date", "true", "false", ":", "let", "shift", "eval", "trap")
+    + ("jobs", "fg", "bg", "ulimit", "umask", "command", "type", "which", "whereis", "hash", "id", "uname", "whoami")
+)
+"""Programs whose arguments are not files."""
+_PATTERN_PROGRAMS: Final = {
+    **dict.fromkeys(
+        ("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"), lazy_pattern(r"-\w*[ef]\w*|--(?:regexp|file).*")
+    ),
+    **dict.fromkeys(("sed", "gsed"), lazy_pattern(r"-\w*[ef]\w*|--(?:expression|file).*")),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), lazy_pattern(r"-[ef].*|--(?:source|file).*")),
+    "jq": lazy_pattern(r"-\w*f\w*|--from-file.*"),
+}
+"""Programs whose first operand is a pattern or code, unless one of these options gives it."""
+_CODE_OPTION: Final = lazy_pattern(r"-\w*e|--regexp|--expression|--eval|--print|-c")
+_CODE_PROGRAMS: Final = frozenset(
+    (
+        *_PATTERN_PROGRAMS,
+        "perl",
+        "ruby",
+        "python",
+        "node",
+        "nodejs",
+        "deno",
+        "bun",
+        "php",
+        "lua",
+        "Rscript",
+        "osascript",
+    )
+)
+_MESSAGE_OPTION: Final = lazy_pattern(r"-\w*m|--message|--title|--body|--notes")
+_MESSAGE_PROGRAMS: Final = frozenset(("git", "gh", "glab", "hg", "svn", "jj"))
+_DELIMITER_OPTION: Final = lazy_pattern(r"-[dtF]/")
+_FILE_TEST: Final = lazy_pattern(r"-[a-hkprsuwxGLNOS]|-nt|-ot|-ef")
+_URL: Final = lazy_pattern(r"(?!file:)[A-Za-z][\w+.-]*://", re.IGNORECASE)
+_SHORT_OPTION: Final = lazy_pattern(r"-[A-Za-z]+?((?:[@/~]|\.\.?/|\.\.\Z).*)", re.DOTALL)
+_DEVICES: Final = lazy_pattern(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/.*)|-|")
+_MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[*?\[]")
+_DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
+
+UNKNOWN_WORD: Final = None
+
+
+def find_path_words(text: RunText, start: str, is_directory: Callable[[str], bool]) -> Iterator[tuple[str, str | None]]:
+    """Each word that may name a file, with its directory. A word is None if only the shell knows it."""
+    return _Walk(text, start, is_directory).find()
+
+
+@dataclass(slots=True)
+class _Change:
+    """The last `cd` of a group: `before` counts again if it was perhaps not made."""
+
+    before: tuple[str, ...]
+    is_sure: bool
+
+
+@dataclass(slots=True)
+class _Walk:
+    text: RunText
+    start: str
+    is_directory: Callable[[str], bool]
+    directories: dict[Path, tuple[str, ...]] = field(default_factory=dict)  # of each group, as far as the walk has come
+    changes: dict[Path, _Change] = field(default_factory=dict)
+
+    def find(self) -> Iterator[tuple[str, str | None]]:
+        self.directories[()] = (self.start,)
+        files: dict[Path, list[str]] = {}
+        for path, word in self.text.files:
+            files.setdefault(path, []).append(word)
+        inner = _inner_words(self.text.commands)
+        for number, command in enumerate(self.text.commands):
+            if command.is_written:
+                continue
+            group = command.path[:-1]
+            directories = self._enter(group, command.operator)
+            named = [each for word in files.pop(command.path, ()) for each in _redirected(word)]
+            named += _argument_words(command, inner.get(number, frozenset()))
+            yield from ((directory, word) for word in named for directory in directories)
+            if program_name(command.words[0]) in _DIRECTORY_CHANGES:
+                self._change_directory(group, command)
+        everywhere = dict.fromkeys(directory for each in self.directories.values() for directory in each)
+        for words in files.values():
+            for word in words:
+                yield from ((directory, each) for each in _redirected(word) for directory in everywhere)
+
+    def _enter(self, group: Path, operator: str) -> tuple[str, ...]:
+        """The directories in which the next command of the group may run."""
+        known = self.directories.get(group)
+        if known is None:
+            length = next(size for size in range(len(group), -1, -1) if group[:size] in self.directories)
+            known = self.directories[group] = self.directories[group[:length]]
+        change = self.changes.get(group)
+        if change is not None and operator != "&&":
+            del self.changes[group]
+            if not change.is_sure or operator in ("|", "|&", "&"):
+                known = self.directories[group] = _distinct((*known, *change.before))
+        return known
+
+    def _change_directory(self, group: Path, command: RunCommand) -> None:
+        before = self.directories[group]
+        operands = [visible_text(word) for word in command.words[1:] if not word.startswith("-")]
+        to = operands[0] if operands else "~"
+        after = tuple(posixpath.join(directory, posixpath.expanduser(to)) for directory in before)
+        is_sure = command.operator in ("", ";", "\n") and all(map(self.is_directory, after))
+        earlier = self.changes.get(group)
+        if earlier is not None:  # still in one chain of &&
+            before, is_sure = _distinct((*earlier.before, *before)), earlier.is_sure and is_sure
+        if command.operator == "||":
+            after = _distinct((*after, *before))
+        self.directories[group] = after
+        self.changes[group] = _Change(before, is_sure)
+        for size in range(len(group)):  # a group may be part of the same shell
+            if (outer := self.directories.get(group[:size])) is not None:
+                self.directories[group[:size]] = _distinct((*outer, *after))
+
+
+def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _inner_words(commands: Sequence[RunCommand]) -> dict[int, frozenset[str]]:
+    """By number: the words of the commands that a command runs, which are read there.
+
+    A program is not among them if it is open which word it is.
+    """
+    found: dict[int, frozenset[str]] = {}
+    programs: dict[int, set[str]] = {}
+    for command in commands:
+        if command.parent >= 0:
+            found[command.parent] = found.get(command.parent, frozenset()).union(command.words[1:])
+            programs.setdefault(command.parent, set()).add(command.words[0])
+    return {
+        number: words | programs[number] if len(programs[number]) == 1 else words for number, words in found.items()
+    }
+
+
+def _argument_words(command: RunCommand, inner: frozenset[str]) -> Iterator[str | None]:
+    """The arguments that may be files; None for one that is unknown."""
+    name = program_name(visible_text(command.words[0]))
+    if HAS_UNKNOWN.search(command.words[0]):
+        yield UNKNOWN_WORD
+    words = [word for word in command.words[1:] if word not in inner]
+    if name in _TEXT_PROGRAMS or (name in SHELLS and inner):
+        return
+    if name in ("test", "[", "[["):
+        words = [word for at, word in enumerate(words) if _is_tested_file(words, at)]
+    if name in _DIRECTORY_CHANGES and any(word == "-" for word in words):
+        yield UNKNOWN_WORD
+    if name in _DIRECTORY_CHANGES and not any(not word.startswith("-") for word in words):
+        yield "~"
+    if name in _DIRECTORY_CHANGES and len(command.path) > 2 and any(".." in word for word in words):
+        yield UNKNOWN_WORD  # a loop may go up any number of times
+    for word in _without_texts(name, words):
+        yield from _paths_in_word(word)
+
+
+def _is_tested_file(words: Sequence[str], at: int) -> bool:
+    is_binary = at + 1 < len(words) and words[at + 1] in ("-nt", "-ot", "-ef")
+    return is_binary or (at > 0 and _FILE_TEST.fullmatch(words[at - 1]) is not None)
+
+
+def _without_texts(name: str, words: Sequence[str]) -> Iterator[str]:
+    """The words that are not a pattern, code or a message."""
+    options = _PATTERN_PROGRAMS.get(name)
+    skips_operand = options is not None and not any(options.fullmatch(word) for word in words)
+    before = ""
+    for word in words:
+        is_code = name in _CODE_PROGRAMS and _CODE_OPTION.fullmatch(before) is not None
+        is_message = name in _MESSAGE_PROGRAMS and _MESSAGE_OPTION.fullmatch(before) is not None
+        before = word
+        if is_code or is_message:
+            continue
+        if skips_operand and not word.startswith("-") and not word.isdigit():
+            skips_operand = False
+            continue
+        yield word
+
+
+def _redirected(word: str) -> Iterator[str | None]:
+    if HAS_UNKNOWN.search(word):
+        if not word.startswith("/dev/fd/"):
+            yield UNKNOWN_WORD
+    elif not _DEVICES.fullmatch(visible := visible_text(word)):
+        yield visible
+
+
+def _paths_in_word(word: str) -> Iterator[str | None]:
+    """The paths in one argument: `--file=x` and `of=x` have one after the `=`, `-C/x` after the letter."""
+    if HAS_UNKNOWN.search(word):
+        if not word.startswith("/dev/fd/"):
+            yield UNKNOWN_WORD
+        return
+    text = visible_text(word)
+    if _DEVICES.fullmatch(text) or _URL.match(text) or _DELIMITER_OPTION.fullmatch(text):
+        return
+    if text is not word and _MATCHES_PARENT.search(text):
+        yield UNKNOWN_WORD
+    if text.startswith("-"):
+        short = _SHORT_OPTION.fullmatch(text)
+        if short is not None and not text.startswith("--"):
+            yield from _file_names(short[1])
+    else:
+        yield from _file_names(text)
+    _, has_value, value = text.partition("=")
+    if has_value and not _URL.match(value):
+        yield from _file_names(value)
+
+
+def _file_names(text: str) -> Iterator[str]:
+    text = text.removeprefix("@").removeprefix("<")  # curl -d @file
+    if _DEVICES.fullmatch(text):
+        return
+    yield text
+    if text.startswith("~") and ":" in text:  # docker -v ~:/x
+        yield text.partition(":")[0]

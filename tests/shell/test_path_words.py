@@ -1,0 +1,45 @@
+"""The words of a shell text that may name files."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline.shell.path_words import find_path_words
+from hookline.shell.run_commands import read_commands
+
+
+def words(text: str) -> set[str | None]:
+    return {word for _, word in find_path_words(read_commands(text), "/w", lambda _: True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cat a ./b", {"a", "./b"}),
+        ("grep -rn /x/ src", {"src"}),
+        ("grep -e /x/ src", {"src"}),
+        ("grep -f list src", {"list", "src"}),
+        ("sed -ne /x/p a", {"a"}),
+        ("tar -C/x --file=b of=c", {"/x", "b", "c", "of=c"}),
+        ("curl -d @f -F g=@h https://x/y", {"f", "h", "g=@h"}),
+        ("git commit -m /x a", {"commit", "a"}),
+        ("make 2>/dev/null >out <in", {"out", "in"}),
+        ("[ -n /x ] && test -f y", {"y"}),
+        ("sudo cat /x", {"/x"}),
+        ("sh -c 'cat x'", {"x"}),
+        ("cat $x", {None}),
+        ("$x", {None}),
+        ("echo /x; kill $y", set()),
+        ("cat .*", {None, ".*"}),
+        ("docker run -v ~:/x i", {"run", "~:/x", "~", "i"}),
+    ],
+)
+def test_arguments(text: str, found: set[str | None]) -> None:
+    assert words(text) == found
+
+
+def test_a_word_is_relative_to_the_directory_of_its_command() -> None:
+    text = read_commands("cat a; cd b && cat c; (cd d; cat e); cat f")
+    found = set(find_path_words(text, "/w", lambda path: True))
+    assert {("/w", "a"), ("/w/b", "c"), ("/w/b/d", "e"), ("/w/b", "f"), ("/w/b/d", "f")} <= found
+    assert ("/w", "c") not in found
