@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hookline.engine.book import Book
@@ -27,6 +27,7 @@ class Target:
     file: str
     text: str
     runs_script: bool = False
+    files: dict[str, str] = field(default_factory=dict)  # more files of the project, all of them executable
 
 
 def _json_hooks(event: str, *entries: object) -> str:
@@ -156,6 +157,9 @@ class HostileProject:
         commit = "git add -A; git -c user.name=a -c user.email=a@b commit -qm"
         self.run_as_agent(f"git init -q; {commit} before; git branch before")
         self._write(target.file, target.text)
+        for name, text in target.files.items():
+            self._write(name, text)
+            (self.project / name).chmod(0o755)
         self.run_as_agent(f"{commit} guard")
         shutil.copytree(self.project, self._original, symlinks=True)
         self.trust = Trust(trust_file_path(self.home))
@@ -172,16 +176,19 @@ class HostileProject:
         variables = f"P={self._target.file}; S={SCRIPT}; PWD={self.project}; "
         subprocess.run(["bash", "-c", variables + command], cwd=self.project, capture_output=True, timeout=30)
 
-    def verdicts(self) -> dict[str, Verdict]:
-        """What the running engine says at once and after it has looked at the files, and what a new process says."""
-        found = {"at once": self._decide(self.running.book)}
+    def verdicts(self, directory: str = "") -> dict[str, Verdict]:
+        """What the running engine says at once and after it has looked at the files, and what a new process says.
+
+        directory: that the agent's shell is in, from the project's root.
+        """
+        found = {"at once": self._decide(self.running.book, directory)}
         self.running.refresh()
-        found["running"] = self._decide(self.running.book)
-        found["fresh"] = self._decide(load_all(self.trust.sources(self.project, self.home), self.trust))
+        found["running"] = self._decide(self.running.book, directory)
+        found["fresh"] = self._decide(load_all(self.trust.sources(self.project, self.home), self.trust), directory)
         return found
 
-    def _decide(self, book: Book) -> Verdict:
-        facts = {**CALL.facts, "cwd": str(self.project), "workspace": str(self.project)}
+    def _decide(self, book: Book, directory: str) -> Verdict:
+        facts = {**CALL.facts, "cwd": str(self.project / directory), "workspace": str(self.project)}
         return asyncio.run(book.decide(Event(CALL.name, facts))).verdict
 
     def _write(self, name: str, text: str) -> None:

@@ -116,5 +116,50 @@ def test_a_file_that_appears_is_a_change(tmp_path: Path) -> None:
     files = RunFiles(FileReferences(("x.sh",)), tmp_path, tmp_path, {}, tmp_path / "hookline.yaml")
     assert files.read().stamps == ()
     (tmp_path / "x.sh").write_text("")
-    with pytest.raises(FileChangedError, match="has appeared"):
+    with pytest.raises(FileChangedError, match="is not among those"):
         files.read()
+
+
+def test_a_script_that_cannot_be_executed_any_more_holds_the_call(project: Project) -> None:
+    path = project.write("guard.sh", "#!/bin/sh\nexit 2\n")
+    path.chmod(0o755)
+    project.hooks("id: guard, then: {run: ./guard.sh, reads: exit2}, on_error: open")
+    project.accept()
+    assert project.decide(_event(project)).verdict is Verdict.DENY
+    path.chmod(0o644)
+    decision = project.decide(_event(project))
+    assert (decision.verdict, "guard.sh cannot be executed any more" in decision.reason) == (Verdict.ASK, True)
+    assert project.trust.diff(project.sources[0]) == "guard.sh: it is not executable any more\n"
+    project.accept()
+    path.chmod(0o755)  # what makes it stronger is no change
+    assert project.accepted
+
+
+def test_a_file_of_another_directory_is_not_the_accepted_one(project: Project) -> None:
+    project.write("tools/guard.sh", "exit 2\n")
+    other = project.write("sub/tools/guard.sh", "exit 0\n")
+    project.hooks("id: guard, then: {run: sh tools/guard.sh, reads: exit2}, on_error: open")
+    project.accept()
+    inside = Event("tool.before", {**CALL.facts, "cwd": str(other.parents[1]), "workspace": str(project.root)})
+    decision = project.decide(inside)
+    assert (decision.verdict, "sub/tools/guard.sh" in decision.reason) == (Verdict.ASK, True)
+    project.trust.accept(project.trust.sources(other.parents[1], project.home))
+    assert project.decide(inside).verdict is Verdict.SILENT
+    assert project.decide(_event(project)).verdict is Verdict.DENY
+    assert project.accepted
+    project.accept()
+    assert project.decide(inside).verdict is Verdict.SILENT  # what was accepted there stays accepted
+    other.write_text("exit 1\n")
+    assert project.decide(inside).verdict is Verdict.ASK
+    assert not project.accepted
+
+
+def test_a_file_outside_of_the_project_is_not_the_accepted_one(project: Project, tmp_path: Path) -> None:
+    project.write("guard.sh", "exit 2\n")
+    project.hooks("id: guard, then: {run: sh guard.sh, reads: exit2}, on_error: open")
+    project.accept()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "guard.sh").write_text("exit 0\n")
+    event = Event("tool.before", {**CALL.facts, "cwd": str(elsewhere), "workspace": str(project.root)})
+    assert project.decide(event).verdict is Verdict.ASK

@@ -205,16 +205,22 @@ def _only_handles_files(call: CallTool) -> bool:
 
 
 def find_referenced_files(
-    references: FileReferences, root: Path, directory: Path, expected: Iterable[Path] = ()
+    references: FileReferences,
+    root: Path,
+    directory: Path,
+    expected: Iterable[Path] = (),
+    working_directories: Iterable[str] = (),
 ) -> tuple[Path, ...]:
     """The regular files inside `root` that the references name. Raises TooManyReferencesError.
 
-    A word may be relative to `root`, to `directory`, or to a directory that another word names, as in
-    `cd tools && ./check`. All files in searched directories and patterns count. The `expected` files count as if they
-    existed, whatever is in their place.
+    A word may be relative to `root`, to `directory`, to a working directory, or to a directory that another word names,
+    as in `cd tools && ./check`. All files in searched directories and patterns count. The `expected` files count as if
+    they existed, whatever is in their place. If a working directory is outside of `root`, the files there count too.
     """
     disk = _FileFinder(root, expected)
-    bases = dict.fromkeys(map(str, (root, directory)))
+    working = dict.fromkeys(map(os.path.normpath, working_directories))
+    inside = [each for each in working if disk.is_inside(each)]
+    bases = dict.fromkeys(map(str, (root, directory, *inside)))
     done = 0
     while done < len(bases):
         base = list(bases)[done]
@@ -229,7 +235,17 @@ def find_referenced_files(
     beside = _FileFinder(directory, expected)
     for word in references.beside:
         beside.resolve_directory(os.path.join(directory, word))
-    return tuple(sorted(map(Path, {**disk.files, **beside.files})))
+    outside = [each for each in working if each not in bases and os.path.realpath(each) != os.path.realpath(root)]
+    elsewhere = (path for each in outside for path in _files_from(each, references.words))
+    return tuple(sorted(map(Path, {**disk.files, **beside.files, **dict.fromkeys(elsewhere)})))
+
+
+def _files_from(directory: str, words: Iterable[str]) -> Iterator[str]:
+    for word in words:
+        for way in _path_variants(word):
+            path = os.path.normpath(os.path.join(directory, way))
+            if not os.path.isabs(way) and os.path.isfile(path):
+                yield path
 
 
 def _path_variants(word: str) -> Iterator[str]:
@@ -257,7 +273,7 @@ class _FileFinder:
     def resolve_directory(self, path: str) -> tuple[str, ...]:
         """The path, if it is a directory inside the project. A file is added to `files`."""
         mode = self._stat_mode(path)
-        if mode is None or not self._is_inside(path := self._normalize(path)):
+        if mode is None or not self.is_inside(path := self._normalize(path)):
             return ()
         if stat.S_ISREG(mode):
             self._add_file(path)
@@ -286,7 +302,7 @@ class _FileFinder:
         while queue:
             path = queue.pop()
             mode = self._stat_mode(path)
-            if mode is not None and stat.S_ISREG(mode) and self._is_inside(self._normalize(path)):
+            if mode is not None and stat.S_ISREG(mode) and self.is_inside(self._normalize(path)):
                 self._add_file(self._normalize(path))
             elif mode is not None and stat.S_ISDIR(mode) and (real := os.path.realpath(path)) not in self._walked:
                 self._walked.add(real)
@@ -294,7 +310,7 @@ class _FileFinder:
 
     def _list_names(self, path: str) -> list[str]:
         """The names in a directory inside the project, or in its root."""
-        if not self._is_inside(_normalize_path(path)) and os.path.realpath(path) != self._roots[1]:
+        if not self.is_inside(_normalize_path(path)) and os.path.realpath(path) != self._roots[1]:
             return []
         names = list(self._expected_names.get(os.path.normpath(path), ()))
         try:
@@ -333,7 +349,7 @@ class _FileFinder:
         if self._lookups_left < 0:
             raise TooManyReferencesError(f"its commands could name files in more than {MAX_DISK_LOOKUPS} places")
 
-    def _is_inside(self, path: str) -> bool:
+    def is_inside(self, path: str) -> bool:
         return path.startswith(self._prefixes) or os.path.realpath(path).startswith(self._prefixes)
 
 

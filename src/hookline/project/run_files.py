@@ -13,7 +13,7 @@ from hookline.hooks.actions.verified import FileChangedError, FileState
 from hookline.lazy_dataclasses import dataclass
 from hookline.project.referenced_files import FileReferences, TooManyReferencesError, find_referenced_files
 from hookline.project.script_imports import OPEN_FLAGS, add_imported_files
-from hookline.project.trust_file import content_digest
+from hookline.project.trust_file import EXECUTABLE, content_digest
 
 MAX_COPY_BYTES: Final = 1_000_000  # of one file; of larger ones only the digest is kept
 _MAX_HASHED_BYTES: Final = 64_000_000  # larger files are identified by inode, size and times
@@ -22,7 +22,7 @@ _SETTLE_NANOSECONDS: Final = 20_000_000  # file systems count time in steps of u
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    digest: str
+    digest: str  # of its bytes; a file that can be executed ends with EXECUTABLE
     stamp: tuple[int, ...]
     data: bytes | None = None  # None: it is too large, or cannot be read
 
@@ -40,7 +40,13 @@ def read_content(path: str | Path) -> FileContent:
     stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     if data is None or len(data) > _MAX_HASHED_BYTES:
         return FileContent(" ".join(map(str, stamp)), stamp)
-    return FileContent(content_digest(data), stamp, data)
+    mark = EXECUTABLE if os.access(path, os.X_OK) else ""
+    return FileContent(content_digest(data) + mark, stamp, data)
+
+
+def is_accepted(digest: str, accepted: str | None) -> bool:
+    """Whether a file is as the user accepted it. A file that has become executable since is the same file."""
+    return accepted is not None and accepted in (digest, digest.removesuffix(EXECUTABLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +59,16 @@ class RunFiles:
     accepted: Mapping[str, str]
     document: Path  # the file itself is not one of them
 
-    def paths(self) -> tuple[Path, ...]:
+    def paths(self, working_directories: Iterable[str] = ()) -> tuple[Path, ...]:
         """Raises TooManyReferencesError."""
         expected = [self.root / name for name in self.accepted]
-        named = find_referenced_files(self.references, self.root, self.directory, expected)
+        named = find_referenced_files(self.references, self.root, self.directory, expected, working_directories)
         found = add_imported_files((path for path in named if path != self.document), self.root, expected)
         return tuple(path for path in found if path != self.document)
 
-    def read(self) -> FileState:
+    def read(self, working_directories: Iterable[str] = ()) -> FileState:
         try:
-            paths = self.paths()
+            paths = self.paths(working_directories)
         except TooManyReferencesError as too_many:
             raise FileChangedError(f"its files cannot be checked, because {too_many}") from None
         return check_contents(paths, self.root, self.accepted)
@@ -74,8 +80,8 @@ def check_contents(paths: Iterable[Path], root: Path, accepted: Mapping[str, str
     for path in paths:
         name = os.path.relpath(path, root)
         content = read_content(path)
-        if content.digest != accepted.get(name):
-            raise FileChangedError(f"the file {name} {_what_happened(name, content, accepted)} since you trusted it")
+        if not is_accepted(content.digest, accepted.get(name)):
+            raise FileChangedError(f"the file {name} {_what_happened(name, content, accepted)}")
         stamps.append((name, *content.stamp))
         newest = max(newest, content.stamp[4] if content.stamp else 0)
     age = time.time_ns() - newest
@@ -84,5 +90,7 @@ def check_contents(paths: Iterable[Path], root: Path, accepted: Mapping[str, str
 
 def _what_happened(name: str, content: FileContent, accepted: Mapping[str, str]) -> str:
     if name not in accepted:
-        return "has appeared"
-    return "was changed" if content.stamp else "was deleted or cannot be read"
+        return "is not among those that you trusted"
+    if accepted[name] == content.digest + EXECUTABLE:
+        return "cannot be executed any more since you trusted it"
+    return f"{'was changed' if content.stamp else 'was deleted or cannot be read'} since you trusted it"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hookline.dialects.dialect import CONFIG_LOCATIONS, ConfigLocation
-from hookline.lazy_dataclasses import dataclass
+from hookline.lazy_dataclasses import dataclass, field
 
 _CONFIG_PREFIX: Final = ".config/"  # replaced by `config_home` if the caller gives one
 
@@ -32,6 +32,7 @@ class Source:
     layer: SourceLayer
     project: Path | None = None  # the root of its project; None: the user's own file, which is trusted
     run_by: str = ""  # the coding agent that runs its hooks itself; only those that it ignores are loaded
+    directory: Path | None = field(default=None, compare=False)  # of the session that found it
 
     @property
     def is_from_project(self) -> bool:
@@ -94,7 +95,7 @@ def _project_sources(here: Path, home: Path) -> Iterator[Source]:
                 if place.local is not (layer is SourceLayer.LOCAL):
                     continue
                 for path in _glob_paths(directory, place.pattern):
-                    yield Source(path, os.path.relpath(path, here), dialect, layer, directories[0])
+                    yield Source(path, os.path.relpath(path, here), dialect, layer, directories[0], directory=here)
 
 
 def _dialect_places(user: bool) -> Iterable[tuple[str, ConfigLocation]]:

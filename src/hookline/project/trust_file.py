@@ -24,6 +24,8 @@ _log = lazy_logger("hookline")
 TRUST_FILE_VERSION: Final = 2
 _MAX_TRUST_FILE_BYTES: Final = 50_000_000
 _COPIES_DIRECTORY: Final = "accepted"
+EXECUTABLE: Final = "+x"
+"""The end of the digest of a file that could be executed: a guard whose script cannot be executed any more is off."""
 _warned: set[Hashable] = set()
 _warned_lock = Lock()
 
@@ -80,6 +82,7 @@ class TrustFile:
 
     def read_copy(self, digest: str) -> bytes | None:
         """None if there is no copy, or if it was changed."""
+        digest = digest.removesuffix(EXECUTABLE)
         try:
             data = (self._copies / digest).read_bytes()
         except (OSError, ValueError):
@@ -118,9 +121,10 @@ class TrustFile:
 
     def _remove_unused_copies(self, files: Mapping[str, Any]) -> None:
         versions = [version for path, entry in files.items() if (version := _parse(path, entry))]
-        used = {
+        digests = (
             digest for version in versions for digest in (version.text, *version.runs.values(), *version.packs.values())
-        }
+        )
+        used = {digest.removesuffix(EXECUTABLE) for digest in digests}
         for copy in self._copies.iterdir():
             if copy.is_file() and copy.name not in used:
                 with suppress(OSError):

@@ -36,7 +36,7 @@ from hookline.project.referenced_files import (
 )
 from hookline.project.restrictions import blocks_untrusted, is_restricted, restrict_hook
 from hookline.project.review import HookEffects, Review, effects_of_capability, effects_of_folder, effects_of_hook
-from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, read_content
+from hookline.project.run_files import MAX_COPY_BYTES, FileContent, RunFiles, check_contents, is_accepted, read_content
 from hookline.project.sources import Source, SourceLayer, find_sources
 from hookline.project.trust_file import AcceptedVersion, TrustFile, content_digest, warn_once
 
@@ -68,7 +68,14 @@ class Trust:
         places = {os.path.realpath(directory), os.path.abspath(directory)}
         known = {str(source.path) for source in found}
         missing = [
-            Source(version.path, os.path.relpath(version.path, here), version.dialect, version.layer, version.project)
+            Source(
+                version.path,
+                os.path.relpath(version.path, here),
+                version.dialect,
+                version.layer,
+                version.project,
+                directory=Path(here),
+            )
             for here in sorted(places)
             for version in versions.values()
             if str(version.path) not in known and _applies_to(version, Path(here))
@@ -147,7 +154,8 @@ class Trust:
         if gone:
             self._accepted.remove(gone)
         if kept:
-            self._accepted.add(map(_version_of, kept), (copy for review in kept for copy in _copies_of(review)))
+            versions = [_version_of(review, self._accepted.get(review.source.path)) for review in kept]
+            self._accepted.add(versions, (copy for review in kept for copy in _copies_of(review)))
 
     def revoke(self, sources: Iterable[Source]) -> tuple[Source, ...]:
         """Withdraws the trust in these files. Returns those that were trusted."""
@@ -172,8 +180,13 @@ class Trust:
         pieces += self._pack_diffs(version, parsed)
         for name in sorted({*accepted, *present}):
             now = present.get(name) or read_content(version.project / name)
-            if now.digest != version.runs.get(name):
-                pieces.append(_unified_diff(name, accepted.get(name), now.data))
+            if not is_accepted(now.digest, version.runs.get(name)):
+                is_same = now.data is not None and now.data == accepted.get(name)
+                pieces.append(
+                    f"{name}: it is not executable any more\n"
+                    if is_same
+                    else _unified_diff(name, accepted.get(name), now.data)
+                )
         return "".join(pieces)
 
     def _pack_diffs(self, version: AcceptedVersion, parsed: ParsedFile) -> Iterator[str]:
@@ -270,7 +283,12 @@ class Trust:
             contents = self._read_contents(parsed)
         except TooManyReferencesError:
             return False
-        return {name: content.digest for name, content in contents.items()} == dict(version.runs)
+        elsewhere = {  # accepted in another directory of the project
+            name: read_content(version.project / name) for name in version.runs if name not in contents
+        }
+        return all(
+            is_accepted(content.digest, version.runs.get(name)) for name, content in {**contents, **elsewhere}.items()
+        )
 
     def _find_obstacle(self, parsed: ParsedFile) -> TooManyReferencesError | None:
         try:
@@ -289,7 +307,8 @@ class Trust:
             (capability.paths_text for capability in parsed.capabilities),
             (capability.prose for capability in parsed.capabilities),
         )
-        found = RunFiles(references, source.project, source.path.parent, {}, source.path).paths()
+        here = () if source.directory is None else (str(source.directory),)
+        found = RunFiles(references, source.project, source.path.parent, {}, source.path).paths(here)
         files = dict.fromkeys((*found, *(file for folder in parsed.folders for file in folder_files(folder))))
         return {os.path.relpath(file, source.project): read_content(file) for file in files}
 
@@ -356,18 +375,23 @@ def _effects_of_hook(hook: Hook, parsed: ParsedFile) -> HookEffects:
     return effects if hook.origin.file == parsed.source.display_path else replace(effects, file=hook.origin.file)
 
 
-def _version_of(review: Review) -> AcceptedVersion:
-    source = review.source
+def _version_of(review: Review, before: AcceptedVersion | None) -> AcceptedVersion:
+    """`before` has the files that commands find in other directories of the project: those that are unchanged stay."""
+    source, text = review.source, content_digest(_encode(review.text))
     if source.project is None:
         raise ValueError("only a project's file needs trust")
+    runs = {name: content.digest for name, content in review.contents.items()}
+    if before is not None and before.text == text:
+        present = {name: read_content(source.project / name).digest for name in before.runs if name not in runs}
+        runs |= {name: digest for name, digest in present.items() if is_accepted(digest, before.runs[name])}
     return AcceptedVersion(
         source.path,
         source.project,
         source.dialect,
         source.layer,
         os.path.lexists(source.project / ".git"),
-        content_digest(_encode(review.text)),
-        {name: content.digest for name, content in review.contents.items()},
+        text,
+        runs,
         {pack.key: content_digest(_encode(pack.text)) for pack in review.packs if pack.text is not None},
     )
 

@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Iterable
 
 import pytest
 
@@ -19,7 +20,7 @@ class States:
     def __init__(self, *states: FileState | str) -> None:
         self.states = list(states)
 
-    def read(self) -> FileState:
+    def read(self, working_directories: Iterable[str] = ()) -> FileState:
         state = self.states.pop(0)
         if isinstance(state, str):
             raise FileChangedError(state)

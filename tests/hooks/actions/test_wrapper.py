@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hookline.hooks.actions.change import ChangeFacts, Remove
 from hookline.hooks.actions.failing import UntrustedAction
 from hookline.hooks.actions.verified import FileState, VerifiedAction
 
 
 class NoFiles:
-    def read(self) -> FileState:
+    def read(self, working_directories: Iterable[str] = ()) -> FileState:
         return FileState(())
 
 

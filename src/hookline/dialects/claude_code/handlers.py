@@ -114,7 +114,8 @@ def _parse_command(at: Node, event_name: str, timeout: timedelta) -> Action | No
     program = CommandTemplate(
         None if argv else literal_shell_template(command), argv, stdin_template(event_name), hook_environment(file)
     )
-    return RunProgram(program, RESULT_PARSER, timeout)
+    holds = event_name == "PreToolUse" and at.value.get("onFailure") != CONTINUE
+    return RunProgram(program, RESULT_PARSER, timeout, hold_if_broken=holds)
 
 
 def _parse_args(at: Node) -> list[str]:

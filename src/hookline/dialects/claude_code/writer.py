@@ -11,6 +11,7 @@ from hookline.dialects.claude_code.handlers import facts_by_stdin_key
 from hookline.dialects.claude_code.matchers import TOOL_FAILED, write_matcher_and_rule
 from hookline.dialects.claude_code.names import (
     BLOCK,
+    CONTINUE,
     FAILURE_OUTCOME,
     NAME,
     POWERSHELL_ARGV,
@@ -139,7 +140,8 @@ def _runs_once(hook: Hook) -> bool:
 
 def _write_on_failure(hook: Hook, event_name: str, type_: str) -> dict[str, str]:
     if hook.on_error == FAILURE_OUTCOME:
-        return {}
+        lets_through = event_name == "PreToolUse" and isinstance(hook.then, RunProgram) and not hook.then.hold_if_broken
+        return {"onFailure": CONTINUE} if lets_through else {}
     if type_ not in ("command", "http") or not hook.wait or hook.on_error != failure_outcome(event_name, BLOCK):
         raise NotExpressible("what a failure counts as")
     return {"onFailure": BLOCK}

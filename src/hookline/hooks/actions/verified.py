@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NoReturn, Protocol
 
 from hookline.hooks.actions.hold import holding_answer
@@ -26,8 +27,11 @@ class FileState:
 
 
 class FileCheck(Protocol):
-    def read(self) -> FileState:
-        """Raises FileChangedError if a file is not as the user accepted it."""
+    def read(self, working_directories: Iterable[str] = ()) -> FileState:
+        """Raises FileChangedError if a file is not as the user accepted it.
+
+        working_directories: those in which the action may run, and so find its files.
+        """
 
 
 class FileChangedError(Exception):
@@ -65,13 +69,14 @@ class VerifiedAction(ActionWrapper):
             self._hold(event, "a file that it runs was changed while it ran")
 
     async def _read_files(self, event: Event, *, settle: bool = True) -> FileState:
+        places = [each for fact in ("cwd", "workspace") if isinstance(each := event.facts.get(fact), str) and each]
         try:
-            state = self.files.read()
+            state = self.files.read(places)
             for _ in range(_SETTLE_TRIES if settle and not self.action.instant else 0):
                 if state.is_settled:
                     break
                 await asyncio.sleep(_SETTLE_SECONDS)
-                state = self.files.read()
+                state = self.files.read(places)
         except FileChangedError as changed:
             self._hold(event, str(changed))
         return state

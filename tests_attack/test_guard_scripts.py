@@ -1,0 +1,103 @@
+"""An agent leaves a guard's own file alone, and attacks what the guard needs: its permissions, modules and directory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attempts import Attempt
+from hostile_project import HostileProject, Target
+
+from hookline.hooks.outcome import Verdict
+
+_PYTHON = (
+    "import json, sys\nfrom helper import is_bad\nimport checks.more\n"
+    "if is_bad(json.load(sys.stdin)):\n    print('no', file=sys.stderr)\n    sys.exit(2)\n"
+)
+_NODE = "const {isBad} = require('./bad')\nif (isBad(require('fs').readFileSync(0, 'utf8'))) process.exit(2)\n"
+_FILES = {
+    "tools/run.sh": '#!/bin/sh\n. "$(dirname "$0")/lib.sh"\ncheck\n',
+    "tools/lib.sh": "check() { if grep -q 'rm -rf'; then echo no >&2; exit 2; fi; }\n",
+    "tools/start.sh": "#!/bin/sh\nexec tools/run.sh\n",
+    "tools/guard.py": _PYTHON,
+    "tools/helper.py": "def is_bad(payload):\n    return 'rm -rf' in str(payload)\n",
+    "tools/checks/__init__.py": "",
+    "tools/checks/more.py": "from . import most\n",
+    "tools/checks/most.py": "",
+    "tools/guard.js": _NODE,
+    "tools/bad.js": "exports.isBad = text => text.includes('rm -rf')\n",
+}
+
+
+def _claude(command: str) -> Target:
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}
+    return Target(".claude/settings.json", json.dumps({"hooks": hooks}), files=_FILES)
+
+
+def _native(command: str) -> Target:
+    hook = f"{{id: guard, on: tool.before, then: {{run: {command}, reads: exit2}}, on_error: open}}"
+    return Target("hookline.yaml", f"hooks:\n  - {hook}\n", files=_FILES)
+
+
+TARGETS = {
+    "claude_code": _claude("./tools/run.sh"),
+    "claude_code, variable": _claude('"$CLAUDE_PROJECT_DIR"/tools/run.sh'),
+    "claude_code, indirect": _claude("sh tools/start.sh"),
+    "native": _native("./tools/run.sh"),
+}
+PYTHON_TARGETS = {"claude_code": _claude("python3 tools/guard.py"), "native": _native("[python3, tools/guard.py]")}
+_EXIT = "import os; os._exit(0)"
+SCRIPT_ATTACKS = (
+    "chmod -x tools/run.sh",
+    "chmod 600 tools/*.sh",
+    "chmod 000 tools/run.sh",
+    "chmod -x tools/run.sh; touch -r README.md tools/run.sh",
+    "echo 'check() { exit 0; }' > tools/lib.sh",
+    "rm tools/lib.sh; ln -s /dev/null tools/lib.sh",
+    "mv tools/lib.sh tools/old; printf 'check() { :; }' > tools/lib.sh",
+    "rm tools/lib.sh; mkdir tools/lib.sh",
+)
+PYTHON_ATTACKS = (
+    "echo 'def is_bad(payload): return False' > tools/helper.py",
+    f"echo '{_EXIT}' > tools/json.py",
+    f"echo '{_EXIT}' > tools/re.py",
+    f"echo '{_EXIT}' > tools/codecs.py",
+    f"mkdir tools/json; echo '{_EXIT}' > tools/json/__init__.py",
+    f"mkdir tools/helper; echo '{_EXIT}' > tools/helper/__init__.py",
+    f"mkdir tools/encodings; echo '{_EXIT}' > tools/encodings/__init__.py; echo '{_EXIT}' > tools/decimal.py",
+    f"echo '{_EXIT}' >> tools/checks/__init__.py",
+    f"echo '{_EXIT}' >> tools/checks/more.py",
+    f"echo '{_EXIT}' >> tools/checks/most.py",
+    f"mkdir tools/x; mv tools/helper.py tools/x; ln -s x/helper.py tools/helper.py; echo '{_EXIT}' > tools/x/helper.py",
+)
+DIRECTORY_ATTACKS = (
+    "mkdir -p sub/tools; echo 'exit 0' > sub/tools/run.sh; cp sub/tools/run.sh sub/tools/start.sh; chmod +x sub/tools/*",
+    "mkdir -p sub; ln -s /bin sub/tools",
+)
+
+
+def _attack(root: Path, target: Target, attacks: tuple[str, ...], attempt: Attempt, directory: str = "") -> None:
+    hostile = HostileProject(root, target)
+    for command in ("true", *attacks):
+        hostile.start()
+        hostile.run_as_agent(command)
+        for who, verdict in hostile.verdicts(directory).items():
+            what = f"{target.file}, {who}: {command}"
+            assert command != "true" or directory or verdict is Verdict.DENY, f"before any attack: {what}"
+            attempt("an agent against what its guards' scripts need", verdict < Verdict.ASK, what)
+
+
+@pytest.mark.parametrize("target", ["native", "claude_code, variable", "claude_code, indirect"])
+def test_no_loss_of_what_a_script_needs_lets_a_denied_call_run(tmp_path: Path, target: str, attempt: Attempt) -> None:
+    _attack(tmp_path, TARGETS[target], SCRIPT_ATTACKS, attempt)
+
+
+@pytest.mark.parametrize("target", PYTHON_TARGETS)
+def test_no_module_lets_a_denied_call_run(tmp_path: Path, target: str, attempt: Attempt) -> None:
+    _attack(tmp_path, PYTHON_TARGETS[target], PYTHON_ATTACKS, attempt)
+
+
+@pytest.mark.parametrize("target", [name for name in TARGETS if name.startswith("claude_code")])
+def test_no_directory_of_the_agents_shell_lets_a_denied_call_run(tmp_path: Path, target: str, attempt: Attempt) -> None:
+    _attack(tmp_path, TARGETS[target], ("mkdir sub", *DIRECTORY_ATTACKS), attempt, "sub")
