@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,8 @@ from dialects.standard_agents.agent_folder import (
 from hookline import Event
 from hookline.engine.book import Book, Layer
 from hookline.engine.decision import Decision
-from hookline.hooks.outcome import FailureKind
+from hookline.hooks.event import deep_equal
+from hookline.hooks.outcome import SILENT, FailureKind
 from hookline.standard_agents import ThreadState
 from hookline.testing import ScriptedHost
 
@@ -41,6 +43,81 @@ def test_nobody_holds_a_part_of_the_event() -> None:
     kept[1]["list"].append(2)
     assert given == {"parts": {"a": 1}}
     assert decision.event.facts["message"] == {"parts": {"a": 1}, "list": [1]}
+
+
+MESSAGES = [
+    {"id": "1", "role": "user", "content": "Hello", "created_at": 1, "kept": True},
+    {"id": "2", "role": "assistant", "content": None, "tool_calls": "[]", "created_at": 2, "files": [{"name": "a"}]},
+    {"id": "3", "role": "tool", "content": "Hello", "tool_call_id": "c", "created_at": 3},
+]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda messages: messages,
+        lambda messages: messages[-100:],
+        lambda messages: [dict(each) for each in messages],
+        lambda messages: json.loads(json.dumps(messages)),
+        lambda messages: [dict(reversed(each.items())) for each in messages],
+    ],
+)
+def test_messages_that_are_returned_as_they_were_are_no_change(same: Callable[[Any], Any]) -> None:
+    async def keep(state: ThreadState, messages: list[Any]) -> Any:
+        return same(messages)
+
+    decision = decide_hook("filter_messages", keep, messages=MESSAGES)
+    assert not decision.failures
+    assert decision.event.facts["messages"] is MESSAGES
+    assert decision.trace[0].outcome == SILENT
+
+
+def _rename_key(message: dict[str, Any]) -> dict[str, Any]:
+    return {"name" if key == "content" else key: value for key, value in message.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (lambda messages: messages[1:], MESSAGES[1:]),
+        (lambda messages: messages[::-1], MESSAGES[::-1]),
+        (lambda messages: messages[:1] * 2, MESSAGES[:1] * 2),
+        (lambda messages: [messages[0] | {"kept": 1}], [MESSAGES[0] | {"kept": 1}]),
+        (lambda messages: [messages[0] | {"content": "Bye"}, *messages[1:]], [MESSAGES[0] | {"content": "Bye"}, *MESSAGES[1:]]),
+        (lambda messages: messages[1]["files"].append({}) or messages, [MESSAGES[0], MESSAGES[1] | {"files": [{"name": "a"}, {}]}, MESSAGES[2]]),
+        (lambda messages: [messages[2] | {"content": None}], [MESSAGES[2] | {"content": None}]),
+    ],
+)  # fmt: skip
+def test_every_change_of_a_message_counts(change: Callable[[Any], Any], left: list[Any]) -> None:
+    async def filter(state: ThreadState, messages: list[Any]) -> Any:
+        return change(messages)
+
+    decision = decide_hook("filter_messages", filter, messages=MESSAGES)
+    assert not decision.failures
+    assert deep_equal(decision.event.facts["messages"], left)
+
+
+def test_a_message_whose_keys_were_renamed_is_another_one() -> None:
+    async def rename(state: ThreadState, messages: list[Any]) -> Any:
+        return [_rename_key(each) for each in messages]
+
+    decision = decide_hook("filter_messages", rename, messages=MESSAGES)
+    assert "without content" in decision.failures[0].text
+
+
+def test_messages_that_are_left_are_not_those_that_the_hook_holds() -> None:
+    held: list[Any] = []
+
+    async def hold(state: ThreadState, messages: list[Any]) -> Any:
+        held.extend(messages)
+        return messages[1:]
+
+    decision = decide_hook("filter_messages", hold, messages=MESSAGES)
+    for message in held:
+        message["content"] = "changed later"
+        message.get("files", []).clear()
+    assert decision.event.facts["messages"] == MESSAGES[1:]
+    assert MESSAGES[1]["files"] == [{"name": "a"}]
 
 
 def _loop() -> dict[str, Any]:
