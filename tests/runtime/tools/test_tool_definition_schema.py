@@ -54,6 +54,20 @@ def test_an_error_names_its_field(input: Any, wrong: str | None) -> None:
     assert find_input_error(SCHEMA, input) == wrong
 
 
+def test_a_schema_that_changes_counts_as_it_is_now() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "string"}}}
+    assert find_input_error(schema, {"x": 1}) == "x is not a string"
+    schema["properties"]["x"]["type"] = "integer"
+    assert find_input_error(schema, {"x": 1}) is None
+    schema["type"] = "nonsense"
+    assert "the tool's schema is invalid" in (find_input_error(schema, {"x": 1}) or "")
+
+
+def test_a_schema_with_values_that_json_does_not_have() -> None:
+    assert find_input_error({"properties": {"x": {"enum": [b"y"]}}}, {"x": b"y"}) is None
+    assert find_input_error({"properties": {"x": {"enum": [b"y"]}}}, {"x": "y"}) == "x is not one of b'y'"
+
+
 json = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 12) | st.floats(allow_nan=False) | st.sampled_from(["", "a", "abcd"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*SCHEMA["properties"], "x"]), inner),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -132,9 +133,7 @@ def find_input_error(schema: dict[str, Any], input: Any) -> str | None:
     import referencing.exceptions
 
     try:
-        validator = _validator_class(str(schema.get("$schema", "")))
-        validator.check_schema(schema)
-        errors = list(validator(schema, registry=referencing.Registry()).iter_errors(input))
+        errors = list(_validator_of(schema).iter_errors(input))
     except jsonschema.SchemaError as invalid:
         return f"cannot be checked, because the tool's schema is invalid: {shorten(invalid.message)}"
     except (referencing.exceptions.Unresolvable, ValueError):  # the last: a malformed URI
@@ -154,6 +153,28 @@ def _nesting(value: Any) -> int:
         level = [part for each in inner for part in (each.values() if isinstance(each, dict) else each)]
         depth += 1
     return depth
+
+
+def _validator_of(schema: dict[str, Any]) -> Validator:
+    """Checking the schema takes longer than most tools run, so it is done once. Raises jsonschema.SchemaError."""
+    try:
+        text = json.dumps(schema)
+    except (TypeError, ValueError, RecursionError):  # written in Python, with values that JSON does not have
+        return _build_validator(schema)
+    return _cached_validator(text)
+
+
+@functools.lru_cache(maxsize=512)
+def _cached_validator(schema: str) -> Validator:
+    return _build_validator(json.loads(schema))
+
+
+def _build_validator(schema: dict[str, Any]) -> Validator:
+    import referencing
+
+    validator = _validator_class(str(schema.get("$schema", "")))
+    validator.check_schema(schema)
+    return validator(schema, registry=referencing.Registry())
 
 
 @functools.lru_cache(maxsize=16)
