@@ -50,11 +50,16 @@ class RecordableFacts(AsTheyAre):
 
     def text(self, text: str) -> str:
         if len(text) <= MAX_TEXT:
-            return mask(text, environment_secrets()) if self._masks else text
-        short = mask(text[:MAX_TEXT], environment_secrets()) if self._masks else text[:MAX_TEXT]
+            return self._mask(text)
+        short = self._mask(text[:MAX_TEXT])
         self.cut += 1
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{short}… ({len(text) - MAX_TEXT} more characters, sha256 {digest})"
+
+    def _mask(self, text: str) -> str:
+        if not self._masks or not _may_be_secret(text, environment_secrets()):
+            return text
+        return mask(text, environment_secrets())
 
     def value(self, value: Any, depth: int = 0) -> Any:
         kind = type(value)
@@ -105,7 +110,11 @@ def environment_secrets() -> tuple[str, ...]:
 
 def may_have_secret(text: str) -> bool:
     """False only if masking would change nothing in the values of this JSON text."""
-    return bool(_MAY_BE_SECRET.search(text)) or any(secret in text for secret in _encoded_secrets())
+    return _may_be_secret(text, _encoded_secrets())
+
+
+def _may_be_secret(text: str, known: tuple[str, ...]) -> bool:
+    return bool(_MAY_BE_SECRET.search(text)) or any(secret in text for secret in known)
 
 
 @cache
