@@ -79,7 +79,7 @@ COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --n
 
 lock: $(VENV)/.ready  ## update requirements.lock and bench/requirements.lock
 	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
-	@$(COMPILE) --group bench -c requirements.lock pyproject.toml -o bench/requirements.lock
+	@$(COMPILE) --group bench -c requirements.lock --overrides bench/overrides.txt pyproject.toml -o bench/requirements.lock
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("hookline needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -90,7 +90,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.ready bench/requirements.lock
-	@$(BIN)/uv pip install --quiet --require-hashes -r bench/requirements.lock
+	@$(BIN)/uv pip install --quiet --no-deps --require-hashes -r bench/requirements.lock
 	@touch $@
 
 clean:  ## remove everything that the goals created

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
-from bench import decisions, dialects, loading, startup
+from bench import decisions, dialects, frameworks, loading, startup
 from bench.bridge import round_trips
 from bench.contenders import CONTENDERS
 from bench.goals import Goal, goal_rows
@@ -94,6 +94,9 @@ def main() -> None:
     print(table(rows), end="\n\n")
     agents = [figures(sessions) for sessions in (1, 100)]
     print(table([each.row() for each in agents]), end="\n\n")
+    _say("other frameworks")
+    loops = frameworks.loop_costs()
+    print(table(frameworks.rows(loops)), end="\n\n")
     programs["hooks of a turn"] = max(each.hooks for each in agents)
     programs["Python, warm"], programs["Python, spawned"] = python["warm"], python["spawned"]
     programs |= calls
@@ -106,6 +109,7 @@ def main() -> None:
         *decisions.instruction_goals(),
         *decisions.load_goals(largest),
         *program_goals(programs),
+        *frameworks.goals(loops),
         *(Goal(*row) for row in (*startup.goals(starts), *loading.goals(loads))),
     ]
     print(table(goal_rows(reached)))

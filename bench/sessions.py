@@ -13,7 +13,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial, wraps
@@ -36,7 +37,7 @@ from hookline.runtime.turn import Turn
 
 MODEL = timedelta(milliseconds=50)
 EXCHANGES, TURNS = 4, 20  # of each session; four turns of five call a tool
-_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("read_file", {"path": "README.md"}),
     ("storage", {"action": "set", "key": "seen", "value": "README.md"}),
     ("list_directory", {"path": "."}),
@@ -107,12 +108,12 @@ def figures(sessions: int) -> Figures:
 async def _measure(sessions: int) -> Figures:
     costs = _record_costs()
     with tempfile.TemporaryDirectory() as place:
-        async with Runtime.open(place, _settings(Path(place))) as runtime:
-            await _session(runtime, "warm up")
+        async with open_sessions(Path(place)) as converse:
+            await converse("warm up")
             before, costs.hooks = _resident(), 0.0
             costs.turns.clear()
             begun, cpu = perf_counter(), process_time()
-            await asyncio.gather(*(_session(runtime, f"task {n}") for n in range(sessions)))
+            await asyncio.gather(*(converse(f"task {n}") for n in range(sessions)))
             seconds, cpu = perf_counter() - begun, process_time() - cpu
             turns = len(costs.turns)
             assert turns == sessions * TURNS, turns
@@ -123,15 +124,26 @@ async def _measure(sessions: int) -> Figures:
     )
 
 
+@asynccontextmanager
+async def open_sessions(place: Path) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+    """Yields a function that holds one conversation in a session of its own."""
+    async with Runtime.open(place, _settings(place)) as runtime:
+        yield partial(_session, runtime)
+
+
 async def _session(runtime: Runtime, name: str) -> None:
     session = await runtime.start()
     for number in range(EXCHANGES):
         assert await session.ask(f"{name}.{number}") == "That is all."
 
 
-def _settings(place: Path) -> Settings:
+def write_workspace(place: Path) -> None:
     (place / "README.md").write_text("What is here, and why.\n" * 40)
-    steps = [ScriptStep(calls=(call,), delay=MODEL, spend=(1000, 20)) for call in _CALLS]
+
+
+def _settings(place: Path) -> Settings:
+    write_workspace(place)
+    steps = [ScriptStep(calls=(call,), delay=MODEL, spend=(1000, 20)) for call in CALLS]
     steps.append(ScriptStep(say="That is all.", delay=MODEL, spend=(1000, 20)))
     model = ScriptedModel(ModelScript(sections=(ScriptSection(pattern("helper"), tuple(steps * EXCHANGES)),)))
     app = App((Agent("helper", AgentSide(Prompt("main", "You are a helper."))),))
