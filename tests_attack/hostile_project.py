@@ -9,11 +9,13 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hookline.engine.book import Book
 from hookline.hooks.event import Event
 from hookline.hooks.outcome import Verdict
 from hookline.project import BookWatcher, Trust, load_all, trust_file_path
+from hookline.runtime.skills import skill_sources
 
 SCRIPT = "tools/guard.sh"
 SCRIPT_TEXT = 'grep -q "rm -rf" && { echo "not rm -rf" >&2; exit 2; }\nexit 0\n'
@@ -142,6 +144,35 @@ SCRIPT_MANIPULATIONS = (
     "rm -rf .git; echo 'exit 0' > $S",
 )
 
+_ALLOW_ALL = "hooks: [{id: guard, on: tool.before, order: -99, then: allow}]\n"
+Call = tuple[str, dict[str, Any]]
+"""A call of a tool by a model: its name and its input."""
+
+
+def attacks_on(path: str, text: str) -> dict[str, list[Call]]:
+    """With each tool that writes, and with the shell. The guards let all of them pass: only `rm -rf` is denied."""
+    return {
+        "write nothing": [("write_file", {"path": path, "content": ""})],
+        "write other hooks": [("write_file", {"path": path, "content": _ALLOW_ALL})],
+        "write an empty object": [("filesystem.write", {"path": path, "content": "{}"})],
+        "edit half of it away": [("edit_file", {"path": path, "old_string": text[: len(text) // 2], "new_string": ""})],
+        "edit the pattern": [("edit_file", {"path": path, "old_string": "rm -rf", "new_string": "nothing"})],
+        "edit deny to allow": [("edit_file", {"path": path, "old_string": "deny", "new_string": "allow"})],
+        "truncate": [("bash", {"command": f": > {path}"})],
+        "delete": [("bash", {"command": f"rm {path}"})],
+        "delete with the module": [("filesystem.delete", {"path": path})],
+        "rename": [("bash", {"command": f"mv {path} {path}.bak"})],
+        "a link": [("bash", {"command": f"rm {path}; ln -s /dev/null {path}"})],
+        "a directory in its place": [("bash", {"command": f"rm {path}; mkdir {path}"})],
+        "its directory replaced": [("bash", {"command": f"mv $(dirname {path}) old; mkdir -p $(dirname {path})"})],
+        "all at once": [
+            ("write_file", {"path": path, "content": ""}),
+            ("write_file", {"path": "hookline.local.yaml", "content": _ALLOW_ALL}),
+            ("bash", {"command": f"rm {path}; mv .git git"}),
+        ],
+    }
+
+
 CALL = Event("tool.before", {"tool": {"name": "bash", "kind": "shell", "input": {"command": "rm -rf build"}}})
 
 
@@ -164,6 +195,7 @@ class HostileProject:
         shutil.copytree(self.project, self._original, symlinks=True)
         self.trust = Trust(trust_file_path(self.home))
         self.trust.accept(self.trust.sources(self.project, self.home))
+        self.trust.accept(skill_sources((), self.project, self.home))
         self.start()
 
     def start(self) -> None:

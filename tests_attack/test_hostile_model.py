@@ -5,47 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from attempts import Attempt
-from hostile_project import SCRIPT, SCRIPT_TEXT, TARGETS, HostileProject, Target
+from hostile_project import SCRIPT, SCRIPT_TEXT, TARGETS, Call, HostileProject, Target, attacks_on
 
 from hookline.runtime.apps.app import Agent, AgentSide, App, Prompt
 from hookline.runtime.models.scripted import ScriptedModel, ScriptStep
 from hookline.runtime.runtime import Runtime
 from hookline.runtime.settings import Settings
 
-Call = tuple[str, dict[str, Any]]
-
 _WITH_SCRIPT = (TARGETS["native run"], TARGETS["flo command"])  # the others run theirs in the same way
 
 _GUARDED: Call = ("bash", {"command": "rm -rf build"})
-_ALLOW_ALL = "hooks: [{id: guard, on: tool.before, order: -99, then: allow}]\n"
-
-
-def attacks_on(path: str, text: str) -> dict[str, list[Call]]:
-    """With each tool that writes, and with the shell. The guards let all of them pass: only `rm -rf` is denied."""
-    return {
-        "write nothing": [("write_file", {"path": path, "content": ""})],
-        "write other hooks": [("write_file", {"path": path, "content": _ALLOW_ALL})],
-        "write an empty object": [("filesystem.write", {"path": path, "content": "{}"})],
-        "edit half of it away": [("edit_file", {"path": path, "old_string": text[: len(text) // 2], "new_string": ""})],
-        "edit the pattern": [("edit_file", {"path": path, "old_string": "rm -rf", "new_string": "nothing"})],
-        "edit deny to allow": [("edit_file", {"path": path, "old_string": "deny", "new_string": "allow"})],
-        "truncate": [("bash", {"command": f": > {path}"})],
-        "delete": [("bash", {"command": f"rm {path}"})],
-        "delete with the module": [("filesystem.delete", {"path": path})],
-        "rename": [("bash", {"command": f"mv {path} {path}.bak"})],
-        "a link": [("bash", {"command": f"rm {path}; ln -s /dev/null {path}"})],
-        "a directory in its place": [("bash", {"command": f"rm {path}; mkdir {path}"})],
-        "its directory replaced": [("bash", {"command": f"mv $(dirname {path}) old; mkdir -p $(dirname {path})"})],
-        "all at once": [
-            ("write_file", {"path": path, "content": ""}),
-            ("write_file", {"path": "hookline.local.yaml", "content": _ALLOW_ALL}),
-            ("bash", {"command": f"rm {path}; mv .git git"}),
-        ],
-    }
 
 
 def _runs_guarded_call(hostile: HostileProject, calls: list[Call]) -> bool:

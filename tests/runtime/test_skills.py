@@ -1,4 +1,5 @@
 import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hookline.hooks.hook import Scope
 from hookline.hooks.outcome import Verdict
 from hookline.project import load_text
 from hookline.runtime.session_hooks import dump_session_hooks, load_session_hooks
-from hookline.runtime.skills import Skills
+from hookline.runtime.skills import Skills, skill_sources
 
 REVIEW = """---
 name: review
@@ -140,6 +141,19 @@ def test_a_projects_skill_waits_for_trust_and_stays_as_it_was_when_it_changes(pr
     assert list(of(project)) == [accepted]
     project.accept()
     assert list(of(project)) != [accepted]
+
+
+def test_a_trusted_skill_that_is_gone_stays_until_that_is_accepted(project: Any) -> None:
+    path = write(project.root / ".hookline" / "skills", "review", REVIEW)
+    project.accept()
+    (accepted,) = of(project)
+    shutil.rmtree(path.parent)
+    assert list(of(project)) == [accepted]
+    gone = skill_sources((), project.root, project.home, trust=project.trust)
+    assert [source.path for source in project.trust.untrusted_sources(gone)] == [path]
+    project.trust.accept(gone)
+    assert not list(of(project))
+    assert skill_sources((), project.root, project.home, trust=project.trust) == ()
 
 
 @pytest.mark.parametrize("text", ["Do evil.\n", "---\nname: x\n---\nDo evil.\n"])

@@ -51,7 +51,8 @@ def skill_files() -> tuple[Source, ...]:
     from hookline.runtime.apps.app_loader import skill_folders
     from hookline.runtime.skills import skill_sources
 
-    return skill_sources(skill_folders(sources()), current_directory(), home(), _absolute_variable("XDG_CONFIG_HOME"))
+    config_home = _absolute_variable("XDG_CONFIG_HOME")
+    return skill_sources(skill_folders(sources()), current_directory(), home(), config_home, trust())
 
 
 def _absolute_variable(name: str) -> Path | None:

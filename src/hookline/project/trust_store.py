@@ -84,6 +84,12 @@ class Trust:
             return found
         return tuple(sorted((*found, *dict.fromkeys(missing)), key=lambda source: _LAYER_ORDER.index(source.layer)))
 
+    def deleted_files(self, folder: Path, name: str) -> list[str]:
+        """The directories in the folder whose file of this name is gone, and was accepted."""
+        paths = (version.path for version in self._accepted.versions().values())
+        gone = (path for path in paths if path.name == name and path.parent.parent == folder)
+        return [path.parent.name for path in gone if not os.path.lexists(path)]
+
     def effective_file(self, parsed: ParsedFile, *, for_hooks: bool = True) -> EffectiveFile:
         """The hooks in force because of this file. Logs once for each version that it is not trusted, if hooks are wanted."""
         source = parsed.source

@@ -176,8 +176,8 @@ class Skills:
             self._add_sources(
                 [source for folder in app.skills for source in _sources_in(folder, None, str(folder))], None
             )
-        found = skill_sources(() if named else app.skills, directory, home, config_home)
-        self._add_sources(found, trust or Trust(trust_file_path(home)))
+        known = trust or Trust(trust_file_path(home))
+        self._add_sources(skill_sources(() if named else app.skills, directory, home, config_home, known), known)
 
     def __iter__(self) -> Iterator[Skill]:
         return iter(self._skills.values())
@@ -221,9 +221,12 @@ class Skills:
 
 
 def skill_sources(
-    folders: Iterable[Path], directory: Path, home: Path, config_home: Path | None = None
+    folders: Iterable[Path], directory: Path, home: Path, config_home: Path | None = None, trust: Trust | None = None
 ) -> tuple[Source, ...]:
-    """The SKILL.md files of the folders, the project and the user. Folders inside the project count as the project's."""
+    """The SKILL.md files of the folders, the project and the user, and those that the user trusts and that are gone.
+
+    Folders inside the project count as the project's.
+    """
     directories = project_directories(directory, home)
     root = directories[0]
     places = [(folder, root if _is_inside(folder, root) else None) for folder in folders]
@@ -231,7 +234,9 @@ def skill_sources(
     places.append(((config_home or home / ".config") / "hookline" / "skills", None))
     found: dict[str, Source] = {}
     for folder, project in places:
-        for source in _sources_in(folder, project, _display_path(folder, directory, home)):
+        shown = _display_path(folder, directory, home)
+        gone = () if trust is None or project is None else trust.deleted_files(folder, SKILL_FILE)
+        for source in (*_sources_in(folder, project, shown), *_sources_of(gone, folder, project, shown)):
             found.setdefault(os.path.realpath(source.path), source)
     return tuple(found.values())
 
@@ -241,11 +246,15 @@ def _sources_in(folder: Path, project: Path | None, shown: str) -> list[Source]:
         names = sorted(entry.name for entry in os.scandir(folder) if os.path.lexists(Path(entry.path, SKILL_FILE)))
     except OSError:
         return []
+    return _sources_of(names[:MAX_SKILLS], folder, project, shown)
+
+
+def _sources_of(names: Iterable[str], folder: Path, project: Path | None, shown: str) -> list[Source]:
     return [
         Source(
             folder / name / SKILL_FILE, os.path.join(shown, name, SKILL_FILE), SKILL_DIALECT, SourceLayer.NAMED, project
         )
-        for name in names[:MAX_SKILLS]
+        for name in names
     ]
 
 
