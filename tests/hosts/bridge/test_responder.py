@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 import time
 from datetime import timedelta
@@ -338,6 +339,28 @@ def test_a_directory_that_a_tool_call_names_does_not_choose_the_hooks(
             payload[key] = {**place, **dict.fromkeys(CWD_FIELDS, str(there))}
     if name == "cursor":  # where the command runs
         payload["cwd"] = str(there)
+    reply = decided(desk.call(json.dumps(payload).encode(), event, agent=name))
+    assert "Never." in reply.stdout + reply.stderr
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+@pytest.mark.parametrize("then", ["moved", "deleted", "a file in its place", "a link to nothing"])
+def test_a_trusted_projects_hooks_stay_if_its_directory_is_gone(desk: BridgeSandbox, name: str, then: str) -> None:
+    desk.write_hooks(
+        "hooks: [{id: all, on: tool.before, then: {deny: Never.}}, {id: x, on: tool.after, then: {run: x}}]"
+    )
+    agent = get_agent(name)
+    event, payload = agent.sample_call(str(desk.project))
+    desk.variables |= dict.fromkeys(agent.project_variables, str(desk.project))
+    match then:
+        case "moved":
+            desk.project.rename(desk.root / "moved")
+        case _:
+            shutil.rmtree(desk.project)
+            if then == "a file in its place":
+                desk.project.write_text("")
+            elif then == "a link to nothing":
+                desk.project.symlink_to("nothing")
     reply = decided(desk.call(json.dumps(payload).encode(), event, agent=name))
     assert "Never." in reply.stdout + reply.stderr
 

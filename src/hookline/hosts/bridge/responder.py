@@ -238,15 +238,14 @@ class _Responder:
         return speaking.agent.reply(parsed, decisions)
 
     async def _decide_event(self, event: Event, workspace: Path | None, until: float) -> Decision:
-        cwd = (
-            _existing_directory(event.facts.get("cwd")) or workspace or _existing_directory(self.call.cwd) or Path("/")
-        )
+        named_cwd = event.facts.get("cwd")
+        cwd = _existing_directory(named_cwd) or workspace or _existing_directory(self.call.cwd) or Path("/")
         event = self._with_session_facts(event, cwd, workspace)
         if event.name == "tool.before":
             SeenTools(self.call.user_directories.hookline_state / "tools").remember(
                 self.agent.name, event.facts.get("tool")
             )
-        book = await self._load_book(cwd, workspace)
+        book = await self._load_book(cwd, workspace, named_cwd)
         sessions = self.engine.session_store(self.call.user_directories)
         fallbacks = Fallbacks(self.agent, self.call.event, sessions)
         recorder = recorder_of(self.call.user_directories.hookline_state)
@@ -290,13 +289,28 @@ class _Responder:
         left = timedelta(seconds=max(0.0, until - asyncio.get_running_loop().time()) / 2)
         await self.engine.local_host.wait_for_background(min(left, _DRAIN_TIMEOUT), session_id(event))
 
-    async def _load_book(self, cwd: Path, workspace: Path | None) -> Book:
-        """The hooks of the directory in which the agent works, or of its project if it has left that."""
+    async def _load_book(self, cwd: Path, workspace: Path | None, named_cwd: object = None) -> Book:
+        """The hooks of the directory in which the agent works, or of its project if it has left that.
+
+        named_cwd: as the payload has it. It may be gone, and so may the project: an agent can move both away.
+        """
         place = self.call.user_directories
         inside = workspace is None or _real_path(workspace) in project_directories(cwd, place.home)
         directory = cwd if inside or workspace is None else workspace
         run_by = self.agent.name if self.agent.ignores_some_hooks else ""
-        return await self.engine.book(CacheKey(directory, place, self.agent.native_layers, run_by))
+        where = CacheKey(directory, place, self.agent.native_layers, run_by)
+        if workspace is None and str(cwd) != named_cwd:
+            for gone in self._missing_directories(named_cwd):
+                former = replace(where, directory=gone)
+                if any(source.is_from_project for source in former.sources()):
+                    return await self.engine.book(former)
+        return await self.engine.book(where)
+
+    def _missing_directories(self, named_cwd: object) -> list[Path]:
+        """Where the session is by what the agent says, if that is gone: an agent can move its own directory away."""
+        names = (*self.agent.project_variables, "PWD")
+        places = (named_cwd, *map(self.call.variable, names), self.call.cwd)
+        return [place for place in filter(None, map(_absolute_path, places)) if not os.path.isdir(place)]
 
     def _find_workspace(self) -> Path | None:
         found = (_existing_directory(self.call.variable(name)) for name in self.agent.project_variables)
@@ -319,7 +333,7 @@ class _Responder:
         where = cwd or _existing_directory(self.call.cwd) or workspace
         if where is None:
             return reply_without_decision(self.agent, self.call.event, why)
-        book = await self._load_book(where, workspace)
+        book = await self._load_book(where, workspace, self.call.cwd)
         events = self.agent.read(self.call.event, _PLACEHOLDER_PAYLOAD).events
         if any(hook.event == event.name and hook.enabled for hook in book.hooks for event in events):
             return reply_without_decision(self.agent, self.call.event, why)
@@ -411,12 +425,16 @@ def _user_messages(decision: Decision, book: Book) -> Iterable[UserMessage]:
         )
 
 
+def _absolute_path(path: object) -> Path | None:
+    """A payload may contain anything."""
+    return Path(path) if isinstance(path, str) and "\0" not in path and os.path.isabs(path) else None
+
+
 def _existing_directory(path: object) -> Path | None:
-    """The path if it is an absolute path of a directory; a payload may contain anything."""
-    if not isinstance(path, str) or "\0" in path or not os.path.isabs(path):
-        return None
+    """The path if it is an absolute path of a directory."""
+    place = _absolute_path(path)
     try:
-        return Path(path) if os.path.isdir(path) else None
+        return place if place is not None and os.path.isdir(place) else None
     except (OSError, ValueError):
         return None
 
