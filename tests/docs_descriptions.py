@@ -130,7 +130,7 @@ PROBLEMS: Final = {
     "bad-name": "a name with characters that are not allowed",
     "bad-params": "parameters that a registered condition or action refuses",
     "bad-pattern": "a regex or glob that cannot be used",
-    "bad-directory": "a text that is not the path of a directory",
+    "bad-directory": "a text that is not the path or the name of a directory",
     "bad-program": "a text that is not the name of a program",
     "bad-route": "an HTTP route that cannot be used",
     "bad-rule": "a permission rule that cannot be read",

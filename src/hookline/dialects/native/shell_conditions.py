@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from hookline.config.node import Node
 from hookline.dialects.native.keys import (
     NOT_WRITTEN,
+    TEXT,
     TEXTS,
     HookInfo,
     Key,
@@ -18,15 +20,17 @@ from hookline.dialects.native.keys import (
     texts_key,
     write_mapping,
 )
+from hookline.dialects.native.value_tests import compile_pattern, write_pattern
 from hookline.hooks.conditions.logic import NEVER_HOLDS
 from hookline.hooks.conditions.shell_commands import UNKNOWN_PROGRAM, PipesCommand, RunsCommand, Unparsed
-from hookline.hooks.protocols import Condition
+from hookline.hooks.protocols import Condition, TextPattern
 from hookline.lazy_imports import lazy_pattern
 from hookline.patterns.pattern import Pattern, Syntax, pattern
 
 if TYPE_CHECKING:
     from hookline.shell.command_query import CommandQuery
 
+_NO_VALUES: Final[Mapping[str, Any]] = {}
 _PROGRAM_NAME: Final = lazy_pattern(r"[^\s*?\[\]{}$|;&<>()'\"`\\]+")
 
 
@@ -57,11 +61,29 @@ def _parse_runs(at: Node, info: HookInfo) -> Condition | None:
     if values is None:
         return None
     query = CommandQuery(values["program"], values.get("subcommand", ()), values.get("flags", ()))
-    return _runs(query, values.get("unparsed", Unparsed.LIKELY))
+    return _runs(query, values)
 
 
-def _runs(query: CommandQuery, unparsed: Unparsed = Unparsed.LIKELY) -> Condition:
-    return RunsCommand(query, unparsed, _program_pattern(query)) if query.programs else NEVER_HOLDS
+def _runs(query: CommandQuery, values: Mapping[str, Any] = _NO_VALUES) -> Condition:
+    if not query.programs:
+        return NEVER_HOLDS
+    unparsed, names = values.get("unparsed", Unparsed.LIKELY), _program_pattern(query)
+    return RunsCommand(query, unparsed, names, values.get("argument"), values.get("outside", ()))
+
+
+def _read_argument(at: Node, info: Any) -> TextPattern | None:
+    source = at.text()
+    return None if source is None else compile_pattern(at, pattern, source)
+
+
+def _read_directory_names(at: Node, info: Any) -> tuple[str, ...] | None:
+    names = at.texts()
+    for name in names or ():
+        if "/" in name or name in (".", ".."):
+            what = f"{at.location}: {name} is not the name of a directory."
+            at.add_problem("bad-directory", what, "Write the name alone, such as build: it counts at any depth.")
+            return None
+    return names
 
 
 def _program_pattern(query: CommandQuery) -> Pattern:
@@ -122,6 +144,21 @@ _RUNS_KEYS: Final = key_table(
         "flags",
         help="flags that must all be there, in any order and spelling",
         write=lambda condition: list(condition.query.flags) or NOT_WRITTEN,
+    ),
+    Key(
+        "argument",
+        read=_read_argument,
+        schema=TEXT,
+        help="a [pattern](patterns.md) that must match one of its arguments, which is not an option",
+        write=lambda condition: NOT_WRITTEN if condition.argument is None else write_pattern(condition.argument),
+    ),
+    Key(
+        "outside",
+        read=_read_directory_names,
+        schema=TEXTS,
+        help="names of directories, such as `build`: a command does not count if all its arguments are in such a "
+        "directory, at any depth below the workspace",
+        write=lambda condition: _one_or_many(condition.outside),
     ),
     _UNPARSED,
 )

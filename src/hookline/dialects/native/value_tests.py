@@ -58,7 +58,7 @@ class TestTarget:
 def parse_test(at: Node, subject: Subject, path: FactPath) -> Condition | None:
     """A text is a pattern, a list means any of its tests, a mapping is the long form, and other values are compared."""
     if isinstance(at.value, str):
-        compiled = _compile_pattern(at, pattern, at.value)
+        compiled = compile_pattern(at, pattern, at.value)
         return None if compiled is None else Matches(subject, compiled)
     if isinstance(at.value, list):
         parts = require_all([parse_test(place, subject, path) for place in at.items()])
@@ -145,7 +145,7 @@ def match_any(
     at: Node, subject: Subject, make: Callable[[str], TextPattern], texts: tuple[str, ...]
 ) -> Condition | None:
     """The subject matches the pattern of one of the texts."""
-    found = require_all([_compile_pattern(at, make, text) for text in texts])
+    found = require_all([compile_pattern(at, make, text) for text in texts])
     return None if found is None else any_of([Matches(subject, each) for each in found])
 
 
@@ -153,7 +153,7 @@ def any_of(parts: Sequence[Condition]) -> Condition:
     return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
 
-def _compile_pattern(at: Node, make: Callable[[str], TextPattern], text: str) -> TextPattern | None:
+def compile_pattern(at: Node, make: Callable[[str], TextPattern], text: str) -> TextPattern | None:
     try:
         return make(text)
     except BadPattern as bad:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from hookline.hooks.call_paths import workspace_of
 from hookline.hooks.event import Event, FactPath
 from hookline.hooks.protocols import NO_DEADLINE, Need, Readings, TextPattern
 from hookline.hooks.readings import compute_once, unanimous
@@ -94,19 +95,22 @@ RUN_PROGRAMS: Final = RunPrograms()
 class RunsCommand:
     """One of the commands is of this program, with this subcommand and these flags.
 
+    With `argument`, one of its arguments matches; with `outside`, not all of them are in directories of these names.
     Conditions of one hook are about the same command, as are those on its text.
     """
 
     query: CommandQuery
     unparsed: Unparsed = Unparsed.LIKELY
     names: TextPattern | None = field(default=None, compare=False, repr=False)  # for the index
+    argument: TextPattern | None = None
+    outside: tuple[str, ...] = ()
 
     def holds(self, event: Event, deadline: float = NO_DEADLINE) -> bool:
         answers, doubts, is_sure = list[bool](), list[bool](), False
         for command in commands_run(event):
-            answer = self.query.answer(command)
+            answer = self._answer(command, event, deadline)
             is_sure |= answer is True
-            answers.append(answer is True or (answer is None and self._holds_unsure(command)))
+            answers.append(answer is True or (answer is None and self._holds_unsure(command, deadline)))
             if not all(map(str.isascii, command.words)):  # something is unknown: it may match or not
                 answers.append(answer is True)
                 doubts.append(answer is not False if self.unparsed is not Unparsed.IGNORED else answer is True)
@@ -117,8 +121,26 @@ class RunsCommand:
         unsure = None if is_sure else (str(self), str(self).replace(" runs ", " may run ", 1))
         return unanimous(str(self), [*answers, *doubts], _COMMANDS, event, doubts=len(doubts), unsure=unsure)
 
-    def _holds_unsure(self, command: RunCommand) -> bool:
-        return self.unparsed is Unparsed.HOLDS or (self.unparsed is Unparsed.LIKELY and self.query.is_likely(command))
+    def _answer(self, command: RunCommand, event: Event, deadline: float) -> bool | None:
+        answer = self.query.answer(command)
+        if answer is False or (self.argument is None and not self.outside):
+            return answer
+        from hookline.shell.operands import operand_answer, stays_inside
+
+        if self.outside and stays_inside(command, commands_run(event), self.outside, workspace_of(event)):
+            return False
+        found = True if self.argument is None else operand_answer(self.argument, command, deadline)
+        return False if found is False else answer if found else None
+
+    def _holds_unsure(self, command: RunCommand, deadline: float) -> bool:
+        if self.unparsed is not Unparsed.LIKELY:
+            return self.unparsed is Unparsed.HOLDS
+        if self.argument is not None:
+            from hookline.shell.operands import operand_answer
+
+            if not operand_answer(self.argument, command, deadline):
+                return False
+        return self.query.is_likely(command)
 
     def needs(self) -> tuple[Need, ...]:
         return () if self.names is None else (Need(RUN_PROGRAMS, self.names),)
@@ -129,8 +151,10 @@ class RunsCommand:
     def __str__(self) -> str:
         query = self.query
         flags = f" with {', '.join(query.flags)}" if query.flags else ""
+        argument = "" if self.argument is None else f" with an argument that matches {self.argument}"
+        outside = f" outside {', '.join(self.outside)}" if self.outside else ""
         command = " ".join(" or ".join(part) for part in (query.programs, query.subcommands) if part)
-        return f"input.command runs {command}{flags}"
+        return f"input.command runs {command}{flags}{argument}{outside}"
 
     def why_not(self, event: Event) -> str:
         names = [name for name in RUN_PROGRAMS.texts(event) if name != UNKNOWN_PROGRAM]

@@ -1,0 +1,77 @@
+"""Tests of a command's operands: its arguments that are no options.
+
+As for a command itself, an answer is None where only the shell can know.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Sequence
+from typing import Final, Protocol
+
+from hookline.lazy_imports import lazy_pattern
+from hookline.shell.expansion import mark_globs, visible_text
+from hookline.shell.grammar import HAS_UNKNOWN
+from hookline.shell.programs import program_name
+from hookline.shell.run_commands import RunCommand
+
+_DIRECTORY_CHANGES: Final = frozenset(("cd", "pushd", "chdir"))
+_MATCHES_PARENT: Final = lazy_pattern(r"(?:\A|/)\.[^/]*[*?\[]|\*[^/]*/.*\.\.(?:/|\Z)")  # a glob that may match `..`
+
+
+class _Pattern(Protocol):
+    def search(self, text: str, /, deadline: float) -> bool: ...
+
+
+def operands_of(command: RunCommand) -> list[str]:
+    """Values of options are among them: they cannot be told apart without knowing the program."""
+    words = list(command.words[1:])
+    end = words.index("--") if "--" in words else len(words)
+    return [*(word for word in words[:end] if not word.startswith("-") or word == "-"), *words[end + 1 :]]
+
+
+def operand_answer(pattern: _Pattern, command: RunCommand, deadline: float) -> bool | None:
+    """Whether the pattern matches one of them."""
+    is_known = True
+    for word in map(mark_globs, operands_of(command)):
+        if HAS_UNKNOWN.search(word):
+            is_known = False
+        elif pattern.search(word, deadline):
+            return True
+    return False if is_known else None
+
+
+def stays_inside(command: RunCommand, commands: Sequence[RunCommand], names: Collection[str], workspace: str) -> bool:
+    """Whether each operand is in a directory of one of these names, at any depth below the workspace.
+
+    A relative path says nothing after a `cd` that may leave the workspace.
+    """
+    words = operands_of(command)
+    is_here = not any(map(_may_leave, commands))
+    return bool(words) and all(_is_inside(word, names, workspace, is_here) for word in words)
+
+
+def _is_inside(word: str, names: Collection[str], workspace: str, is_here: bool) -> bool:
+    if HAS_UNKNOWN.search(word) or _MATCHES_PARENT.search(visible_text(word)):
+        return False
+    parts = posixpath.normpath(mark_globs(word)).split("/")
+    if word.startswith("/"):
+        root = posixpath.normpath(workspace).split("/")
+        if not workspace or parts[: len(root)] != root:
+            return False
+        parts = parts[len(root) :]
+    elif not is_here or parts[0] == ".." or word.startswith("~"):
+        return False
+    return any(part in names for part in parts)
+
+
+def _may_leave(command: RunCommand) -> bool:
+    if program_name(command.words[0]) not in _DIRECTORY_CHANGES:
+        return False
+    words = operands_of(command)
+    return not words or any(
+        HAS_UNKNOWN.search(word) is not None
+        or word.startswith(("/", "~", "-"))
+        or posixpath.normpath(word).split("/")[0] == ".."
+        for word in words
+    )

@@ -1,0 +1,117 @@
+"""What the operands of a command are, which of them match, and where they lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from hookline import Event
+from hookline.project.loader import load_text
+from hookline.shell.operands import operands_of
+from hookline.shell.run_commands import read_commands
+
+NAMES = ("build", "dist", "node_modules")
+BOOK = load_text(
+    """
+    hooks:
+      - id: no-delete
+        on: tool.before
+        when: {runs: {program: rm, flags: [r], outside: [build, dist, node_modules]}}
+        then: {deny: no}
+      - id: no-777
+        on: tool.before
+        when: {runs: {program: chmod, argument: '^0?777$|^[oa]\\+.*w'}}
+        then: {deny: no}
+    """,
+    "hookline.yaml",
+)
+
+
+def denied(command: str) -> bool:
+    facts = {"cwd": "/work", "tool": {"name": "bash", "input": {"command": command}}}
+    return BOOK.decide_now(Event("tool.before", facts)).denied
+
+
+def test_options_are_no_operands_and_everything_after_two_dashes_is() -> None:
+    (command,) = read_commands("rm -rf a --force -- -b c").commands
+    assert operands_of(command) == ["a", "-b", "c"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf build",
+        "rm -rf ./build/ dist",
+        "rm -rf build/*",
+        "rm -r packages/web/dist",
+        "cd packages/web && rm -rf dist",
+        "rm -rf /work/build",
+        "rm -rf -- build",
+        "rm -rf src/../build",
+        "rm one-file",
+    ],
+)
+def test_a_delete_inside_such_directories_does_not_count(command: str) -> None:
+    assert not denied(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf src",
+        "rm -rf build src",
+        "rm -rf build*",
+        "rm -rf build/..",
+        "rm -rf build/../src",
+        "rm -rf build/*/../../src",
+        "rm -rf build/.*",
+        "rm -rf build/$x",
+        "rm -rf $x/build",
+        "rm -rf $(pwd)/build",
+        "rm -rf ~/build",
+        "rm -rf /build",
+        "rm -rf /work/../build",
+        "cd / && rm -rf build",
+        "cd .. && rm -rf build",
+        "cd $x; rm -rf build",
+        "pushd ~; rm -rf build",
+        "cd; rm -rf build",
+        "rm -rf .",
+        "find . -name node_modules | xargs rm -rf",
+    ],
+)
+def test_a_delete_that_may_reach_anything_else_counts(command: str) -> None:
+    assert denied(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("chmod 777 x", True),
+        ("chmod -R 0777 .", True),
+        ("sudo chmod o+w x", True),
+        ("chmod 755 777x", False),
+        ("chmod $mode x", False),  # nothing says that it is this mode
+        ("$x 777 y", False),
+        ("echo 777", False),
+    ],
+)
+def test_an_argument_must_match(command: str, expected: bool) -> None:
+    assert denied(command) is expected
+
+
+def test_what_is_written_is_read_back() -> None:
+    from hookline.dialects.native import DIALECT
+
+    hooks = [hook for layer in BOOK.layers for hook in layer.hooks]
+    written = DIALECT.write(hooks).value["hooks"]
+    assert written[0]["when"]["runs"]["outside"] == list(NAMES)
+    assert written[1]["when"]["runs"]["argument"].startswith("^0?777$")
+
+
+@pytest.mark.parametrize("name", ["a/b", ".", ".."])
+def test_only_names_of_directories_can_be_left_out(name: str) -> None:
+    text = (
+        f"hooks: [{{id: x, on: tool.before, when: {{runs: {{program: rm, outside: ['{name}']}}}}, then: {{deny: no}}}}]"
+    )
+    (problem,) = [each for each in load_text(text, "hookline.yaml").problems if each.code == "bad-directory"]
+    assert "is not the name of a directory" in problem.what
